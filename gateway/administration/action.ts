@@ -1,7 +1,7 @@
 /**
- * An action is what an operator or a merchant's user can do: what it takes, who may do it, and the
- * function that performs it. The command line, the portal's forms, their rights, the audit and the
- * documents are made from these rows.
+ * An action is something that an operator or a merchant's user can do. Its row says which fields it
+ * takes, which right it needs and which function performs it. The command line, the portal's forms,
+ * their rights, the audit and the documents are made from these rows.
  */
 import type { MerchantId } from "../values/ids.ts";
 import type { Right } from "../values/roles.ts";
@@ -16,11 +16,11 @@ import type { Output, Session } from "./session.ts";
 export type Mode = "look" | "keys" | "change" | "record";
 
 export type Action = {
-  /** The command's words, like `endpoint set`. */
+  /** The words of the command, like `endpoint set`. */
   readonly name: string;
   readonly does: Texts;
   readonly right: Right;
-  /** Where the subject decides it: returns the right that takes the place of `right`. */
+  /** Returns the right that replaces `right`, for an action whose right depends on its subject. */
   readonly findRight?: Find<Right>;
   readonly mode: Mode;
   readonly fields: Fields;
@@ -29,30 +29,39 @@ export type Action = {
    * within the rights of their role. An action without it is for operators.
    */
   readonly findOwner?: FindOwner;
-  /** `true`: the command line asks for `--why`, as the portal does for every change but `false`. */
+  /**
+   * If `true`, the command line requires `--why`. The portal requires a reason for every change,
+   * unless this is `false`.
+   */
   readonly needsReason?: boolean;
-  /** `true`: where GW_SECOND_PERSON is on. A function decides by what is given. */
+  /**
+   * If `true`, the action needs a second person where GW_SECOND_PERSON is on. A function decides
+   * from the given values instead.
+   */
   readonly needsSecondPerson?: true | NeedsSecondPerson<never>;
   /**
-   * `minutes`: reads many rows or asks a host, so that it has no preview and a node performs one at
-   * a time. `hours`: the portal only starts it; the audit has its end.
+   * An action of `minutes` reads many rows or asks a host: it has no preview, and a node performs
+   * one at a time. The portal only starts an action of `hours`, and the audit records its end.
    */
   readonly duration?: "minutes" | "hours";
-  /** Computes the hash of a password, for which few requests at a time get memory and a thread. */
+  /**
+   * The action computes the hash of a password. Only a few requests at a time get the memory and
+   * the thread for it.
+   */
   readonly computesPassword?: true;
-  /** Says how far it is, like an action with a duration; it has a preview all the same. */
+  /** The action reports its progress, as one with a duration does, but has a preview. */
   readonly showsProgress?: true;
   /**
-   * Says how a file for `gw apply` expresses the action, if it can: `exported` in the form that
-   * `gw export` writes, `beside` by naming a file that contains the key, `otherwise` by other steps
-   * with the same result.
+   * Says how a file for `gw apply` can express the action: `exported` in the form that `gw export`
+   * writes, `beside` by naming a file that contains the key, `otherwise` by other steps with the
+   * same result. Undefined if a file cannot express it.
    */
   readonly inFile?: "exported" | "beside" | "otherwise";
-  /** Why the portal does not offer it. */
+  /** The reason why the portal does not offer the action. */
   readonly commandLineOnly?: string;
-  /** Needs the engine of a running node, which the command line does not have. */
+  /** The action needs the engine of a running node, which the command line does not have. */
   readonly needsNode?: boolean;
-  /** Takes the values that `readGiven` has read by the row's own fields. */
+  /** Performs the action with the values that `readGiven` has read from the row's fields. */
   readonly perform: (session: Session, given: never) => Promise<Output> | Output;
 };
 
@@ -73,9 +82,9 @@ type Made =
   | "findOwner"
   | "findRight"
   | "needsSecondPerson";
-/** The row that an author of an action writes. */
+/** The row as the author of an action writes it. */
 export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
-  /** Left out where the subject, which has no other action, says it. */
+  /** May be omitted if the action is the only one of its subject, whose text then describes it. */
   readonly does?: Help;
   readonly fields?: Taken;
   readonly needsSecondPerson?: true | NeedsSecondPerson<Given<Taken>>;
@@ -84,7 +93,7 @@ export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
   readonly perform: (session: Session, given: Given<Taken>) => Promise<Output> | Output;
 };
 
-/** Checks that `perform` takes what the fields give. */
+/** Makes an action. The types check that `perform` takes the values that the fields give. */
 export function action<const Taken extends Fields = typeof noFields>(
   mode: Mode,
   right: Right,
@@ -99,7 +108,7 @@ export function isChange({ mode }: Partial<Pick<Action, "mode">>): boolean {
   return mode === "change" || mode === "record";
 }
 
-/** Whether the portal performs it. */
+/** Returns whether the portal offers the action. */
 export function isOffered({ commandLineOnly }: Action): boolean {
   return commandLineOnly === undefined;
 }

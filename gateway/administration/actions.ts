@@ -2,11 +2,11 @@
 import type { Action } from "./action.ts";
 
 export type Subject = {
-  /** The first word of its actions. */
+  /** The first word of the names of its actions. */
   readonly name: string;
   readonly does: string;
   readonly load: () => Promise<readonly Action[]>;
-  /** What words between the subject's name and an action's last word stand for. */
+  /** Descriptions of the words that stand between the subject's name and an action's last word. */
   readonly groups?: Readonly<Record<string, string>>;
 };
 

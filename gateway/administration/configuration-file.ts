@@ -1,6 +1,7 @@
 /**
- * The configuration as a file: its keys are the settings' names, and its values what one would
- * write in a field. Printing and the JSON schema are made from the settings' tables.
+ * The configuration as a file. Its keys are the names of the settings, and its values are written
+ * as in the fields of the command line. Printing and the JSON schema are made from the tables of
+ * settings.
  */
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, EndpointSettings, Merchant, MerchantSettings } from "../orders/merchant.ts";
@@ -17,7 +18,10 @@ import { merchantTable } from "./merchants/merchants.ts";
 import { printSwitch } from "./readers.ts";
 import { type FileEntry, type PrintedSetting, printSettings, schemaOf } from "./settings.ts";
 
-/** Limits are amounts in the currency of an endpoint, or in any of a gate's currencies. */
+/**
+ * Prints a gate. Its limits are amounts in any of its currencies, which all have the same number of
+ * decimals.
+ */
 export function printGate(gate: ReadGate): FileEntry {
   const [code = ""] = gate.settings.currencies ?? [];
   return printSettings(gateTable(findCurrency(code)), gateValuesOf(gate));
@@ -51,7 +55,7 @@ function printEndpointSettings({
   return printSettings(endpointTable(getCurrency(currency)), settings);
 }
 
-/** What `gw export` writes: everything but secrets. */
+/** Prints the configuration as `gw export` writes it: complete except for secrets. */
 export function printConfiguration(
   configuration: Configuration,
   directories: readonly DirectoryServer[],
@@ -86,14 +90,14 @@ export function printConfiguration(
   };
 }
 
-/** As one would write them, by the names of the fields that set them. */
+/** Return the settings as a user would type them, by the names of the fields that set them. */
 export const settingsOf = {
   merchant: ({ settings }: Merchant) => asTexts(printSettings(merchantTable, settings)),
   endpoint: (endpoint: Endpoint) => asTexts(printEndpointSettings(endpoint)),
   gate: (gate: ReadGate) => asTexts(printGate(gate)),
 };
 
-/** What the audit would keep, with settings as one writes them: 100.00 and not 10000. */
+/** Returns an entry of the audit with the settings as a user types them: 100.00 and not 10000. */
 export function asTyped({ subject, before, after, ...entry }: AuditEntry): AuditEntry {
   const [kind = ""] = subject.split(" ", 1);
   const print = (kept: KeptConfiguration) => printKept(kind, kept);
@@ -111,7 +115,7 @@ function printKept(kind: string, kept: KeptConfiguration): object {
   const currency = findCurrency(rest.currency ?? settings?.currencies?.[0] ?? "");
   const table = tableOf(kind, currency);
   if (settings === undefined || table === undefined) return kept;
-  // The audit keeps a gate as it is stored.
+  // The audit contains a gate in its stored form.
   const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : settings;
   const others = Object.entries(values).filter(([name]) => !table.some(({ key }) => key === name));
   return {
@@ -135,7 +139,7 @@ function asTexts(entry: FileEntry): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-/** For editors: the same tables as a JSON schema. */
+/** Returns a JSON schema of the file, which editors use. It is made from the same tables. */
 export function makeSchema() {
   const texts = { type: "array", items: { type: "string" } };
   const flag = { type: "boolean" };
@@ -177,7 +181,7 @@ const macKeySchema = {
 };
 const place = { merchant: text, endpoint: text };
 
-/** A rule's parameters are its kind's: `gw filter add <kind> --help`. */
+/** The parameters of a rule depend on its kind: see `gw filter add <kind> --help`. */
 const screeningSchema = {
   type: "object",
   additionalProperties: false,

@@ -97,7 +97,7 @@ const offered = (await loadAllActions()).filter(isOffered);
 
 test("every field of a form has a label", () => {
   const unlabelled = offered
-    // What only looks is asked by a screen, without a form.
+    // Screens perform actions that only look, without a form.
     .filter(({ mode }) => mode === "change" || mode === "record")
     .flatMap((each) => offeredFields(each))
     .filter((each) => labelOf(...each) === undefined);
@@ -105,7 +105,7 @@ test("every field of a form has a label", () => {
   assert.deepEqual([...new Set(unlabelled.map(([name]) => written(name)))], []);
 });
 
-/** Words that no German text has. */
+/** Words that occur in no German text. */
 const englishWord =
   /(^|[ (])(the|of|or|and|is|are|not|with|for|from|this|that|default|which|when)([ ,.:;)]|$)/i;
 
@@ -135,7 +135,7 @@ test("every link to the documentation leads to a heading", () => {
   assert.deepEqual(lost, []);
 });
 
-/** As the documentation's own. */
+/** Returns the anchor that the documentation makes from a heading. */
 function slugOf(title: string): string {
   return title
     .toLowerCase()

@@ -1,4 +1,7 @@
-/** Describes an action: for a form in a language, and as the JSON schema of its values. */
+/**
+ * Describes an action in two forms: for a form of the portal in one language, and as the JSON
+ * schema of its values.
+ */
 import type { Api } from "../portal-api/api.ts";
 import { hasRight, type Role } from "../values/roles.ts";
 import { type Action, isChange } from "./action.ts";
@@ -7,7 +10,7 @@ import { choiceLabels, documents, fieldLabels, kindLabels, type Labels } from ".
 
 type ActionView = Api["GET /actions/:action"]["output"];
 
-/** By any name. */
+/** The labels, typed so that any name can be looked up. */
 const [labels, choiceNames]: readonly [Labels, Labels] = [fieldLabels, choiceLabels];
 
 export function describeAction(action: Action, language: Language, role: Role): ActionView {
@@ -24,7 +27,7 @@ export function describeAction(action: Action, language: Language, role: Role): 
   };
 }
 
-/** Those that a form has. */
+/** Returns the fields that a form of the portal has. */
 export function offeredFields({ fields }: Action): readonly (readonly [string, Field])[] {
   return Object.entries(fields).filter(([, each]) => each.isOnlyOnCommandLine !== true);
 }
@@ -53,7 +56,7 @@ function describeField(
   };
 }
 
-/** What can only be denied is called by that: `no-endpoints`. */
+/** A toggle that can only be denied has the label of its denial, like `no-endpoints`. */
 export function labelOf(key: string, field: Field): Texts | undefined {
   const { yes, no = "" } = field.kind === "toggle" ? namesOf(key, field) : { yes: key };
   return kindLabels[field.kind] ?? labels[yes === undefined ? no : written(key)];
@@ -77,7 +80,7 @@ function choicesOf(
       ];
 }
 
-/** The values of the action in a request of the portal's API. */
+/** Returns the JSON schema of the action's values in a request to the portal's API. */
 export function schemaOf(action: Action): Readonly<Record<string, unknown>> {
   const fields = offeredFields(action);
   const required = fields.filter(([, each]) => each.isRequired && each.preset === undefined);

@@ -1,6 +1,6 @@
 /**
- * The fields of actions. A value is written as text in every face: on the command line behind the
- * field's name, in the portal's form, and in an apply file.
+ * The fields of actions. Users write a value as the same text everywhere: on the command line after
+ * the field's name, in the portal's form, and in a file for `gw apply`.
  */
 import type { Role } from "../values/roles.ts";
 
@@ -13,10 +13,11 @@ export function texts(en: string, de: string): Texts {
 }
 
 /**
- * What a field holds, from which a face makes its control. A form offers what exists for
- * `merchant`, `endpoint`, `gate` and `currency`; `gate-place` is a gate with its rank and weight,
- * as `name:rank:weight`. `path` names a file that every node has. `picture` and `file` are sent by
- * a browser and named on the command line; `secret` comes from standard input there.
+ * The type of a field's value, from which the portal chooses an input element. For `merchant`,
+ * `endpoint`, `gate` and `currency`, a form offers those that exist. `gate-place` is a gate with
+ * its rank and weight, as `name:rank:weight`. `path` names a file that every node has. A browser
+ * sends the content of `picture` and `file`, and the command line names a file; it reads `secret`
+ * from standard input.
  */
 export type FieldKind =
   | ("text" | "amount" | "fee" | "whole" | "day" | "moment" | "duration" | "colour" | "url")
@@ -24,45 +25,48 @@ export type FieldKind =
   | ("merchant" | "endpoint" | "gate" | "gate-place" | "currency" | "user")
   | ("path" | "picture" | "file" | "secret");
 
-/** A file or a secret that the user has given. */
+/** The content of a file or a secret that the user has given. */
 export type Content = {
-  /** As the user has named it; `-` is standard input. */
+  /** The name as the user has written it; `-` is standard input. */
   readonly name: string;
   open(): AsyncIterable<Uint8Array>;
 };
 
 export type Field<Value = unknown> = {
   readonly kind: FieldKind;
-  /** What stands for the value in the command's usage. */
+  /** The placeholder for the value in the command's usage. */
   readonly shows: string;
   readonly help: Texts;
   readonly isRequired: boolean;
-  /** On the command line it has a place, and no name before it. */
+  /** If true, the command line takes the value by its position, without the field's name. */
   readonly isWord: boolean;
-  /** Takes several values. */
+  /** If true, the field takes several values. */
   readonly isList: boolean;
-  /** Permitted values. */
+  /** The permitted values. */
   readonly choices?: readonly string[] | undefined;
-  /** Those that a form offers to a user of this role, where they are not all. */
+  /** Returns the values that a form offers to a user of this role, if it does not offer all. */
   readonly offered?: (by: Role) => readonly string[];
   readonly preset?: string | undefined;
-  /** On the command line, the value that the field's name alone stands for. */
+  /** The value that the field's name without a value stands for on the command line. */
   readonly alone?: string | undefined;
-  /** How it is written on the command line, where a form has a control. */
+  /** How the value is written on the command line, if the form has an input element of its own. */
   readonly format?: string | undefined;
-  /** The command line's names for yes and no, if they are not the field's own name. */
+  /** The names for yes and no on the command line, if they differ from the field's own name. */
   readonly names?: { readonly yes?: string; readonly no?: string };
-  /** On the command line, a letter that may stand in place of the name. */
+  /** A letter that may replace the name on the command line. */
   readonly letter?: string;
-  /** Only the command line has it: it names files of the machine, or says how output looks. */
+  /**
+   * If true, the portal does not have the field, because it names files of the machine or controls
+   * how output is printed.
+   */
   readonly isOnlyOnCommandLine?: boolean;
   /** A further right that the action needs when the field is given. */
   readonly right?: "reveal_secrets";
-  /** Carries the type of the value; never set. */
+  /** Carries the type of the value at compile time and is never set. */
   readonly value?: Value;
 };
 
-/** By the name that functions use: `returnUrl` is `return-url` in every face. */
+/** Fields by their names in code: users write `returnUrl` as `return-url`. */
 export type Fields = Readonly<Record<string, Field>>;
 
 type ValueOf<Each> = Each extends Field<infer Value> ? Value : never;
@@ -70,21 +74,21 @@ type Needed<Taken extends Fields> = {
   [Name in keyof Taken]: undefined extends ValueOf<Taken[Name]> ? never : Name;
 }[keyof Taken];
 
-/** What an action's function takes. */
+/** The values that an action's function takes. */
 export type Given<Taken extends Fields> = {
   readonly [Name in Needed<Taken>]: ValueOf<Taken[Name]>;
 } & { readonly [Name in Exclude<keyof Taken, Needed<Taken>>]?: ValueOf<Taken[Name]> };
 
-/** In English, and in German where the portal has a form. */
+/** A help text in English, and in German where the portal has a form. */
 export type Help = readonly [en: string, de?: string];
 
 export function textsOf([en, de = ""]: Help = [""]): Texts {
   return { en, de };
 }
 
-/** In the place of a kind, the values that are permitted. */
+/** The kind of a value, or the list of permitted values. */
 type Kind = FieldKind | readonly string[];
-/** What a value of that kind may be. */
+/** The values that a field of the kind can have. */
 type ValueOfKind<Given extends Kind> = Given extends readonly (infer Word)[]
   ? Word
   : Given extends "file" | "secret"
@@ -101,7 +105,7 @@ function field<Value>(kind: Kind, shows: string, help: Help, more: Usage = {}): 
   return { ...usage, ...taken, ...chosen, shows, help: textsOf(help) };
 }
 
-/** Makes fields for one value. */
+/** Returns a function that makes fields for one value. */
 function one<Absent extends undefined = never>(usage: Usage) {
   return <const Given extends Kind>(
     kind: Given,
@@ -110,28 +114,28 @@ function one<Absent extends undefined = never>(usage: Usage) {
   ): Field<ValueOfKind<Given> | Absent> => field(kind, shows, help, usage);
 }
 
-/** Makes fields for several values. */
+/** Returns a function that makes fields for several values. */
 function several<Absent extends undefined = never>(usage: Usage) {
   return (kind: FieldKind, shows: string, help: Help): Field<readonly string[] | Absent> =>
     field(kind, shows, help, { isList: true, ...usage });
 }
 
-/** An optional value behind its name. */
+/** An optional value after its name. */
 export const option = one<undefined>({});
-/** A value behind its name that must be given. */
+/** A required value after its name. */
 export const required = one({ isRequired: true });
-/** A value at its place that must be given. */
+/** A required value at a fixed position. */
 export const word = one({ isRequired: true, isWord: true });
-/** A value at its place that may be left out. */
+/** An optional value at a fixed position. */
 export const lastWord = one<undefined>({ isWord: true });
-/** Several values, each behind the name. */
+/** Any number of values, each after the field's name. */
 export const list = several<undefined>({});
-/** All values from a place on: one at least. */
+/** One or more values from a position to the end. */
 export const words = several({ isRequired: true, isWord: true });
-/** All values from a place on, or none. */
+/** Any number of values from a position to the end, or none. */
 export const lastWords = several({ isWord: true });
 
-/** A value behind its name that is this one unless another is given. */
+/** Makes a field for a value after its name, with this default value. */
 export function preset<const Given extends Kind>(
   kind: Given,
   shows: string,
@@ -141,12 +145,12 @@ export function preset<const Given extends Kind>(
   return field(kind, shows, help, { preset: value });
 }
 
-/** Given or not. */
+/** Makes a field that is either given or not, without a value. */
 export function flag(help: Help): Field<true | undefined> {
   return field("flag", "", help);
 }
 
-/** Yes or no, by two names on the command line. */
+/** Makes a field for yes or no, which the command line gives by two names. */
 export function toggle(names: NonNullable<Field["names"]>, help: Help): Field<boolean | undefined> {
   return field("toggle", "on|off", help, { names });
 }
@@ -155,13 +159,16 @@ export function onlyOnCommandLine<Value>(one: Field<Value>): Field<Value> {
   return { ...one, isOnlyOnCommandLine: true };
 }
 
-/** The names of a toggle on the command line: `sandbox` and `no-sandbox` unless it has others. */
+/**
+ * Returns the names of a toggle on the command line: `sandbox` and `no-sandbox`, unless the field
+ * has others.
+ */
 export function namesOf(name: string, { names }: Field): NonNullable<Field["names"]> {
   if (names?.yes !== undefined || names?.no !== undefined) return names;
   return { yes: written(name), no: `no-${written(name)}` };
 }
 
-/** `returnUrl` is written `return-url`. */
+/** Returns a field's name as users write it: `return-url` for `returnUrl`. */
 export function written(name: string): string {
   return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -1,9 +1,12 @@
-/** How an acquirer writes its files, as the user describes it. */
+/** The format of an acquirer's files, as the user describes it. */
 import { amountForms, type FileFormat } from "../reconciliation/acquirer-file.ts";
 import { Problem } from "../values/problem.ts";
 import { type Given, type Help, option } from "./field.ts";
 
-/** With a help for the words that the files have and the gateway has not. */
+/**
+ * Makes the fields. `wordsHelp` explains the words that the file may use instead of the gateway's
+ * own.
+ */
 export function formatFields(wordsHelp: Help) {
   return {
     columns: option("text", "map", [
@@ -24,7 +27,7 @@ export function formatFields(wordsHelp: Help) {
 
 export type FormatGiven = Given<ReturnType<typeof formatFields>>;
 
-/** The sandbox bank's format, changed as the user says. */
+/** Returns the sandbox's format with the changes that the user has given. */
 export function readFormat<Column extends string, Word extends string>(
   given: FormatGiven,
   usual: Readonly<Record<Column, string>>,

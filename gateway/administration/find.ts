@@ -1,4 +1,6 @@
-/** Finds what an action's fields name. A problem says what there is not. */
+/**
+ * Finds the objects that an action's fields name. If one does not exist, the problem says which.
+ */
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, Merchant } from "../orders/merchant.ts";
 import { parseReference } from "../orders/trace.ts";
@@ -55,7 +57,7 @@ export async function findByReference(
   return queriesOf({ cells }).search((query) => findAtPlace(query, place));
 }
 
-/** The cells' tables of orders, for nodes and commands. */
+/** Returns the queries of the cells' order tables, for nodes and commands. */
 export function queriesOf({ cells }: Pick<Opened, "cells">) {
   return cells.stores(({ node }) => node.query);
 }
@@ -65,7 +67,7 @@ export function loginsOf({ merchants }: Pick<Configuration, "merchants">) {
   return new Map(merchants.map(({ id, login: name }) => [id, name]));
 }
 
-/** For an action whose subject is the merchant of this login. */
+/** Returns the owner for an action whose subject is the merchant of this login. */
 export async function ownerByLogin(
   opened: Known,
   { login }: { readonly login: string },
@@ -74,7 +76,7 @@ export async function ownerByLogin(
   return merchant instanceof Problem ? undefined : merchant.id;
 }
 
-/** For an action whose subject is an endpoint, or belongs to one. */
+/** Returns the owner for an action whose subject is an endpoint or belongs to one. */
 export async function ownerByEndpoint(
   opened: Known,
   { endpoint: id }: { readonly endpoint: string },
@@ -83,7 +85,7 @@ export async function ownerByEndpoint(
   return endpoint instanceof Problem ? undefined : endpoint.merchant.id;
 }
 
-/** For an action whose subject is an order. */
+/** Returns the owner for an action whose subject is an order. */
 export async function ownerByOrder(
   opened: Known,
   { order: id }: { readonly order: string },
@@ -96,7 +98,7 @@ export const login = word("merchant", "login", ["the merchant's login", "der Log
 
 const orderHelp = ["the id of the order", "die Nummer der Zahlung"] as const;
 export const order = word("text", "orderid", orderHelp);
-/** It may be left out. */
+/** An order's id that may be omitted. */
 export const lastOrder = lastWord("text", "orderid", orderHelp);
 
 export const ofMerchant = option("merchant", "login", [
@@ -120,7 +122,10 @@ export function findLimitFault(text: string | undefined): Problem | undefined {
 /** A session that has read the configuration. */
 type Configured = Session & { readonly configuration: Configuration };
 
-/** Makes what performs an action on the thing that its field names. */
+/**
+ * Returns a wrapper for actions on the object that a field names: it finds the object and calls the
+ * action's function with it.
+ */
 function on<Field extends string, Found>(
   field: Field,
   find: (configuration: Configuration, text: string) => Found | Problem,

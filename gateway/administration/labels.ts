@@ -1,7 +1,7 @@
 /**
- * What forms, previews and screens call the fields of actions and their choices. A field is looked
- * up by its written name, a choice by its value. The portal has this table too, so nothing here may
- * import more than the table needs.
+ * The names of actions' fields and choices in forms, previews and screens. A field is looked up by
+ * its written name, a choice by its value. The portal bundles this table, so this file may only
+ * import what the table needs.
  */
 import { type FieldKind, type Language, type Texts, texts } from "./field.ts";
 
@@ -200,14 +200,14 @@ export const choiceLabels = {
   "merchant-viewer": texts("Merchant viewer: orders of one merchant", "Händler (nur Lesen): Zahlungen eines Händlers"),
 } satisfies Labels;
 
-/** All fields of these kinds have one label. */
+/** Fields of these kinds always have this label. */
 export const kindLabels: Readonly<Partial<Record<FieldKind, Texts>>> = {
   secret: texts("Key", "Schlüssel"),
   file: texts("File", "Datei"),
   "gate-place": texts("Gates", "Gates"),
 };
 
-/** Where a field is explained, below `/docs/`. */
+/** The pages below `/docs/` that explain a field. */
 export const documents: Readonly<Record<string, string>> = {
   uses: "payment-page#payment-links",
   "3ds": "3d-secure",
@@ -247,6 +247,6 @@ export function inLanguage<Name extends string>(
   language: Language,
 ): Readonly<Record<Name, string>> {
   const named = Object.entries<Texts>(labels).map(([name, label]) => [name, label[language]]);
-  // A text for each label.
+  // There is a text for every label.
   return Object.fromEntries(named) as Record<Name, string>;
 }

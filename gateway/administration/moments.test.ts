@@ -1,4 +1,4 @@
-/** What the terminal shows of an order's history and of the audit: no JSON, and lines that fit. */
+/** The terminal shows an order's history and the audit without JSON and in lines that fit. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leavesOf, printHistory, printMoment } from "./moments.ts";

@@ -1,6 +1,6 @@
 /**
- * Moments of the audit and of an order's history, as people read them: a head, and a line below it
- * for each value. Two states or a whole event beside each other fit no terminal.
+ * Prints moments of the audit and of an order's history for people: a heading, and one line for
+ * each value below it. Two states next to each other, or a whole event, would not fit a terminal.
  */
 import { type PackedMoney, printMoney, unpackMoney } from "../values/money.ts";
 import { asInstant, type Instant } from "../values/time.ts";
@@ -14,8 +14,9 @@ type Event = {
 };
 
 /**
- * Amounts are stored in minor units and times in milliseconds: both are printed as everywhere else.
- * The portal shows the messages: they are too long for a terminal.
+ * Prints a history. Amounts are stored in minor units and times in milliseconds, and both are
+ * printed as everywhere else. Messages are omitted, because they are too long for a terminal; the
+ * portal shows them.
  */
 export function printHistory(
   history: readonly Event[],
@@ -50,7 +51,7 @@ export function printMoment(head: string, lines: readonly string[]): string {
   return [head, ...lines].map(printable).join("\n    ");
 }
 
-/** The values in a state, by their paths. */
+/** Returns the values in a state with their paths. */
 export function leavesOf(value: unknown, path = ""): readonly Leaf[] {
   if (value === null || value === undefined) return [];
   const within = path === "" ? "" : `${path}.`;
@@ -63,7 +64,7 @@ export function leavesOf(value: unknown, path = ""): readonly Leaf[] {
   return value.flatMap((each, at) => leavesOf(each, `${within}${at + 1}`));
 }
 
-/** Control characters could command the terminal, or begin a line of their own. */
+/** Replaces control characters, which could control the terminal or start a new line. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
 }

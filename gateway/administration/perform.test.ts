@@ -1,4 +1,4 @@
-/** What a second person reads of the work that waits. */
+/** The description of waiting work that a second person reads. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findAction } from "./actions.ts";

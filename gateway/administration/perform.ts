@@ -1,6 +1,7 @@
 /**
- * How an action is performed, for every face alike: the user's right, the second person, the work
- * and the audit. A trial does the work and rolls it back: it returns what would happen.
+ * Performs an action, for the command line and the portal alike: checks the user's right, asks for
+ * the second person, does the work and writes the audit. A trial does the work, rolls it back and
+ * returns what would happen.
  */
 
 import { cellsAside, readAside } from "../storage/cells/cells.ts";
@@ -24,7 +25,7 @@ import {
   type Session,
 } from "./session.ts";
 
-/** What a face adds to an open installation. */
+/** What the command line or the portal adds to an open installation. */
 export type Face = Pick<
   Session,
   | ("findings" | "reason" | "user" | "report" | "warn" | "confirm" | "progress" | "once" | "seen")
@@ -34,7 +35,7 @@ export type Face = Pick<
 /** The values of an action's fields, as `readGiven` returns them. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Returns the refusal if the user lacks the right. */
+/** Returns a refusal if the user lacks the right. */
 type Refuse = (audit: Audit, right: Right) => Promise<Problem | undefined>;
 
 export async function perform(
@@ -50,7 +51,7 @@ export async function perform(
   const entry = entryOf(action, values);
   const session = sessionOf(opened, audit, { ...face, isTrial: false });
   if (await needsSecondPerson(session, action, values)) {
-    // A second person is asked only for what would be done.
+    // A trial runs first, so that no second person is asked to approve work that would be refused.
     const tried = action.mode === "change" && (await tryOut(opened, action, values, face)).output;
     if (tried instanceof Problem) return tried;
     const wanted = { work: describeWork(action, values), right };
@@ -71,7 +72,10 @@ function needsSecondPerson(session: Session, { needsSecondPerson: needs }: Actio
   return session.config.secondPerson && needs === true;
 }
 
-/** The merchant whose users may approve it beside operators: the user's own, or the order's. */
+/**
+ * Returns the merchant whose users may approve the work besides operators: the user's own, or the
+ * order's.
+ */
 async function findApprovers(opened: Opened, action: Action, values: Values, { user }: Face) {
   if (typeof action.needsSecondPerson !== "function") return user?.merchantId;
   return action.findOwner?.(opened, values as never);
@@ -82,7 +86,10 @@ export function refuseRole(role: Role, right: Right): NotAllowed | undefined {
   return new NotAllowed(`The role ${role} does not have the right ${right}.`, right);
 }
 
-/** Of a merchant's user. It does not tell whether another merchant has such a subject. */
+/**
+ * Refuses a subject that does not belong to the user's merchant. The refusal does not reveal
+ * whether another merchant has it.
+ */
 export async function refuseSubject(
   opened: Opened,
   action: Action,
@@ -96,7 +103,9 @@ export async function refuseSubject(
 
 export const noSuchThing = new Problem("There is no such thing here.", "not_found");
 
-/** A browser shows neither progress nor questions. */
+/**
+ * Makes what the portal adds to the installation. A browser shows neither progress nor questions.
+ */
 export function makePortalFace(user: PortalUser) {
   const notes: string[] = [];
   const ignore = () => undefined;
@@ -114,9 +123,9 @@ export function makePortalFace(user: PortalUser) {
 export type Trial = { readonly output: Output; readonly entries: readonly AuditEntry[] };
 
 /**
- * For an action that changes things in the audit's transaction alone, or asks `isTrial`. A trial
- * holds the audit's head, so it reads on connections that are kept for it: changes that wait for
- * the head may occupy all others.
+ * Performs an action and rolls it back. The action must change things in the audit's transaction
+ * only, or check `isTrial`. A trial locks the end of the audit, so it reads on reserved
+ * connections: changes that wait for the lock may occupy all others.
  */
 export async function tryOut(
   opened: Opened,
@@ -142,13 +151,16 @@ export async function tryOut(
   return trial;
 }
 
-/** Some fields need a right of their own. */
+/** Returns the right that the action needs. Some fields need a right of their own. */
 export function rightFor({ right, fields }: Action, values: Values): Right {
   const further = Object.keys(values).map((name) => fields[name]?.right);
   return further.find((each) => each !== undefined) ?? right;
 }
 
-/** Whether it changes something, or reveals a secret, and writes that in one transaction. */
+/**
+ * Returns whether the action changes something or reveals a secret, and records it in one
+ * transaction.
+ */
 export function changesAtOnce(action: Action, values: Values): boolean {
   return action.mode === "change" || rightFor(action, values) !== action.right;
 }
@@ -168,7 +180,7 @@ function auditFor({ auditAs, actor }: Opened, reason: string | undefined): Audit
   return auditAs(reason === undefined ? actor : { ...actor, why: reason });
 }
 
-/** Keeps the entries that the work writes. */
+/** Wraps an audit and collects the entries that the work writes. */
 function noted(audit: Audit) {
   const entries: AuditEntry[] = [];
   const note = (entry: AuditEntry) => {
@@ -217,7 +229,10 @@ function summaryOf(output: Output): Lines | undefined {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => typeof each !== "object"));
 }
 
-/** The entry of an action that writes none of its own. It names files; secrets are not in it. */
+/**
+ * Returns the audit entry of an action that writes none of its own. It contains the names of files
+ * and no secrets.
+ */
 export function entryOf({ name, fields }: Action, values: Values): AuditEntry {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   const isWord = ([each]: readonly [string, unknown]) => fields[each]?.isWord === true;
@@ -228,7 +243,10 @@ export function entryOf({ name, fields }: Action, values: Values): AuditEntry {
   return { action: name, subject: words.join(" ") || name, after };
 }
 
-/** Says everything that decides what is done: other words need another approval. */
+/**
+ * Describes the work with every value that decides what is done, because other values need another
+ * approval.
+ */
 export function describeWork(action: Action, values: Values): string {
   const { subject, after } = entryOf(action, values);
   const { by: _by, ...decisive } = { ...after } as Values;

@@ -1,7 +1,7 @@
 /**
- * What a running node has of the administration for its portal. The actions and the printing of
- * settings are loaded when a user first needs them. An action works with the connections of the
- * login that started the node, as `gw` does, and with the node's engine.
+ * Provides the actions of the administration to the portal of a running node. Actions and the
+ * printing of settings are loaded when a user first needs them. An action uses the connections of
+ * the login that started the node, as `gw` does, and the node's engine.
  */
 import { randomUUIDv7 } from "node:crypto";
 import type { FollowUps } from "../engine/accept.ts";
@@ -41,8 +41,8 @@ function makeRunningNode({ now, noteStep, ...parts }: NodeParts): RunningNode {
     noteStep,
     async followUp(order, request) {
       const entryPoint = parts.findEntryPoint(order.endpointId);
-      // The merchant interface has the same rule: a disabled endpoint goes on, a disabled merchant
-      // does not.
+      // The merchant interface has the same rule: a disabled endpoint still takes follow-ups, a
+      // disabled merchant does not.
       if (entryPoint?.merchant.enabled !== true) return new Failure("unknown_endpoint");
       const wanted = { clientOrderId: order.clientOrderId, orderId: order.id };
       const serialNumber = asSerialNumber(randomUUIDv7());

@@ -1,6 +1,6 @@
 /**
- * Actions for the users of the portal: who may perform which, what a form sends, previews, and one
- * long-running action at a time. The portal's API has the routes.
+ * Performs actions for the users of the portal: who may perform which, the values that a form
+ * sends, previews, and one long-running action at a time. The portal's API contains the routes.
  */
 import { hash } from "node:crypto";
 import { access, constants, stat } from "node:fs/promises";
@@ -44,12 +44,14 @@ export type ActingUser = PortalUser & {
 
 type ActionRequest = Api["POST /actions/run"]["input"];
 
-/** Previews that wait here hold none of the connections that changes need. */
+/**
+ * How many previews may wait. They wait here, so that they hold no connection that changes need.
+ */
 const previewsMax = 20;
 
 export type PortalActions = ReturnType<typeof makePortalActions>;
 
-/** `node` has the engine, which some actions need. */
+/** Makes the actions. `node` has the engine, which some actions need. */
 export function makePortalActions(opened: Opened, node?: RunningNode) {
   const inTurn = makeTurns(previewsMax);
   let isBusy = false;
@@ -83,7 +85,7 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
     if (needsReason && request.reason === undefined) return noReason;
     if (duration !== undefined && isBusy) return new Problem(busy);
     isBusy ||= duration !== undefined;
-    // An action that takes hours is answered by its first report; the audit has its end.
+    // An action that takes hours is answered with its first report. The audit records its end.
     const begun = Promise.withResolvers<Output>();
     const report = (progress: string) => begun.resolve({ progress });
     const face = { ...faceOf(read, request), node, report, refuse: async () => undefined };
@@ -97,7 +99,7 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
       output: output instanceof Report ? output.value : output,
       hasFindings: face.findings.exist(),
       notes: face.notes,
-      // An order is no part of what a node has read.
+      // An order is not part of the configuration that a node keeps in memory.
       isToBeRead: isChange(action) && action.needsNode !== true,
     };
   }
@@ -116,17 +118,19 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
 const busy = "Another action that takes long is running: wait for its end.";
 const noReason = new Problem("Say why: it is kept in the audit.", "invalid_input");
 
-/** A form has the written names of fields. */
+/** Names a problem's field as forms write it. */
 function inForm(problem: Problem): Problem {
   return problem.field === undefined ? problem : problem.about(written(problem.field));
 }
 
-/** An action that writes no entry of its own gets one when it is performed. */
+/**
+ * Returns the audit entries of a trial. An action that writes none of its own gets its usual entry.
+ */
 function changesOf({ action, values }: ReadRequest, { entries }: Trial): readonly AuditEntry[] {
   return (entries.length > 0 ? entries : [entryOf(action, values)]).map(asTyped);
 }
 
-/** Runs one after the other. */
+/** Runs work one after the other, and returns `full` if too much is waiting. */
 function makeTurns(max: number) {
   let [count, latest]: [number, Promise<unknown>] = [0, Promise.resolve()];
   return async <Result>(work: () => Promise<Result>): Promise<Result | "full"> => {
@@ -145,7 +149,7 @@ async function findOffered(name: string): Promise<Action | undefined> {
   return action !== undefined && isOffered(action) ? action : undefined;
 }
 
-/** Before input is read. An action without an owner is for operators. */
+/** Refuses before the input is read. An action without an owner is for operators. */
 function refuse(action: Action, right: Right, { role, merchantId }: ActingUser) {
   const lacking = refuseRole(role, right);
   if (lacking !== undefined || merchantId === undefined) return lacking;
@@ -155,7 +159,7 @@ function refuse(action: Action, right: Right, { role, merchantId }: ActingUser) 
 type ReadRequest = {
   readonly user: ActingUser;
   readonly action: Action;
-  /** The installation, as the user. */
+  /** The installation with the user as its actor. */
   readonly acting: Opened;
   readonly values: Values;
   readonly once: string | undefined;
@@ -179,8 +183,9 @@ async function readRequest(
   const fault =
     (await refuseSubject(acting, action, values, user)) ?? (await findFileFault(action, values));
   if (fault !== undefined) return fault;
-  // Other values are another request, and those of another user too. Money moves once by a form,
-  // also when its amount was corrected.
+  // A repeated form with other values, or of another user, counts as another request. An action
+  // that moves money ignores the values: one form moves money once, even if its amount was
+  // corrected.
   const same = [user.actor.who, request.once, request.action, action.needsNode ? "" : cleaned];
   const once = request.once && hash("sha256", JSON.stringify(same));
   return { user, action, acting, values, once };
@@ -209,10 +214,13 @@ function contentOf(text: string): Content {
   return { name: "-", open: () => Readable.from([Buffer.from(text)]) };
 }
 
-/** Fields in which people write sentences; the others are ids, numbers and names. */
+/** Fields in which people write sentences. The others are ids, numbers and names. */
 const sentences = ["description", "name", "shopName"];
 
-/** Actions on lists check card numbers themselves. A merchant's order id may look like one. */
+/**
+ * Masks card numbers in sentences and refuses them in other fields. Actions on lists check card
+ * numbers themselves, and a merchant's order id may look like one.
+ */
 function cleanedOf({ name: action, fields }: Action, given: GivenTexts): GivenTexts | Problem {
   if (action.startsWith("list ")) return given;
   const values: Record<string, GivenTexts[string]> = { ...given };
@@ -232,10 +240,13 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 const fileBytesMax = 1_000_000;
-/** Enough for a picture. */
+/** The longest value: enough for a picture. */
 const charactersMax = 40_000;
 
-/** Settings name files that every node has. A picture is sent, and never read from a disk. */
+/**
+ * A setting names a file that every node has. A picture is sent in the request and never read from
+ * a disk.
+ */
 async function findFileFault({ fields }: Action, values: Values): Promise<Problem | undefined> {
   for (const [name, value] of Object.entries(values)) {
     for (const text of textsIn(value)) {

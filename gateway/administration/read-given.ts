@@ -1,13 +1,15 @@
 /**
- * Reads what a user has given for an action's fields, from any face: the same text is refused with
- * the same sentence on the command line and in the browser.
+ * Reads the values that a user has given for an action's fields. The command line and the portal
+ * refuse the same text with the same sentence.
  */
 import { Problem } from "../values/problem.ts";
 import type { Action } from "./action.ts";
 import { type Content, type Field, written } from "./field.ts";
 import type { Values } from "./perform.ts";
 
-/** By the fields' names as functions use them: texts, lists of texts, yes or no, and contents. */
+/**
+ * The given values by the fields' names in code: texts, lists of texts, yes or no, and contents.
+ */
 export type GivenTexts = Readonly<
   Record<string, string | readonly string[] | boolean | Content | undefined>
 >;

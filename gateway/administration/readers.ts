@@ -1,11 +1,11 @@
-/** Reads values that several actions take as users write them, and prints them so. */
+/** Reads values that several actions take as users write them, and prints them in the same form. */
 import type { KeyObject } from "node:crypto";
 import { CsvFaults } from "../values/csv-records.ts";
 import { Problem } from "../values/problem.ts";
 import { hours, type Instant, later, parseDate } from "../values/time.ts";
 import { type Field, option } from "./field.ts";
 
-/** As one would type it. */
+/** Prints a switch as a user types it. */
 export function printSwitch(isOn: boolean): string {
   return isOn ? "on" : "off";
 }
@@ -15,7 +15,7 @@ export const ends: Field<string | undefined> = {
   format: "a moment like 2030-01-31T09:30:00Z, or a time like 12h or 30d from now",
 };
 
-/** A moment of a filter. */
+/** Reads the moment of a filter. */
 export function readInstant(text: string | undefined): Instant | undefined | Problem {
   if (text === undefined) return undefined;
   const sentence = `${text} is no moment: write it like 2030-01-31 or 2030-01-31T09:30:00Z.`;
@@ -33,13 +33,19 @@ export function readMoment(text: string, now: Instant): Instant | Problem {
   return at > now ? at : new Problem(`${text} is over already.`);
 }
 
-/** Of a gate or a directory server. Names are part of addresses, and of lists with colons. */
+/**
+ * Checks the name of a gate or a directory server, which becomes part of addresses and of lists
+ * separated by colons.
+ */
 export function findNameFault(name: string): Problem | undefined {
   if (/^[A-Za-z0-9._-]{1,40}$/.test(name)) return undefined;
   return new Problem("A name is 1 to 40 letters, digits, dots, dashes or underscores.");
 }
 
-/** For what reads a file: its faults are refused together, and others are thrown on. */
+/**
+ * Returns a handler of errors for code that reads a file: it returns all faults of the file as one
+ * problem and throws other errors again.
+ */
 export function refuseFaults(consequence: string) {
   return (error: unknown): Problem => {
     if (!(error instanceof CsvFaults)) throw error;
@@ -47,7 +53,7 @@ export function refuseFaults(consequence: string) {
   };
 }
 
-/** A public key as it is stored. */
+/** Returns a public key in its stored form. */
 export function pemOf(key: KeyObject): string {
   return key.export({ format: "pem", type: "spki" }).toString();
 }

@@ -1,4 +1,4 @@
-/** What an action works with, and what it returns. */
+/** The values that an action works with, and the output that it returns. */
 import { text } from "node:stream/consumers";
 import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
 import type { Config } from "../config/config.ts";
@@ -27,9 +27,9 @@ export type Opened = {
   readonly database: Database;
   readonly cells: Cells;
   readonly masterKey: Uint8Array;
-  /** Open already, in a node, whose login may not read the vault's tables. */
+  /** The opened vault of a running node, whose login may not read the vault's tables. */
   readonly vault?: Vault | undefined;
-  /** Returns undefined for an action that only looks and has no key. */
+  /** Returns what opens secrets, or undefined for an action that only looks and has no key. */
   readonly openKnown: () => Promise<Vault["openSecret"] | undefined>;
   readonly actor: Actor;
   readonly audit: Audit;
@@ -53,7 +53,7 @@ export class Report {
 /** A table that may be too long for memory. */
 export class Rows {
   readonly rows: AsyncIterable<Lines>;
-  /** The names of a file that has its line of names also without a row. */
+  /** The names of the columns, for a file that has its first line even without rows. */
   readonly names: readonly string[] | undefined;
 
   constructor(rows: AsyncIterable<Lines>, names?: readonly string[]) {
@@ -62,45 +62,50 @@ export class Rows {
   }
 }
 
-/** Undefined when the action has nothing to say. */
+/** The output of an action, or undefined if there is nothing to report. */
 export type Output = Block | Report | Rows | Problem | undefined;
 
 export type Session = Opened & {
   readonly administration: ReturnType<typeof makeAdministration>;
-  /** The audit's transaction is rolled back; what is outside of it must not be done. */
+  /**
+   * If true, the audit's transaction is rolled back, so the action must not do anything outside of
+   * it.
+   */
   readonly isTrial: boolean;
   readonly findings: Findings;
-  /** In the time zone of the installation. */
+  /** Prints a date in the time zone of the installation. */
   readonly printDate: (instant: Instant) => string;
   /** Returns the time of the database's clock, which all nodes share. */
   readonly now: () => Promise<Instant>;
   /** The reason that the user gives, for the audit. */
   readonly reason: string | undefined;
-  /** Who performs it in the portal; undefined on the command line. */
+  /** The user who performs the action in the portal. Undefined on the command line. */
   readonly user?: PortalUser | undefined;
-  /** Says what goes on. */
+  /** Reports what the action is doing. */
   readonly report: (sentence: string) => void;
-  /** Says what the user should know, beside the output. */
+  /** Adds a warning for the user to the output. */
   readonly warn: (sentence: string) => void;
-  /** Asks the user at the terminal; without one, the answer is no. */
+  /** Asks the user at the terminal. Without a terminal, the answer is no. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** Returns a function that shows how many of them are done. */
+  /** Returns a function that shows how many units are done. */
   readonly progress: (unit: string) => (count: number) => void;
   /** The running node, if there is one. */
   readonly node?: RunningNode | undefined;
-  /** The same for a form that was sent again: what it makes is made once. */
+  /** Identifies a form that may be sent again: the action creates its object only once. */
   readonly once?: string | undefined;
-  /** The version of the order that the user has seen: a later one is not changed. */
+  /**
+   * The version of the order that the user has seen. The action does not change a later version.
+   */
   readonly seen?: number | undefined;
 };
 
 export type PortalUser = {
   readonly role: Role;
-  /** Undefined for an operator. */
+  /** The user's merchant. Undefined for an operator. */
   readonly merchantId: MerchantId | undefined;
 };
 
-/** What only a running node can do: it has the engine, and connections to the hosts. */
+/** Operations that need a running node: its engine and its connections to the hosts. */
 export type RunningNode = {
   /** Begins a capture or a return as the merchant's own request would. */
   followUp(
@@ -112,7 +117,7 @@ export type RunningNode = {
   now(): Instant;
 };
 
-/** Whether the action has found something that needs a person. */
+/** Notes whether the action has found something that a person has to look at. */
 export type Findings = { note(): void; exist(): boolean };
 
 export function makeFindings(): Findings {
@@ -138,7 +143,7 @@ export async function openVault(
   return makeVault(keys, routeFindSealedCard(cells));
 }
 
-/** For actions that only look and have no key. */
+/** Replaces the opening of secrets in actions that only look and have no key. */
 export const leaveSealed: Vault["openSecret"] = () => new Secret("");
 
 export async function readConfiguration({

@@ -1,4 +1,4 @@
-/** Values of settings: what is understood, and how the rest is complained of. */
+/** Values of settings: which are understood, and which error the others get. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { getCurrency } from "../values/iso-codes.ts";

@@ -12,31 +12,31 @@ import { printSwitch } from "./readers.ts";
 
 export type FileValue = string | number | boolean | readonly string[];
 export type FileEntry = Readonly<Record<string, FileValue>>;
-/** By the names of the fields; other fields may be among them. */
+/** The given settings by the names of their fields. It may contain other fields. */
 export type GivenSettings = Readonly<Record<string, unknown>>;
 
-/** Reads a setting's value; nothing removes the setting. */
+/** Reads a setting's value. The result undefined removes the setting. */
 type Read<Value> = (text: string, name: string) => Value | undefined | Problem;
 
 /** How the values of a setting are written, read and printed. */
 export type Form<Value> = Pick<Field, "kind" | "shows" | "choices" | "names"> & {
   readonly read: Read<Value>;
   print?(value: Value): FileValue;
-  /** Whether the setting must be there. */
+  /** Whether the setting is required. */
   readonly isRequired?: boolean;
 };
 
 export type SettingRow<Settings> = {
-  /** That of the field: `cardKeepDays` is written `card-keep-days`. */
+  /** The name of the field: users write `cardKeepDays` as `card-keep-days`. */
   readonly name: string;
   readonly key: keyof Settings;
   readonly form: Form<Settings[keyof Settings]>;
   readonly field: Field<string | boolean | undefined>;
-  /** Whether the setting must be there, given the others. */
+  /** Returns whether the setting is required, depending on the others. */
   readonly isRequired: (settings: Partial<Settings>) => boolean;
 };
 
-/** Help is in English and German. */
+/** Makes a row. The help is in English and German. */
 export function setting<Settings, Key extends keyof Settings>(
   name: string,
   key: Key,
@@ -63,7 +63,7 @@ export function required<Value>(inner: Form<Value>): Form<Value> {
   return { ...inner, isRequired: true };
 }
 
-/** `none` removes the setting. */
+/** Makes a form with the word `none`, which removes the setting. */
 export function optional<Value>(inner: Form<Value>): Form<Value> {
   const { choices, read } = inner;
   return {
@@ -73,7 +73,9 @@ export function optional<Value>(inner: Form<Value>): Form<Value> {
   };
 }
 
-/** The word that removes a setting is none of its values. */
+/**
+ * Makes a form for texts. The word `none` is never a value, because it removes an optional setting.
+ */
 export function text(shows: string, pattern: RegExp, description: string): Form<string> {
   return form("text", shows, (given, name) => {
     const isGood = pattern.test(given) && given !== "none";
@@ -109,15 +111,15 @@ function readSwitch(given: string, name: string): boolean | Problem {
   return new Problem(`${name} is on or off, not ${given}.`);
 }
 
-/** `--sandbox` and `--no-sandbox`, or the two names that are given. */
+/** Makes a form for yes or no, written `--sandbox` and `--no-sandbox` or by the given names. */
 export function yesOrNo(names: Field["names"] = {}): Form<boolean> {
   return { ...form("toggle", "on|off", (given) => given === "true"), names };
 }
 
-/** Stored as true, and not at all for no. */
+/** Stores true for yes, and removes the setting for no. */
 export const onlyYes: Form<true> = { ...yesOrNo(), read: (given) => given === "true" || undefined };
 
-/** Absolute: the gateway may be started in another folder. */
+/** The path is stored as an absolute one, because a node may be started in another folder. */
 export const path: Form<string> = form("path", "file", (given) => resolve(given));
 
 export const fee: Form<Fee> = form(
@@ -151,20 +153,20 @@ export function checkLimits<Settings extends Limits>(settings: Settings): Settin
   return new Problem("The smallest amount may not be larger than the largest.");
 }
 
-/** For an action that takes the settings: what is given of them is read by the table alone. */
+/** Returns the fields of the settings, for an action that only passes their values to the table. */
 export function fieldsOf<Settings>(
   table: readonly SettingRow<Settings>[],
 ): Readonly<Record<never, Field>> {
   return Object.fromEntries(table.map(({ name, field }) => [name, field]));
 }
 
-/** What is given of the table's settings. */
+/** Returns the given values that belong to the table's settings. */
 export function givenOf<Settings>(table: readonly SettingRow<Settings>[], given: GivenSettings) {
   const names = table.map(({ name }) => name).filter((name) => given[name] !== undefined);
   return Object.fromEntries(names.map((name) => [name, given[name]]));
 }
 
-/** A change needs something to change. */
+/** Refuses a change that does not change any setting. */
 export function findNothing<Settings>(
   table: readonly SettingRow<Settings>[],
   given: GivenSettings,
@@ -173,7 +175,10 @@ export function findNothing<Settings>(
   return new Problem("Nothing to change: give at least one setting.");
 }
 
-/** Only what is given changes. The result has all required settings, or the problem names them. */
+/**
+ * Reads the given settings and keeps the others. The result has all required settings, or a problem
+ * names the missing ones.
+ */
 export function readSettings<Settings extends object>(
   table: readonly SettingRow<Settings>[],
   given: GivenSettings,
@@ -196,13 +201,13 @@ export function readSettings<Settings extends object>(
     ({ key, isRequired }) => settings[key] === undefined && isRequired(settings),
   );
   const [first] = missing;
-  // Nothing that is required is missing.
+  // All required settings are there, so the type holds.
   if (first === undefined) return settings as Settings;
   const names = missing.map(({ name }) => written(name)).join(", ");
   return new Problem(`${what} also needs ${names}.`).about(first.name);
 }
 
-/** What printing needs of a setting. */
+/** The part of a setting that printing needs. */
 export type PrintedSetting = Pick<SettingRow<object>, "name"> & {
   readonly key: PropertyKey;
   readonly form: { print?(value: unknown): FileValue };
@@ -217,7 +222,10 @@ export function printSettings(table: readonly PrintedSetting[], settings: object
   return Object.fromEntries(pairs);
 }
 
-/** For people, in the order of the table. Without a value, a setting has its usual one or none. */
+/**
+ * Prints the settings for people in the order of the table. A setting without a value is printed
+ * with its default, or omitted if it has none.
+ */
 export function showSettings(
   table: readonly PrintedSetting[],
   settings: object,
@@ -242,7 +250,7 @@ function printPlain(value: unknown): FileValue {
   return typeof value === "number" || typeof value === "boolean" ? value : String(value);
 }
 
-/** Reads the settings in a file for `gw apply`. A key that is no setting is a problem. */
+/** Reads the settings in a file for `gw apply`. An unknown key is a problem. */
 export function readEntry<Settings>(
   table: readonly SettingRow<Settings>[],
   entry: object,
@@ -263,7 +271,7 @@ function textOf(value: unknown, { kind }: Field): string {
   return typeof value === "boolean" && kind !== "toggle" ? printSwitch(value) : String(value);
 }
 
-/** As properties of a JSON schema. */
+/** Returns the settings as properties of a JSON schema. */
 export function schemaOf<Settings>(table: readonly SettingRow<Settings>[]): object {
   const pairs = table.map(({ name, field: { kind, help } }) => {
     const type = schemaTypes[kind] ?? { type: ["string", "number", "array", "null"] };

@@ -1,4 +1,7 @@
-/** The configuration as a file: applied in one transaction, twice with the same result. */
+/**
+ * The configuration as a file is applied in one transaction, and applying it twice has the same
+ * result.
+ */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -87,7 +90,7 @@ async function run(content: object, { environment, ...options }: Options = {}) {
   return (output instanceof Report ? output.value : output) as Applied | Problem;
 }
 
-/** As people read it. */
+/** Returns the export as people read it. */
 async function exported(given: Parameters<typeof exportFile>[1]): Promise<string> {
   const output = await exportFile(session(), given);
   return output instanceof Report ? String(output.blocks[0]) : assert.fail();

@@ -1,8 +1,8 @@
 /**
- * Apply and export: the configuration as a file that lives in version control. A file is applied
- * in one transaction, or not at all; what it omits stays as it is, unless with `--prune`. A section
- * is compared with what is stored as both are printed, so that a second run finds no difference. A
- * dry run does everything and rolls it back.
+ * `gw apply` and `gw export`: the configuration as a file that lives in version control. A file is
+ * applied completely in one transaction, or not at all. What the file omits stays as it is, unless
+ * `--prune` is given. A section of the file is compared with the printed form of what is stored, so
+ * that a second run finds no difference. A dry run does all the work and rolls it back.
  */
 import { dirname, resolve } from "node:path";
 import { parse, stringify } from "yaml";

@@ -1,7 +1,7 @@
 /**
- * Keys that a configuration file names by files beside it: merchants' public keys for OAuth, their
- * private keys for wallets, and the keys of gates' message authentication. A key that is there
- * already is no change; the commands for keys remove them, never a file.
+ * Keys that a configuration file names by files next to it: merchants' public keys for OAuth, their
+ * private keys for wallets, and the keys of gates' message authentication. A key that is stored
+ * already is no change. A file never removes a key: the commands for keys do.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import {
@@ -48,13 +48,13 @@ export async function putWalletKeys(work: Work, merchant: Merchant, own: Section
   }
 }
 
-/** The text is a secret: no sentence has anything of it. */
+/** The text is a secret, so no error text contains any part of it. */
 function parsePrivateKey(text: string, file: string): KeyObject {
   try {
     const key = createPrivateKey(text);
     if (key.asymmetricKeyDetails?.namedCurve === "prime256v1") return key;
   } catch {
-    // The sentence below says so.
+    // The error below covers this case too.
   }
   throw new Invalid(`The file ${file} has no private key of the curve P-256 in PEM.`);
 }
@@ -65,7 +65,10 @@ type MacKeySource = {
   readonly bytes: unknown;
 };
 
-/** A key is known by its check value; the one before it verifies on. */
+/**
+ * Adds the key unless the gate has one with the same check value. The gate's previous key continues
+ * to verify messages.
+ */
 export async function putMacKey(
   work: Work,
   gate: { readonly id: GateId; readonly name: string },

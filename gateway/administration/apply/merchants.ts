@@ -1,6 +1,6 @@
 /**
- * The merchants of a configuration file, with their endpoints and groups. `--prune` disables what
- * the file omits; nothing of them is ever removed.
+ * The merchants of a configuration file, with their endpoints and groups. `--prune` disables those
+ * that the file omits and never removes one.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Endpoint, Merchant } from "../../orders/merchant.ts";
@@ -40,8 +40,8 @@ import {
 } from "./work.ts";
 
 /**
- * A new merchant in production gets the rules against card testing. `isRuled`: the file says which
- * rules the merchant has.
+ * In production, a new merchant gets the rules against card testing, unless `isRuled` says that the
+ * file has rules of its own for the merchant.
  */
 export async function putMerchants(
   work: Work,

@@ -1,6 +1,7 @@
 /**
- * The section `screening` of the configuration's file: its rules. A rule is the same as a stored
- * one when kind, place and parameters are. Entries of lists have a file of their own.
+ * The section `screening` of a configuration file, which contains the screening rules. A rule
+ * equals a stored one if kind, scope and parameters are equal. Entries of lists have a file of
+ * their own.
  */
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
@@ -92,7 +93,7 @@ function textsOf(parameters: Sections): Readonly<Record<string, string>> {
   return Object.fromEntries(texts);
 }
 
-/** Of a file for `gw apply`; throws `Invalid`. */
+/** Reads the screening rules of a file for `gw apply`. Throws `Invalid`. */
 export function readFileRules(text: string, configuration: Configuration): readonly NewRule[] {
   const document = sectionsOf(parse(text, { uniqueKeys: true }) ?? null, "The file");
   const { rules } = sectionsOf(document["screening"] ?? null, "screening");
@@ -100,7 +101,7 @@ export function readFileRules(text: string, configuration: Configuration): reado
   return rowsOf(rules, "rules").map((row) => readFileRule(row, configuration));
 }
 
-/** Of a merchant's login and the name of one of its endpoints. */
+/** Returns the scope of a merchant's login and the name of one of the merchant's endpoints. */
 function placeOf(configuration: Configuration, login: unknown, name: unknown): ListScope {
   if (login === undefined && name === undefined) return {};
   const merchant = configuration.merchants.find((each) => each.login === login);
@@ -134,7 +135,7 @@ function printRule(rule: Omit<ConfiguredRule, "id">, configuration: Configuratio
   return { rule: kind, ...place, action: printAction(action), enabled, ...parameters };
 }
 
-/** For `gw export`. */
+/** Prints the section `screening` for `gw export`. */
 export function printScreening(configuration: Configuration) {
   return { rules: configuration.screeningRules.map((rule) => printRule(rule, configuration)) };
 }

@@ -1,6 +1,6 @@
 /**
- * What the sections of `gw apply` share: the transaction they work in, the differences they note,
- * and the values they read.
+ * Code that the sections of `gw apply` share: the transaction in which they work, the differences
+ * that they note, and the values that they read.
  */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -14,7 +14,7 @@ import type { Vault } from "../../vault/vault.ts";
 import type { Session } from "../session.ts";
 import type { FileEntry } from "../settings.ts";
 
-/** A fault of the file: the transaction is rolled back. */
+/** A fault of the file, which rolls the transaction back. */
 export class Invalid extends Error {}
 
 export type FileStep = {
@@ -28,10 +28,10 @@ export type ApplyContext = {
   readonly audit: Audit;
   readonly query: Query;
   readonly vault: Vault;
-  /** As it is inside the transaction now. */
+  /** Loads the configuration as it is inside the transaction now. */
   readonly load: () => Promise<Configuration>;
   readonly prune: boolean;
-  /** That of the file: secrets are named relative to it. */
+  /** The folder of the file. Secrets are named relative to it. */
   readonly folder: string;
 };
 
@@ -65,7 +65,7 @@ export function valid<Value>(value: Value | Problem): Value {
   return value;
 }
 
-/** Whether there is a difference, which is noted. */
+/** Notes the difference between the two entries and returns whether there is one. */
 export function differs(
   work: Work,
   what: string,

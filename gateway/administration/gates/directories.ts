@@ -229,7 +229,9 @@ function readNetworks(given: string, field: string): readonly Network[] | Proble
   return new Problem(`${field} is \`all\`, or some of ${networks.join(",")}.`);
 }
 
-/** Found here and not by the first payment. */
+/**
+ * Reads the certificate files now, so that the operator finds a fault and not the first payment.
+ */
 export async function findFileFault(own: DirectorySettings): Promise<Problem | undefined> {
   try {
     const { paresRoots } = await readCertificates(own);

@@ -1,4 +1,4 @@
-/** The settings of a gate, as operators write them. */
+/** The settings of a gate as operators write them. */
 import {
   type Address,
   addressesOf,
@@ -40,7 +40,10 @@ type HostAddresses = Pick<GateSettings, "host" | "port" | "otherAddresses">;
 
 const hostForm: Form<HostAddresses> = form("text", "address:port", readAddresses, printAddresses);
 
-/** One for each address is usual, and more than these would be a mistake. */
+/**
+ * The highest number of connections that is accepted. One for each address is usual, and more than
+ * this is a mistake.
+ */
 const connectionsMax = 32;
 
 /** A gate's settings with one value for each field. */
@@ -112,7 +115,7 @@ const hostSettings: readonly SettingRow<Values>[] = [
   ]),
 ];
 
-/** Lengths are those of the message fields. */
+/** The maximum lengths are those of the ISO 8583 fields. */
 const messageSettings: readonly SettingRow<Values>[] = [
   setting("terminal", "terminalId", printable("id", 8), [
     "field 41 of every message",
@@ -192,7 +195,7 @@ const otherSettings: readonly SettingRow<Values>[] = [
   ]),
 ];
 
-/** Amounts are in one of the gate's currencies. */
+/** The rows of a gate's settings. Amounts are in one of the gate's currencies. */
 export const gateTable = (currency?: Currency): readonly SettingRow<Values>[] => [
   ...hostSettings,
   ...messageSettings,
@@ -212,8 +215,9 @@ export type ReadGate = Pick<Gate, "kind" | "settings">;
 type Allowed = Pick<Config, "environment" | "allow" | "rehearsal">;
 
 /**
- * Only what is given changes; a new gate must be given all that it needs. In production a new gate
- * is over TLS: with a plain one, no node starts again unless the operator allows plain gates.
+ * Reads a gate's settings. Settings that are not given keep their values, and a new gate needs all
+ * required ones. In production, a new gate uses TLS by default: with a plain gate, no node starts
+ * unless the operator allows plain gates.
  */
 export function readGate(
   given: GivenSettings,
@@ -292,7 +296,7 @@ function readRefundAfter(text: string, option: string): string | undefined | Pro
   return new Problem(`${option} is never, always, hours like 24h, or a daily cut-off like 23:00.`);
 }
 
-/** `all` for every currency. */
+/** Reads a list of currencies. Returns undefined for `all`. */
 export function readCurrencies(text: string): readonly string[] | undefined | Problem {
   if (text === "all") return undefined;
   const codes = text.split(",").map((code) => code.trim());
@@ -301,10 +305,13 @@ export function readCurrencies(text: string): readonly string[] | undefined | Pr
   return new Problem(`${unknown} is no currency: write codes like USD,EUR, or all.`);
 }
 
-/** More would be a mistake, and each is looked up. */
+/**
+ * The highest number of addresses that is accepted. More is a mistake, and each one is resolved by
+ * DNS.
+ */
 const addressesMax = 16;
 
-/** One or more, by commas. */
+/** Reads one address or several, separated by commas. */
 function readAddresses(text: string, name: string): HostAddresses | Problem {
   const read: Address[] = [];
   const texts = text.split(",");
@@ -340,7 +347,7 @@ export function printAddresses(settings: HostAddresses): string {
 
 const tlsOptions = ["tlsRoots", "tlsName", "tlsCertificate", "tlsKey"];
 
-/** Why the settings of TLS cannot be used, as far as the files on this machine tell. */
+/** Returns why the TLS settings cannot be used, as far as the files on this machine show. */
 export async function findTlsFault(
   settings: GateSettings,
   given: GivenSettings,

@@ -1,4 +1,4 @@
-/** Gates, the connections to acquirers: list, show, create, set, test, remove. */
+/** Gates, the connections to acquirers: list, show, create, set, test and remove them. */
 import { lookup } from "node:dns/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { addressesOf, type Gate, type GateSettings } from "../../acquirers/gates.ts";
@@ -75,7 +75,8 @@ export const gateActions: readonly Action[] = [
       if (read instanceof Problem) return read;
       const fault = await findTlsFault(read.settings, given);
       if (fault !== undefined) return fault;
-      // A trial holds the audit's head, and what it would warn of is not shown.
+      // A trial skips the DNS lookup: it locks the end of the audit, and its warnings are not
+      // shown.
       const unresolved = session.isTrial ? [] : await findUnresolved(read.settings);
       if (unresolved.length > 0) {
         const names = unresolved.join(", ");
@@ -149,7 +150,10 @@ export const gateActions: readonly Action[] = [
 
 const resolveWithinMs = 3_000;
 
-/** Host names that this machine cannot resolve now: a typing error, or DNS that is down. */
+/**
+ * Returns the host names that this machine cannot resolve now, because of a typing error or a DNS
+ * failure.
+ */
 async function findUnresolved(settings: GateSettings): Promise<readonly string[]> {
   const hosts = addressesOf(settings).map(({ host }) => host);
   const resolved = await Promise.all(
@@ -162,9 +166,9 @@ async function findUnresolved(settings: GateSettings): Promise<readonly string[]
 }
 
 /**
- * Refuses to give a gate another host while an open order needs the present one, because the new
- * host does not know the order's charge. The settings count such changes: the gateway believes no
- * host that says "not found" about the charges of another.
+ * Refuses to change a gate's host while an open order needs the present one, because the new host
+ * does not know the order's charge. The settings count such changes, so that the gateway never
+ * trusts a host's "not found" about a charge that another host received.
  */
 export async function countHostChange(
   { cells, reason, isTrial }: Pick<Session, "cells" | "reason" | "isTrial">,
@@ -189,12 +193,17 @@ export async function countHostChange(
   return withCount(hostChanges + 1);
 }
 
-/** No cell is left out: its orders may need the gate. */
+/**
+ * Returns the queries of all cells. An unreachable cell is not skipped, because its orders may need
+ * the gate.
+ */
 export function allQueriesOf(cells: Cells): readonly Query[] {
   return cells.names().map((cell) => cells.databasesOf(cell).node.query);
 }
 
-/** An address that stays shows that the host does. */
+/**
+ * Returns whether the gate leads to another host. A host is the same if one of its addresses stays.
+ */
 function isOtherHost(known: ReadGate, next: ReadGate): boolean {
   const addresses = addressesOf(known.settings).map(({ host, port }) => `${host}:${port}`);
   const stays = addressesOf(next.settings).some(({ host, port }) =>

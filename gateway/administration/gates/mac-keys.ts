@@ -1,6 +1,6 @@
 /**
- * The keys that a gate's messages are authenticated with. A key is read from standard input,
- * because a command line is visible to other users and kept in histories.
+ * The keys that authenticate a gate's messages. A key is read from standard input, because a
+ * command line is visible to other users and is kept in the shell's history.
  */
 import {
   exchangeOverOwnLink,
@@ -154,7 +154,7 @@ export const macKeyActions: readonly Action[] = [
     does: ["ask the host for the next key now", "den nächsten Schlüssel jetzt anfordern"],
     duration: "minutes",
     fields: { gate },
-    // Over a connection of its own; running nodes are notified of the key.
+    // The key exchange uses a connection of its own. Running nodes are notified of the key.
     perform: onGate(async (known, session) => {
       const { id: gateId, name: gate, zoneKey } = known;
       if (zoneKey === undefined) return new Problem(`The gate ${gate} has no zone key.`);

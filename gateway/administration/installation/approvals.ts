@@ -1,6 +1,6 @@
 /**
- * What waits for a second person (GW_SECOND_PERSON). A user approves what another user has asked
- * for, with the right that the work itself needs.
+ * Work that waits for the approval of a second person (GW_SECOND_PERSON). A user approves what
+ * another user has requested, and needs the same right as the work itself.
  */
 import { findApproval, giveApproval, listApprovals } from "../../storage/people/approvals.ts";
 import { isNumericId } from "../../values/ids.ts";

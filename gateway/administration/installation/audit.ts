@@ -1,6 +1,6 @@
 /**
- * The audit: a page of its entries, filtered, for the command line and the portal alike, and the
- * proof that it is whole and unchanged.
+ * The audit: pages of its entries for the command line and the portal, and the proof that it is
+ * complete and unchanged.
  */
 import { readHeads } from "../../observability/audit-heads.ts";
 import { isOwnKey } from "../../storage/people/audit.ts";
@@ -104,7 +104,7 @@ export const auditActions: readonly Action[] = [
   }),
 ];
 
-/** The latest entries first. `next` is where the next page goes on. */
+/** Lists the latest entries first. `next` is where the next page starts. */
 export async function listAudit(query: Query, filter: EntryFilter) {
   const found = await findEntries(query, filter);
   const entries = found.toReversed().map(({ reason, before, after, ...entry }) => ({
@@ -130,7 +130,7 @@ type Entry = {
   readonly after?: string | undefined;
 };
 
-/** A line for each value that has changed. */
+/** Prints an entry with one line for each value that has changed. */
 function printEntry({ line, before, after }: Entry): string {
   const { seq, at, actor, origin, action: done, subject, why } = line;
   const [old, present] = [before, after].map((state) => new Map(leavesOf(parse(state))));

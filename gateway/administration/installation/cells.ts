@@ -1,6 +1,6 @@
 /**
- * Cells: the databases and schemas that merchants' orders are in. They are added, listed and
- * checked, and merchants are moved between them.
+ * Cells, the databases and schemas that store merchants' orders: add, list and check them, and move
+ * merchants between them.
  */
 
 import { takeRotationLock } from "../../storage/cards/vault-keys.ts";
@@ -19,7 +19,7 @@ import { type Content, flag, lastWord, option, word } from "../field.ts";
 import { findMerchant } from "../find.ts";
 import { type Output, openVault, readConfiguration, readContent } from "../session.ts";
 
-/** The schema is called `cell_` and the name. */
+/** The permitted names of cells. The schema of a cell is called `cell_` followed by its name. */
 const nameForm = /^[a-z][a-z0-9_]{0,30}$/;
 const commandLineOnly = "it needs logins of databases";
 
@@ -68,7 +68,8 @@ export const cellActions: readonly Action[] = [
       cell: lastWord("text", "cell", ["where the merchant goes"]),
       abort: flag(["before the switch: the merchant goes on in its old cell"]),
     },
-    // With the lock of key rotations: no key is destroyed while cards are between two cells.
+    // The lock of key rotations is held, so that no key is destroyed while cards are between two
+    // cells.
     async perform(session, { login, cell: to, abort = false }) {
       const { database, cells, report } = session;
       const merchant = findMerchant(await readConfiguration(session), login);
@@ -123,7 +124,7 @@ export const cellActions: readonly Action[] = [
     name: "cell check",
     does: ["connect to every cell, and say how it is"],
     commandLineOnly,
-    // A cell that is away is a finding, and the others are listed all the same.
+    // An unreachable cell is a finding, and the other cells are still listed.
     async perform({ cells, findings }) {
       return Promise.all(
         cells.places().map(async (place) => {

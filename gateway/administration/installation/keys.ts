@@ -1,6 +1,6 @@
 /**
- * The vault's keys: list them, replace them and everything that they seal while payments go on, and
- * seal them with another key-encryption key.
+ * The keys of the vault: list them, replace them together with everything that they seal while
+ * payments go on, and seal them with another key-encryption key.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { keySourcesOf, masterKeySource } from "../../config/config.ts";
@@ -72,7 +72,7 @@ export const keyActions: readonly Action[] = [
           keys: await openKeys(masterKey, makeKeyStore(database.query)),
           graceMs: config.keyGraceMs,
           report,
-          // A node that stops does not wait for it: the next rotation goes on.
+          // The timer does not keep a stopping node alive: the next rotation continues.
           pause: (durationMs: number) => pause(durationMs, undefined, { ref: false }),
         };
         if (fingerprints) {
@@ -104,7 +104,7 @@ export const keyActions: readonly Action[] = [
     does: ["seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY)"],
     needsSecondPerson: true,
     commandLineOnly: "it needs the next key-encryption key, which no browser may have",
-    // The vault's keys stay; only the key that seals them changes.
+    // The keys of the vault stay the same, and only the key that seals them changes.
     async perform({ config, database, masterKey, report }) {
       if (keySourcesOf(config, "newMasterKey").length === 0) {
         return new Problem(
@@ -131,7 +131,7 @@ export const keyActions: readonly Action[] = [
   }),
 ];
 
-/** Says why keys are kept. */
+/** Warns about keys that had to be kept. */
 function warnOf({ warn, findings }: Session, sentences: readonly string[]): void {
   for (const sentence of sentences) warn(sentence);
   if (sentences.length > 0) findings.note();
@@ -158,7 +158,7 @@ function unread(unopened: number): readonly string[] {
   ];
 }
 
-/** A cell that is away stops the command: its cards may need the old keys. */
+/** An unreachable cell stops the command, because its cards may need the old keys. */
 function allOf(cells: Cells): readonly Database[] {
   return cells.names().map((name) => cells.databasesOf(name).vault);
 }

@@ -1,7 +1,7 @@
 /**
- * Events that an operator reports to an order, on the command line or in the portal. Neither runs
- * effects: a node finds the order due, and sends the callback. An event is decided about the order
- * as the operator has seen it.
+ * Events that an operator reports to an order, on the command line or in the portal. The report
+ * itself runs no effects: a node finds the order due and sends the callback. An event applies only
+ * to the version of the order that the operator has seen.
  */
 import { type Config, deadlinesOf, userName } from "../../config/config.ts";
 import { type Advance, makeAdvance } from "../../orders/advance.ts";
@@ -23,7 +23,7 @@ import { Failure } from "../../values/failure.ts";
 import { Problem } from "../../values/problem.ts";
 import { wireStageOf } from "../../views/status.ts";
 
-/** Reported instead of an order that another event has changed since it was read. */
+/** Returned if another event has changed the order since it was read. */
 export const stale = new Error("the order has moved on");
 
 export type OperatorReport = (
@@ -61,7 +61,7 @@ function unexpected(): never {
   throw new Error("an operator's event leads to no immediate effect");
 }
 
-/** Settles doubt with what the bank has said, or has the bank asked again at once. */
+/** Settles doubt with the acquirer's statement, or has the acquirer asked again at once. */
 export async function decideDoubt(
   report: OperatorReport,
   order: Order,
@@ -109,7 +109,10 @@ export function makeReportToOrder(reading: Reading) {
 
 const triesMax = 20;
 
-/** Reports an event that is right for the order in any state, as that state is at the moment. */
+/**
+ * Reports an event to the latest version of an order, and repeats that if another event changes the
+ * order in between.
+ */
 export async function reportAtLast(
   report: OperatorReport,
   find: () => Promise<Order | undefined>,

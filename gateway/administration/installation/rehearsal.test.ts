@@ -1,4 +1,6 @@
-/** A rehearsal leads to a sandbox bank of this machine alone; `gate.test.ts` has its gates. */
+/**
+ * A rehearsal connects only to a sandbox bank on the same machine; `gates.test.ts` tests its gates.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DirectorySettings } from "../../threeds/directory-client.ts";

@@ -9,7 +9,7 @@ export const rehearsalNotice =
 
 type Mode = Pick<Config, "environment" | "rehearsal">;
 
-/** `what` is the subject of the sentence, here and below. */
+/** Returns why the mode does not permit the gate. `what` is the subject of the sentence. */
 export function findGateFault(mode: Mode, what: string, gate: Pick<Gate, "kind" | "settings">) {
   const hosts = addressesOf(gate.settings).map(({ host }) => host);
   return findWayFault(mode, what, { isSandbox: leadsToSandbox(gate), hosts });
@@ -20,7 +20,10 @@ export function findDirectoryFault(mode: Mode, what: string, own: DirectorySetti
   return findWayFault(mode, what, { isSandbox: own.sandbox === true, hosts });
 }
 
-/** Production leads to no sandbox bank, and a rehearsal to nothing else: it moves no money. */
+/**
+ * A production installation connects to no sandbox bank. A rehearsal connects to nothing else, so
+ * that it moves no money.
+ */
 function findWayFault(
   { environment, rehearsal }: Mode,
   what: string,

@@ -1,8 +1,8 @@
 /**
- * The key of card fingerprints is replaced while payments go on. When all nodes know both keys, the
- * fingerprints, and the hash ids of references, orders and lists, are recomputed from the vault;
- * meanwhile cards are recognised by both. It can be interrupted at any step: the next run begins
- * again, and what has its new value already is left alone. The hash id of a card whose number is
+ * Replaces the key of card fingerprints while payments go on. When all nodes know both keys, the
+ * fingerprints, and the hash ids of references, orders and lists, are recomputed from the vault.
+ * Until then, cards are recognised by both keys. The run may be interrupted at any step: the next
+ * one starts again and skips what has its new value already. The hash id of a card whose number is
  * destroyed stays as it is.
  */
 import type { Endpoint } from "../../orders/merchant.ts";
@@ -30,15 +30,16 @@ type Renewal = {
   readonly keys: Keys;
   readonly endpoints: readonly Endpoint[];
   readonly deletion: Deletion;
-  /** For how long a node may not have been notified of the new key. */
+  /** How long it may take until a node is notified of the new key. */
   readonly graceMs: number;
   readonly pause: (durationMs: number) => Promise<void>;
   readonly report: (progress: string) => void;
 };
 
 /**
- * The old key is kept for `left`, entries of lists by it whose cards the vault does not have, and
- * for `unopened` cards, whose numbers cannot be read.
+ * Replaces the key. The old key is kept as long as something needs it: `left` are list entries
+ * under the old key whose cards the vault does not have, and `unopened` is the number of cards that
+ * cannot be decrypted.
  */
 export async function renewFingerprints(renewal: Renewal) {
   const { cells, keys, deletion, graceMs } = renewal;
@@ -46,7 +47,7 @@ export async function renewFingerprints(renewal: Renewal) {
   const oldIds = await makeKey(renewal, store);
   await waitUntil(graceMs, "nodes that may not know the new key");
   let { cards } = await renewCards(renewal);
-  // Every order that was begun with the old key is stored by then.
+  // After this wait, every order that began with the old key is stored.
   await waitUntil(graceMs + settledMs, "orders that are under way");
   let last: Awaited<ReturnType<typeof renewCards>>;
   do {
@@ -74,7 +75,7 @@ export async function renewFingerprints(renewal: Renewal) {
   }
 }
 
-/** Unless an earlier run has made one. Answers the ids of those before it. */
+/** Makes a new key unless an earlier run has made one. Returns the ids of the older keys. */
 async function makeKey({ keys, report }: Renewal, store: RotationStore) {
   await keys.reload();
   if (keys.list("fingerprints").length > 1) report("Going on with the replacement that was begun");
@@ -98,9 +99,10 @@ async function destroyKeys({ keys }: Renewal, store: RotationStore) {
 }
 
 /**
- * `cards`: how many had the fingerprint of an earlier key; `isChanged`: whether anything has been
- * changed; `found`: values of lists that name a card. Counts are put under the new key when no node
- * counts by the old one alone.
+ * Recomputes all cards once. `cards` is how many had the fingerprint of an earlier key, `isChanged`
+ * whether anything was changed, and `found` the list values that name a card. With `counts`,
+ * screening's counters move to the new key too, which requires that no node counts by the old key
+ * alone.
  */
 async function renewCards(renewal: Renewal, counts?: "and counts") {
   const { database, cells, keys, report } = renewal;
@@ -150,7 +152,7 @@ function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
     fingerprint,
     hashId,
     next,
-    /** Values of lists, before and after. */
+    /** List values before and after the change. */
     values: older.flatMap((name) => [
       [name.hashId, next[0]] as const,
       [valueOfDigest(name.digest), next[1]] as const,

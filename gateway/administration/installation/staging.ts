@@ -1,4 +1,7 @@
-/** The only import of the folder `staging`; `operation/production.test.ts` checks that. */
+/**
+ * Loads the folder `staging`. No other file imports it, which `operation/production.test.ts`
+ * checks.
+ */
 import type { Config } from "../../config/config.ts";
 
 export async function loadStaging({ environment }: Pick<Config, "environment">) {

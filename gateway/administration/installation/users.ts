@@ -1,7 +1,7 @@
 /**
- * People and their roles. An operator manages all users, a merchant's administrator those of the
- * merchant. In the portal no user changes its own role or password, removes its own second factors
- * or disables itself: another administrator does that.
+ * Users and their roles. An operator manages all users, and a merchant's administrator those of the
+ * merchant. In the portal, no user can change their own role or password, remove their own second
+ * factors or disable themselves: another administrator has to do it.
  */
 import { endSessions } from "../../storage/people/accounts.ts";
 import {
@@ -30,7 +30,8 @@ const login = word("user", "login", ["the user's login", "der Anmeldename des Be
 const roleNames = roles.join(", ");
 const role = {
   ...required(roles, "role", [`one of ${roleNames}`, `eine von ${roleNames}`]),
-  // Accounts of programs are made where they run, and a merchant's users make no operator.
+  // Accounts of programs are made on the command line only, and a merchant's users cannot make an
+  // operator.
   offered: (by: Role) => portalRoles.filter((each) => !isMerchantRole(by) || isMerchantRole(each)),
 };
 const ofUser = {
@@ -105,7 +106,8 @@ export const userActions: readonly Action[] = [
       "einem Benutzer eine andere Rolle geben und ihn abmelden",
     ],
     ...ofUser,
-    // With another role too, an administrator could get rid of a colleague's second factors.
+    // A change of role needs a second person too: otherwise an administrator could use it to remove
+    // a colleague's second factors.
     needsSecondPerson: true,
     fields: { login, role },
     perform: onUser(async (user, session, { role: next }) => {
@@ -129,7 +131,7 @@ export const userActions: readonly Action[] = [
     ...ofUser,
     computesPassword: true,
     fields: { login },
-    // The user replaces it at the first sign-in.
+    // The user replaces the temporary password at the first sign-in.
     perform: onUser(async (user, session) => {
       if (user.role === "service") {
         return new Problem(`${user.login} is a program's account: it has no password.`);
@@ -169,7 +171,8 @@ export const userActions: readonly Action[] = [
         "ob alle Benutzer einen brauchen",
       ]),
     },
-    // It counts from the users' next requests on: a session without a second factor sets one up.
+    // The change applies from the users' next requests on. A session without a second factor then
+    // has to set one up.
     async perform({ audit, database }, { merchant, demanded }) {
       const merchantId = await findMerchantId(database.query, merchant);
       if (merchantId === undefined) return noMerchant(merchant);
@@ -222,7 +225,7 @@ export const accessReviewActions: readonly Action[] = [
   }),
 ];
 
-/** The role, and the merchant whose user it becomes. */
+/** Returns the role, and the merchant to which the user will belong. */
 async function readRole(
   { database, user }: Session,
   { role: given, merchant }: ByMerchant & { readonly role: Role },
@@ -240,7 +243,9 @@ async function readRole(
   return merchantId === undefined ? noMerchant(merchant) : { role: given, merchantId };
 }
 
-/** Programs take the end as a number, in milliseconds since 1970. */
+/**
+ * Makes a temporary password. Programs receive its expiry as a number, in milliseconds since 1970.
+ */
 async function makePassword({ now, printDate, isTrial }: Session) {
   const password = newPassword();
   const stored = isTrial ? "" : await hashPassword(new Secret(password));
@@ -270,7 +275,7 @@ function enablingAction(name: string, enabled: boolean, does: Help): Action {
 
 const usersOf = ({ audit }: Pick<Session, "audit">) => makeUserAdministration(audit);
 
-/** Performs an action on a user: in the portal, another one than who performs it. */
+/** Wraps an action on a user. In the portal, nobody may perform it on their own account. */
 function onUser<Given>(work: (user: User, session: Session, given: Given) => Promise<Output>) {
   return async (session: Session, given: Given & ByLogin): Promise<Output> => {
     const { database, actor } = session;

@@ -1,4 +1,7 @@
-/** The identifiers at wallets, and the certificate request that an operator hands to walleta. */
+/**
+ * The merchant's identifiers at wallets, and the certificate request that an operator sends to
+ * walleta.
+ */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
@@ -20,7 +23,7 @@ test("a certificate request names the merchant, holds the public key and is sign
   assert.ok(await request.verify());
   assert.equal(request.subject.typesAndValues[0]?.value.valueBlock.value, "démo");
   assert.ok(der.includes(publicKey.export({ format: "der", type: "spki" })));
-  // Attributes are required by PKCS #10, also when there are none.
+  // PKCS #10 requires the attributes to be present even if they are empty.
   assert.ok(der.includes(Buffer.of(0xa0, 0x00, 0x30)));
 });
 

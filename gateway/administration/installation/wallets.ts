@@ -1,4 +1,4 @@
-/** Merchants' identifiers at their customers' wallets, the keys for those, and domain files. */
+/** Merchants' identifiers at wallets, the keys for these wallets, and files that prove a domain. */
 import { createPublicKey, generateKeyPair, type KeyObject, X509Certificate } from "node:crypto";
 import { promisify } from "node:util";
 import type { Merchant, WalletSettings } from "../../orders/merchant.ts";
@@ -30,7 +30,7 @@ import {
 } from "../session.ts";
 
 const dayMs = 86_400_000;
-/** The operator is warned from this time before a certificate expires. */
+/** How long before a certificate expires the operator is warned. */
 const warnDays = 30;
 const keyUses: readonly KeyUse[] = ["walleta", "walletb", "walleta-identity"];
 
@@ -237,21 +237,24 @@ export function readSettings(
 
 const isSet = (text: string | undefined) => text !== undefined && text !== "none";
 
-/** What is given, or what is known; the word removes it. */
+/**
+ * Returns the given value, or the known one if none is given. The word `none` removes the value.
+ */
 function meant(text: string | undefined, known: string | undefined): string | undefined {
   return text === "none" ? undefined : (text ?? known);
 }
 
 const makePair = promisify(generateKeyPair);
 
-/** Answers with what the wallet needs: a certificate request, or the public key. */
+/** Adds a key and returns what the wallet needs: a certificate request, or the public key. */
 export async function addWalletKey(
   opened: KeyHolders,
   { id: merchantId, login }: Merchant,
   wallet: KeyUse,
 ): Promise<{ readonly id: string; readonly request?: string; readonly publicKey?: string }> {
   const keys = await openWalletKeys(opened);
-  // walleta issues certificates of identity for RSA keys alone. Payments go on while it is made.
+  // walleta issues identity certificates for RSA keys only. The key is generated in another thread,
+  // so that payments go on.
   const { privateKey, publicKey } =
     wallet === "walleta-identity"
       ? await makePair("rsa", { modulusLength: 2048 })
@@ -271,9 +274,9 @@ export async function openWalletKeys(opened: KeyHolders) {
   return makeWalletKeyAdministration(audit, database.query, sealSecret);
 }
 
-/** A PKCS #10 request for a P-256 or RSA key, in PEM. */
+/** Makes a PKCS #10 request in PEM for a P-256 or RSA key. */
 export async function makeCertificateRequest(privateKey: KeyObject, name: string): Promise<string> {
-  // Loading takes a tenth of a second, and no other command needs them.
+  // Loading these libraries takes a tenth of a second, and no other command needs them.
   const { AttributeTypeAndValue, CertificationRequest } = await import("pkijs");
   const { Utf8String } = await import("asn1js");
   const algorithm =
@@ -293,7 +296,7 @@ export async function makeCertificateRequest(privateKey: KeyObject, name: string
   return [edge("BEGIN"), ...lines, edge("END"), ""].join("\n");
 }
 
-/** The last 65 bytes of the structure are the point itself, which is what walletb needs. */
+/** Returns the point of the public key, which walletb needs: the last 65 bytes of the structure. */
 export function pointOf(publicKey: KeyObject): string {
   return publicKey.export({ type: "spki", format: "der" }).subarray(-65).toString("base64");
 }

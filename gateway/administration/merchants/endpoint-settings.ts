@@ -1,4 +1,4 @@
-/** The settings of an endpoint and its gates, as operators write them. */
+/** The settings of an endpoint and its gates as operators write them. */
 import type { Gate } from "../../acquirers/gates.ts";
 import type { Config } from "../../config/config.ts";
 import { callbackMethods, type Endpoint, type EndpointSettings } from "../../orders/merchant.ts";
@@ -22,7 +22,7 @@ import {
 } from "../settings.ts";
 import { findNamelessPage, findPlainOrigin, pageTable } from "./page-settings.ts";
 
-/** Finer weights would not change how orders are distributed. */
+/** The highest weight. Finer weights would not change how orders are distributed. */
 const weightMax = 1000;
 const rankMax = 99;
 const policies = ["off", "when_possible", "always"] as const;
@@ -69,7 +69,7 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
   ...pageTable,
 ];
 
-/** Amounts are in the endpoint's currency. */
+/** The rows of an endpoint's settings. Amounts are in the endpoint's currency. */
 export const endpointTable = (currency?: Currency): readonly SettingRow<EndpointSettings>[] => [
   setting("3ds", "threeDSecure", oneOf("policy", policies), [
     "off, when_possible or always",
@@ -86,7 +86,7 @@ export const endpointTable = (currency?: Currency): readonly SettingRow<Endpoint
   ...otherSettings,
 ];
 
-/** Only what is given changes. */
+/** Reads settings. Those that are not given keep their values. */
 export function readEndpointSettings(
   given: GivenSettings,
   currency: Currency,
@@ -115,7 +115,10 @@ export function readGatesFor(currency: string, texts: readonly string[], { gates
   return accepting.length > 0 ? places : new Problem(`None of these gates accepts ${currency}.`);
 }
 
-/** Each `name`, `name:rank` or `name:rank:weight`; rank and weight default to 1. */
+/**
+ * Reads the gates of an endpoint, each as `name`, `name:rank` or `name:rank:weight`. Rank and
+ * weight default to 1.
+ */
 export function readGatePlaces(
   texts: readonly string[],
   gates: Iterable<Gate>,

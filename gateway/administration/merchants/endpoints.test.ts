@@ -1,4 +1,6 @@
-/** The options of an endpoint: amounts in its own currency, and each value told when it is none. */
+/**
+ * The options of an endpoint: amounts are in its own currency, and each invalid value is refused.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Gate } from "../../acquirers/gates.ts";

@@ -1,6 +1,6 @@
 /**
- * Endpoints: list, create, set, and their gates. An endpoint processes one currency of one
- * merchant, through one gate or several.
+ * Endpoints: list and create them, set their settings and their gates. An endpoint processes one
+ * currency of one merchant, through one gate or several.
  */
 import type { Endpoint } from "../../orders/merchant.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
@@ -132,7 +132,10 @@ export const endpointActions: readonly Action[] = [
   }),
 ];
 
-/** The sandbox bank's in staging, and the only one where there is no choice. */
+/**
+ * Returns the default gates of a new endpoint: the sandbox gate in staging, or the only gate if
+ * there is just one.
+ */
 function usualGates({ gates }: Configuration): readonly string[] {
   const names = [...gates.values()].map(({ name }) => name);
   if (names.includes(sandboxGate)) return [sandboxGate];

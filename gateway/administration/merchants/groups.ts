@@ -1,6 +1,6 @@
 /**
- * Groups of endpoints: list, create, set. A group chooses one of its endpoints by the currency of
- * the request.
+ * Groups of endpoints: list, create and set them. A group chooses one of its endpoints by the
+ * currency of the request.
  */
 import type { Merchant } from "../../orders/merchant.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";

@@ -1,6 +1,6 @@
 /**
- * Payment links: create, list, show, close. A link is stored in the merchant's cell; its URL is
- * computed from the vault's key and stored nowhere.
+ * Payment links: create, list, show and close them. A link is stored in the merchant's cell. Its
+ * URL is not stored but computed with a key of the vault.
  */
 import { randomInt } from "node:crypto";
 import { writeFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ import {
 import { ends, readMoment } from "../readers.ts";
 import { type Output, openVault, Report, readConfiguration, type Session } from "../session.ts";
 
-/** Fifteen digits: a typing error does not lead to another link. */
+/** The id has fifteen digits, so that a mistyped id hardly ever names another link. */
 const [idMin, idMax] = [10 ** 14, 10 ** 14 + 2 ** 47];
 const urlCharactersMax = 1024;
 const descriptionForm = /^\P{Cc}{1,500}$/u;
@@ -84,12 +84,12 @@ export const linkActions: readonly Action[] = [
       const links = routeLinks(session.cells);
       const known = session.once && (await links.findById(link.id));
       if (known) return presentAgain(session, known);
-      // Before it happens: a command that is interrupted has left its entry.
+      // The entry is written first, so that an interrupted command has left its entry.
       const { uses: _, amount, ...rest } = link;
       const after = { ...rest, amount: printMoney(amount) };
       await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
       if (session.isTrial || (await links.add(link))) return present(session, link, given.svg);
-      // The same request, a moment earlier.
+      // The insert fails if a repeated request has just stored the same link.
       const other = session.once && (await links.findById(link.id));
       return other ? presentAgain(session, other) : new Problem(idTaken);
     },
@@ -152,7 +152,7 @@ type NewLink = Given<typeof linkFields>;
 
 const idTaken = "The id is taken by chance: try again.";
 
-/** The request was sent before: its link is answered, and no other is made. */
+/** Presents the link of an earlier request that was sent again, and makes no other. */
 async function presentAgain(session: Session, link: PaymentLink): Promise<Output> {
   if (link.createdBy !== session.actor.who) return new Problem(idTaken);
   const subject = `link ${link.id}`;
@@ -212,10 +212,10 @@ async function readLink(session: Session, given: NewLink): Promise<PaymentLink |
   };
 }
 
-/** As the merchant interface has it. */
+/** The same limit as on the merchant interface. */
 const amountDigitsMax = 10;
 
-/** Nothing for any number. */
+/** Reads how often a link can be paid. Returns undefined for any number of times. */
 function readUses(text: string): number | undefined | Problem {
   if (text === "many") return undefined;
   if (text === "single") return 1;
@@ -256,7 +256,7 @@ function makeDescribe({ printDate }: Session, now: Instant) {
     endpoint: link.endpointId,
     amount: printMoney(link.amount),
     description: link.description,
-    /** Those begun: an order that ends unpaid makes room for another. */
+    /** Counts the orders that were begun. An order that ends unpaid is not counted any more. */
     uses: link.usesMax === undefined ? "many" : `${link.uses.length} of ${link.usesMax}`,
     created: printDate(link.createdAt),
     by: link.createdBy,

@@ -1,6 +1,6 @@
 /**
- * A merchant's keys: the control key of its checksums, and the public keys of its OAuth
- * signatures. After a renewal both control keys count, until the operator drops the old one; the
+ * A merchant's keys: the control key of its checksums, and the public keys of its OAuth signatures.
+ * After a renewal both control keys are accepted until the operator drops the old one, and the
  * gateway signs with the new one.
  */
 import { createPublicKey, hash, type KeyObject, X509Certificate } from "node:crypto";
@@ -133,7 +133,7 @@ export function isControlKey(text: string): boolean {
   return keyForm.test(text);
 }
 
-/** A key that is another than both becomes the new one; the one before it counts on. */
+/** Makes the given key the new control key. The previous one stays valid until it is dropped. */
 export async function replaceKey(
   how: "renew" | "set",
   session: Session,
@@ -150,13 +150,13 @@ export async function replaceKey(
   return undefined;
 }
 
-/** `sha256` is what `openssl pkey -pubin -outform DER | sha256sum` prints. */
+/** Describes a key. `sha256` is what `openssl pkey -pubin -outform DER | sha256sum` prints. */
 function describeKey(id: string, name: string, key: KeyObject) {
   const der = key.export({ format: "der", type: "spki" });
   return { key: id, name, bits: bitsOf(key), sha256: hash("sha256", der) };
 }
 
-/** As PEM: SPKI, PKCS #1 or an X.509 certificate. A private key is refused. */
+/** Reads a public key from PEM: SPKI, PKCS #1 or an X.509 certificate. A private key is refused. */
 export function readPublicKey(text: string): KeyObject | Problem {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) {
     return new Problem(

@@ -1,6 +1,7 @@
 /**
- * A merchant with the set of endpoints that staging offers: one per currency and 3-D Secure policy,
- * and a group. The demonstration merchant is one of these, and `gw merchant create` makes more.
+ * A merchant with the set of endpoints that staging offers: one for each currency and 3-D Secure
+ * policy, and a group. The demonstration merchant has this set, and so have merchants that `gw
+ * merchant create` makes.
  */
 import { randomUUID } from "node:crypto";
 import type { Merchant } from "../../orders/merchant.ts";
@@ -47,7 +48,7 @@ const endpointRows = [
   { name: "secure93", currency: "USD", policy: "when_possible", gate: "iso93", inGroup: false },
 ] as const;
 
-/** The gates to the sandbox bank: one per dialect of ISO 8583. */
+/** The gates to the sandbox bank, one for each dialect of ISO 8583. */
 export type SandboxGates = { readonly sandbox: GateId } & {
   readonly [Name in "binary" | "iso93"]?: GateId | undefined;
 };
@@ -59,7 +60,7 @@ export type MerchantSet = {
   readonly group: string;
 };
 
-/** Nothing before staging's first start. */
+/** Returns the sandbox gates, or undefined before the first start of staging. */
 export async function findSandboxGates({ query }: Database): Promise<SandboxGates | undefined> {
   const gates = new Map((await loadGates(query)).map(({ name, id }) => [name, id]));
   const sandbox = gates.get(sandboxGate);
@@ -69,20 +70,20 @@ export async function findSandboxGates({ query }: Database): Promise<SandboxGate
 type NewMerchantSet = {
   readonly login: string;
   readonly cell: string;
-  /** Without them it is the merchant alone. */
+  /** If undefined, the merchant gets no endpoints. */
   readonly gates?: SandboxGates;
-  /** What the gate accepts, when it does not accept all. */
+  /** The currencies that the gate accepts, if it does not accept all. */
   readonly currencies?: readonly string[] | undefined;
-  /** With the rules against card testing. */
+  /** If true, the merchant gets the rules against card testing. */
   readonly isScreened?: boolean;
-  /** Of its endpoints; they have no payment page without it. */
+  /** The name of the shop in its endpoints. Without it, they have no payment page. */
   readonly shopName?: string | undefined;
 };
 
 /**
- * Against card testing, for a merchant in production: tries of a card, of a BIN and from an
- * address, and the share of declines. A BIN or an address may have many honest payments, which go
- * on after 3-D Secure.
+ * Rules against card testing for a merchant in production. They count tries of a card, of a BIN and
+ * from an address, and the share of declines. A BIN or an address may have many honest payments,
+ * which continue after 3-D Secure.
  */
 // biome-ignore format: a table
 export const cardTestingRules = [
@@ -93,7 +94,10 @@ export const cardTestingRules = [
   { kind: "declines", action: "block",     parameters: { per: "ip",   count: "10",  window: "1h", share: "80" } },
 ] as const;
 
-/** Without a directory server, 3-D Secure would decline what it is forced on: the rules mark. */
+/**
+ * Adds the rules. Without a directory server, forcing 3-D Secure would decline every such payment,
+ * so these rules only mark it.
+ */
 export async function addCardTestingRules(audit: Audit, merchantId: MerchantId): Promise<void> {
   const directories = await audit.change(loadDirectories);
   const scope = { merchantId, endpointId: undefined, enabled: true };
@@ -130,12 +134,15 @@ type EndpointsToCreate = Pick<NewMerchantSet, "currencies" | "shopName"> & {
   readonly known: readonly string[];
 };
 
-/** In the form of a UUID, in capitals as merchants know it. */
+/** Makes a control key in the form of a UUID in capitals. */
 export function makeControlKey(): string {
   return randomUUID().toUpperCase();
 }
 
-/** The endpoints of the set that the merchant lacks and that there is a gate for, by name. */
+/**
+ * Creates the endpoints of the set that the merchant lacks and for which there is a gate, and
+ * returns them by name.
+ */
 export async function createEndpoints(
   administration: Administration,
   merchantId: MerchantId,
@@ -157,7 +164,10 @@ export async function createEndpoints(
   return endpoints;
 }
 
-/** With the control key in the clear, for the operator who hands it to the merchant. */
+/**
+ * Returns the set with the control key in plain text, for the operator who gives it to the
+ * merchant.
+ */
 export function merchantSetOf(configuration: Configuration, merchant: Merchant): MerchantSet {
   const { id, login, controlKey } = merchant;
   const own = endpointsOf(merchant, configuration);

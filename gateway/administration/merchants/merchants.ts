@@ -1,4 +1,4 @@
-/** Merchants: create, list, show, set, enable, disable. */
+/** Merchants: create, list, show, set, enable and disable them. */
 import type { MerchantSettings } from "../../orders/merchant.ts";
 import { mainCell } from "../../storage/cells/cells.ts";
 import { findControlKeyUse } from "../../storage/configuration/configuration.ts";

@@ -1,6 +1,6 @@
 /**
- * The payment page in the settings of an endpoint: how long it takes cards and how many, what it
- * asks for, the shop that it shows, and the sites that may embed it.
+ * The settings of an endpoint's payment page: how long and how often it accepts a card, the fields
+ * that it asks for, the shop that it shows, and the sites that may embed it.
  */
 import { readFileSync, statSync } from "node:fs";
 import { pageLifeMaxMs, pageTriesMax } from "../../config/settings.ts";
@@ -19,7 +19,7 @@ import {
   whole,
 } from "../settings.ts";
 
-/** The page's first view stays below 60 kB with it. */
+/** The largest logo. With it, the page's first view stays below 60 kB. */
 const logoBytesMax = 16 * 1024;
 const originsMax = 20;
 const askable = ["first_name", "last_name", "email", "phone", "address1", "city", "zip_code"];
@@ -66,7 +66,7 @@ export const pageTable: readonly SettingRow<EndpointSettings>[] = [
   ]),
 ];
 
-/** A configuration file that `gw` has printed has the logo itself in it. */
+/** Reads a logo from a file, or from a URL that contains the picture, as `gw export` prints it. */
 function readLogo(text: string): string | Problem {
   if (isPictureUrl(text, logoBytesMax)) return text;
   try {
@@ -94,7 +94,10 @@ function readFields(text: string): readonly string[] | Problem {
   return new Problem(`The payment page can ask for these fields: ${known.join(", ")}.`);
 }
 
-/** Exactly as browsers name an origin: nothing else may stand in the page's policy. */
+/**
+ * Reads origins exactly as browsers write them, because the page's security policy may contain
+ * nothing else.
+ */
 function readOrigins(text: string): readonly string[] | Problem {
   const origins = splitList(text);
   const stray = origins.find((each) => {
@@ -107,7 +110,7 @@ function readOrigins(text: string): readonly string[] | Problem {
   return origins;
 }
 
-/** A login, or nothing, would be shown in its place. */
+/** A payment page without a shop name would show the merchant's login, or no name at all. */
 export function findNamelessPage(
   settings: EndpointSettings,
   given: GivenSettings,
@@ -118,7 +121,7 @@ export function findNamelessPage(
   return new Problem(`The payment page shows the shop's name: give the endpoint a shop-name.`);
 }
 
-/** In production a page in plain HTTP would show the payment page to everyone on the way. */
+/** In production, a site in plain HTTP would expose the embedded payment page on the network. */
 export function findPlainOrigin({ embedOrigins = [] }: EndpointSettings): Problem | undefined {
   const plain = embedOrigins.find((each) => each.startsWith("http:") && !loopback.test(each));
   return plain === undefined

@@ -1,6 +1,6 @@
 /**
- * Callbacks: list, show every attempt, send again, and the secret that signs them. Sending again
- * makes them due in the database; the gateway's nodes send them.
+ * Callbacks: list them, show every attempt, send one again, and renew the secret that signs them.
+ * Sending again makes a callback due in the database, and the gateway's nodes send it.
  */
 import {
   oldSecretUntil,
@@ -98,7 +98,7 @@ export const callbackActions: readonly Action[] = [
       const { printDate } = session;
       const made = await queriesOf(session).each((query) => findAttempts(query, chosen));
       const attempts = made.flat().map((attempt) => ({ ...attempt, at: printDate(attempt.at) }));
-      // Addresses and answers are long, so that they come last.
+      // Addresses and answers come last because they are long.
       const lines = attempts.map((attempt) => {
         const {
           sequence: number,
@@ -202,7 +202,7 @@ export const callbackActions: readonly Action[] = [
   }),
 ];
 
-/** The order's merchant, or the one whose callbacks alone are chosen. */
+/** Returns the merchant of the order, or the merchant to whose callbacks the choice is limited. */
 async function ownerOfCallbacks(
   opened: Parameters<FindOwner>[0],
   { order, merchant }: Pick<Choice, "order" | "merchant">,
@@ -216,7 +216,7 @@ type Choice = Given<typeof filters> & {
   readonly sequence?: string | undefined;
 };
 
-/** Of all cells, the latest first. */
+/** Finds callbacks in all cells, the latest first. */
 async function findAll(session: Session, chosen: DeliveryFilter) {
   const found = await queriesOf(session).each((query) => findCallbacks(query, chosen, listedMax));
   return found

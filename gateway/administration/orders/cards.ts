@@ -1,4 +1,4 @@
-/** A merchant's registered cards: show, remove. */
+/** A merchant's registered cards: show and remove them. */
 import { makeReferenceStore } from "../../storage/cards/cards.ts";
 import { condemnCards } from "../../storage/cards/retention.ts";
 import { routeReferences } from "../../storage/cells/routed-stores.ts";
@@ -49,7 +49,7 @@ export const cardActions: readonly Action[] = [
       ...named,
       now: flag(["destroy the number at once: no capture and no return any more"]),
     },
-    // All references to the card end together.
+    // All references to the card are removed together.
     async perform(session, given) {
       const { login: owner, reference: id } = given;
       const now = given.now === true;
@@ -61,7 +61,7 @@ export const cardActions: readonly Action[] = [
       const store = routeReferences(session.cells);
       const ofMerchant = { merchantId, cardId: card.cardId };
       const at = await session.now();
-      // Before it happens: a command that is interrupted has left its entry.
+      // The entry is written first, so that an interrupted command has left its entry.
       const subject = `card reference ${id} of ${owner}`;
       await session.audit.write({ action: "card remove", subject, after: { now } });
       const isRemoved = await store.remove(ofMerchant, "operator", at);

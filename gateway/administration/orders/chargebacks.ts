@@ -1,6 +1,6 @@
 /**
- * Records the acquirer's chargebacks on their orders, each stage of a case once. An import has
- * findings when a line is not recorded.
+ * Records the acquirer's chargebacks in their orders, each stage of a case once. An import has
+ * findings if a line cannot be recorded.
  */
 import { randomUUIDv7 } from "node:crypto";
 import { findRecorded } from "../../orders/chargebacks.ts";
@@ -121,7 +121,8 @@ async function record({ session, configuration, report }: Place, line: Chargebac
   if (order === undefined) return { stage, order: "", result: "no such order" };
   if (order instanceof Failure) return { stage, order: "", result: order.message };
   const recorded = findRecorded(order, chargeback) ?? chargeback;
-  // Also when it is known: a crash may have come between the order and this row.
+  // The row is written for a known chargeback too: the node may have crashed after the order and
+  // before this row.
   const now = await session.now();
   await queriesOf(session).call(order.merchantId, (query) =>
     indexChargeback(query, order, recorded, now),

@@ -1,7 +1,7 @@
 /**
- * Orders in doubt: it is not known whether the bank processed the transaction. An operator lists
- * them, has the gateway ask the bank again at once, or settles one with what the bank has said.
- * Each decision is an event of the order, with the operator's name and reason.
+ * Orders in doubt: the gateway does not know whether the acquirer processed the transaction. An
+ * operator lists them, has the gateway ask the acquirer again at once, or settles one with the
+ * acquirer's statement. Each decision is an event of the order with the operator's name and reason.
  */
 import type { OperatorEvent } from "../../orders/events.ts";
 import type { Order } from "../../orders/order.ts";
@@ -19,7 +19,7 @@ import { type Output, openVault, Report, type Session } from "../session.ts";
 
 const listedMax = 1_000;
 
-/** A user of the portal decides under its own name. */
+/** The operator's name. In the portal, it is the name of the user. */
 const by = onlyOnCommandLine(option("text", "name", ["who (default: the user of this command)"]));
 
 export const doubtActions: readonly Action[] = [

@@ -1,7 +1,7 @@
 /**
- * Orders: list and export, show one as merchants see it with its history, and move its money: a
- * capture or a return goes through the engine of a node, as the merchant's own request does. Lists
- * are read in pages by id, so that a long export holds no lock and no memory.
+ * Orders: list and export them, show one as merchants see it with its history, and move its money.
+ * A capture or a return goes through the engine of a node, as the merchant's own request does.
+ * Lists are read in pages by id, so that a long export holds neither a lock nor much memory.
  */
 
 import { describeRefusal, isLargerThan, mostOf, readMovedAmount } from "../../orders/movable.ts";
@@ -47,10 +47,13 @@ const amount = option("amount", "amount", [
 ]);
 
 const pageSize = 1_000;
-/** A node takes ids from a block of its own: a quiet one gives low ids to late orders. */
+/**
+ * How far ids and times may differ. A node takes ids from its own block, so that a node with few
+ * orders gives low ids to later orders.
+ */
 const blockLifeMs = 90 * 86_400_000;
 
-/** What lists are filtered by. */
+/** The fields by which lists are filtered. */
 const filters = {
   merchant: ofMerchant,
   endpoint: ofEndpoint,
@@ -80,7 +83,7 @@ export const orderActions: readonly Action[] = [
         found.push(order);
         if (found.length >= most) break;
       }
-      // A list of this length is not read on a screen: it counts as an export.
+      // A list of this length is more than a screen shows: it is recorded as an export.
       if (most > pageSize) await session.audit.write(readBy("order list", given));
       return found.map(await makeDescribeOrder(session));
     },
@@ -101,7 +104,8 @@ export const orderActions: readonly Action[] = [
       async function* rows(wanted: Chosen) {
         let count = 0;
         for await (const order of walk(session, wanted)) {
-          // Before the first row: an export that is interrupted has left its entry.
+          // The entry is written before the first row, so that an interrupted export has left its
+          // entry.
           if (count === 0) await session.audit.write(readBy("order export", given));
           yield describe(order);
           progress(++count);
@@ -192,7 +196,10 @@ function makeMove(operation: FollowUpTerms["operation"]) {
   } as const;
 }
 
-/** What is refused anyway needs no approval. */
+/**
+ * Returns whether a return is large enough to need an approval. One that is refused anyway needs
+ * none.
+ */
 async function isLargeReturn(session: Session, { order: id, amount: text }: Moved) {
   const found = await findOrder(session, id);
   if (found instanceof Problem || readMovedAmount(found, text) instanceof Problem) return false;
@@ -205,14 +212,14 @@ function describeTransaction({ kind, stage, amount, serialNumber, identifiers }:
     amount: printMoney(amount),
     "serial-number": serialNumber,
     gate: identifiers?.gate.id ?? "",
-    // Why this gate was chosen.
+    // Why the gateway chose this gate.
     chosen: identifiers?.gate.choice ?? "",
   };
 }
 
 type Transaction = Order["transaction"];
 
-/** On the payment page: the cards that were refused, and the one in progress or at the end. */
+/** Lists the tries of the payment page: refused cards, and the one in progress or at the end. */
 function triesOf(order: Order, printDate: (at: Instant) => string) {
   const { page, card } = order;
   const refused = page?.refused.map((each) => ({
@@ -238,7 +245,7 @@ function readBy(action: "order list" | "order export", after: Filters) {
   return { action, subject: "orders", after };
 }
 
-/** Goes through all cells, the latest orders first. */
+/** Reads the orders of all cells, the latest first. */
 async function* walk({ cells }: Session, chosen: Chosen): AsyncGenerator<Order> {
   const pages = cells.names().map((name) => {
     const { query } = cells.databasesOf(name).node;
@@ -261,7 +268,7 @@ async function* walk({ cells }: Session, chosen: Chosen): AsyncGenerator<Order> 
   }
 }
 
-/** The latest first. */
+/** Compares two orders for a sequence with the latest first. */
 function compareAges(one: Order | undefined, other: Order | undefined): number {
   return Number(BigInt(other?.id ?? 0) - BigInt(one?.id ?? 0));
 }

@@ -1,6 +1,6 @@
 /**
  * Erases a person's data on request and keeps the books (decision 0040). The user sees the number
- * of orders before anything is erased, and an entry of the audit keeps it.
+ * of orders before anything is erased, and an entry of the audit records it.
  */
 import { tallyRowsOf } from "../../screening/judge.ts";
 import {
@@ -67,7 +67,7 @@ async function erase(session: Session, given: Erased): Promise<Output> {
   }
   const by = session.actor.who;
   const what = given.email === undefined ? "card" : "email";
-  // Before it happens: a command that is interrupted has left its line.
+  // The entry is written first, so that an interrupted command has left its entry.
   const after = { by: what, ...counts };
   await session.audit.write({ action: "privacy erase", subject: "a person", after });
   await forgetBesideOrders(session, sought);
@@ -83,7 +83,7 @@ async function erase(session: Session, given: Erased): Promise<Output> {
   };
 }
 
-/** The person, and what screening counts their payments by. */
+/** The person, and the value by which screening counts their payments. */
 type Sought = {
   readonly person: Person;
   readonly subject: readonly [per: "email" | "card", values: readonly string[]];
@@ -98,7 +98,7 @@ async function readPerson(
   }
   if (email !== undefined) {
     const folded = foldEmail(email);
-    // A refused request keeps the address as it was sent.
+    // A refused request is stored with the address as it was sent.
     const emails = [...new Set([folded, email.trim().toLowerCase()])];
     return { person: { emails }, subject: ["email", [folded]] };
   }
@@ -117,7 +117,10 @@ async function readPerson(
   return { person: { hashIds }, subject: ["card", [...digests]] };
 }
 
-/** Keyed digests, which tell nothing by themselves; and refused requests, which have no order. */
+/**
+ * Deletes data outside of orders: screening's counters, which are keyed digests, and refused
+ * requests.
+ */
 async function forgetBesideOrders(
   session: Session,
   { person, subject: [per, values] }: Sought,
@@ -156,7 +159,10 @@ async function findAll(session: Session, person: Person): Promise<readonly Found
   return found;
 }
 
-/** The nodes destroy the cards, once no open order needs them. */
+/**
+ * Erases the orders and marks their cards. The nodes destroy the cards once no open order needs
+ * them.
+ */
 async function eraseAll(found: readonly Found[], by: string) {
   let orders = 0;
   const cards = new Set<string>();
@@ -173,7 +179,7 @@ async function eraseAll(found: readonly Found[], by: string) {
   return { orders, cards: cards.size };
 }
 
-/** The login of the command line has rights to all tables of a cell. */
+/** Returns the databases of the command line's login, which has rights to all tables of a cell. */
 function cellsOf({ cells }: Session): readonly Database[] {
   return cells.names().map((name) => cells.databasesOf(name).node);
 }

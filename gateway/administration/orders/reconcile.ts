@@ -1,7 +1,7 @@
 /**
- * Compares the gateway's orders of a gate and a UTC day with the acquirer's settlement file, or by
- * their totals with the acquirer's host. A difference is a finding, and the history of its order
- * has it once.
+ * Compares the gateway's orders of a gate and a UTC day with the acquirer's settlement file, or
+ * their totals with those of the acquirer's host. A difference is a finding and is noted once in
+ * the history of its order.
  */
 import type { Gate } from "../../acquirers/gates.ts";
 import { askTotals, type Balance } from "../../acquirers/iso8583-host/totals.ts";
@@ -120,7 +120,7 @@ type Options = Given<typeof fields>;
 type Scope = Omit<Parameters<typeof makeReconciliation>[0], "neighbours">;
 type Files = {
   readonly file: Content;
-  /** The files of the days before and after. */
+  /** The files of the previous and the following day. */
   readonly neighbours: readonly (readonly [Neighbour, Content])[];
   readonly format: SettlementFormat;
 };
@@ -152,7 +152,7 @@ async function compare(session: Session, scope: Scope, { file, neighbours: given
 
 const noteKind = "settlement_difference";
 
-/** Once: the same difference of the same day is not noted again when the command runs again. */
+/** Notes a difference once: a second run for the same day does not note it again. */
 async function note(session: Session, difference: Difference, { gate, day }: Options) {
   const { order, kind, what, reference, here, there } = difference;
   if (order === undefined) return;
@@ -192,7 +192,7 @@ function describe(result: Result, { gate, day }: Options) {
   };
 }
 
-/** What people read: the totals and the differences, as far as there are any. */
+/** Returns what people read: the totals, and the differences if there are any. */
 function blocksOf(result: Result, { gate, day }: Options) {
   const { matched, awaited, offset, differences, totals } = result;
   const agrees = differences.length === 0 ? "agrees" : "differs";
@@ -247,7 +247,7 @@ async function expectOrders(
     books.expect(order);
     progress(count);
   };
-  // A day without the orders of one cell would be a wrong day: a cell that is away ends it.
+  // The command ends if a cell is unreachable, because a day without its orders would be wrong.
   await cells.stores(({ node }) => node).inTurn((cell) => readOrdersSettled(cell, period, take));
 }
 

@@ -1,6 +1,7 @@
 /**
- * What rules and lists would have done to past orders, and what became of those. It changes
- * nothing. Cells are searched one after the other: rules count in each alone.
+ * Computes what rules and lists would have done to past orders, and compares it with what became of
+ * them. It changes nothing. Cells are searched one after the other, because rules count in each
+ * cell separately.
  */
 import type { Order } from "../../orders/order.ts";
 import { initialOf, totalsOf } from "../../orders/transactions.ts";
@@ -24,7 +25,10 @@ import { nameScopes, openCountries, printParameters, readScope } from "./screeni
 const pageRows = 20_000;
 const portionRows = 1_000;
 const usualDays = 30;
-/** A node takes ids from a block of its own: a quiet one gives low ids to late orders. */
+/**
+ * How far ids and times may differ. A node takes ids from its own block, so that a node with few
+ * orders gives low ids to later orders.
+ */
 const blockLifeMs = hours(24) * 90;
 
 export const tryFields = {
@@ -142,7 +146,7 @@ async function readPeriod(
   };
 }
 
-/** By the time of acceptance. Only ids and times are held in memory. */
+/** Reads the orders by the time of acceptance. Only ids and times are held in memory. */
 async function* walk(
   { cells, progress: makeProgress }: Pick<Session, "cells" | "progress">,
   cell: string,

@@ -1,6 +1,6 @@
 /**
- * The rules of screening. Each kind of rule is added by an action of its own, whose fields are the
- * rule's parameters.
+ * The screening rules. Each kind of rule is added by an action of its own, whose fields are the
+ * parameters of the rule.
  */
 import type { Rule } from "../../screening/rule.ts";
 import { rules } from "../../screening/rules/index.ts";
@@ -155,7 +155,10 @@ export const filterActions: readonly Action[] = [
   }),
 ];
 
-/** The rule reads their texts itself, and checks what they must be together. */
+/**
+ * Makes the fields of a rule's parameters. The rule reads the texts itself and checks them
+ * together.
+ */
 function parameterFields({ parameters }: Rule): Readonly<Record<never, Field>> {
   const fields = Object.entries(parameters).map(([name, parameter]) => {
     const { type, documentation, necessity, choices, kind } = parameter;

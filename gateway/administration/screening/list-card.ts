@@ -1,4 +1,4 @@
-/** The card that a list entry names: by an order, a reference, a hash id, or its number. */
+/** Finds the card that a list entry names by an order, a reference, a hash id or its number. */
 import { valueOfDigest } from "../../screening/list-kinds.ts";
 import type { ListScope } from "../../screening/lists.ts";
 import { makeReferenceStore } from "../../storage/cards/cards.ts";
@@ -10,7 +10,10 @@ import type { Content } from "../field.ts";
 import { findOrder } from "../find.ts";
 import { openVault, readConfiguration, readContent, type Session } from "../session.ts";
 
-/** Only the command line has standard input. Digits may be separated as they are on the card. */
+/**
+ * Reads a card number from standard input, which only the command line has. Digits may be separated
+ * as on the card.
+ */
 export async function readCardNumber(input: Content | undefined): Promise<CardNumber | Problem> {
   const digits = (input ? await readContent(input) : "").replace(/[\s-]/g, "");
   const isNumber = /^\d{12,19}$/.test(digits) && isLuhnValid(digits);
@@ -24,7 +27,10 @@ type KnownCard = {
   readonly hashId: string;
 };
 
-/** The stored value: the hash id at one merchant, or the key that the card has at all of them. */
+/**
+ * Returns the value to store: the hash id for one merchant, or the digest of the card for all
+ * merchants.
+ */
 export async function resolveCard(
   session: Session,
   { merchantId }: ListScope,
@@ -42,7 +48,8 @@ export async function resolveCard(
   }
   const vault = await openVault(session);
   const card = await vault.findCard(known.merchantId, known.cardId);
-  // By the present key: the stored hash id may be that of a key that is being replaced.
+  // The value is computed with the present key, because the stored hash id may be of a key that is
+  // being replaced.
   if (card !== undefined) return cardValueOf(vault, card.number, merchantId);
   if (known.merchantId === merchantId) return known.hashId;
   return new Problem(

@@ -1,6 +1,6 @@
 /**
  * The allow and block lists of screening. A card is named by a reference, its hash id, an order, or
- * by its number on standard input; of the number only a digest is stored.
+ * by its number on standard input. Only a digest of the number is stored.
  */
 import { createHash } from "node:crypto";
 import {
@@ -40,7 +40,10 @@ import { makeScopeOf, nameScopes, readScope, scopeFields } from "./screening-rul
 const kindNames = listKinds.map(({ name }) => name);
 const meanings = listKinds.map(({ name, meaning }) => `${name}: ${meaning}`).join("; ");
 const right = "change_merchants";
-/** A node that pays has no memory for a longer list: the portal shows them in pages. */
+/**
+ * The longest list. A node has no memory for a longer one while it processes payments, so the
+ * portal shows lists in pages.
+ */
 const pageMax = 1_000;
 const expired = flag(["only those that have expired", "nur abgelaufene"]);
 
@@ -78,7 +81,7 @@ export const listActions: readonly Action[] = [
         const { ids } = await putEntries(query, [entry], { by: session.actor.who });
         const [added] = ids;
         if (added === undefined) return undefined;
-        // The audit has the reason beside every change.
+        // The audit stores the reason next to every change.
         const { reason: _, ...after } = maskEntry(entry);
         await write({ action: "list add", subject: `list entry ${added}`, after });
         return added;
@@ -233,7 +236,7 @@ export const listActions: readonly Action[] = [
         ({ expiresAt }) => expiresAt === undefined || expiresAt > now,
       );
       const logins = loginsOf({ merchants });
-      // The entries name persons: who has written them to a file is in the audit.
+      // The entries name persons, so the audit records who has exported them.
       const after = { entries: entries.length };
       await session.audit.write({ action: "list export", subject: "lists", after });
       return new Rows(rows(), listColumns);
@@ -257,7 +260,7 @@ export const listActions: readonly Action[] = [
 ];
 
 type ValueGiven = {
-  /** `-` is a card's number on standard input. */
+  /** The value of the entry. `-` is a card number on standard input. */
   readonly value?: string | undefined;
   readonly number?: Content | undefined;
   readonly order?: string | undefined;
@@ -295,14 +298,16 @@ async function readExpiry({ now }: Session, text: string | undefined) {
   return text === undefined ? undefined : readMoment(text, await now());
 }
 
-/** As the audit has it. */
+/** Returns the entry as the audit stores it, with a masked value. */
 function maskEntry({ value, ...entry }: NewListEntry) {
   return { ...entry, value: findKind(entry.kind)?.mask(value) ?? "" };
 }
 
 const numbersOnly = "An entry's number has digits only.";
 
-/** The end of a sentence. */
+/**
+ * Replaces the problem of an invalid expiry with one that completes the sentence of a file's fault.
+ */
 function trimmed<Value>(value: Value | Problem): Value | Problem {
   return value instanceof Problem
     ? new Problem("not a later moment like 2030-01-31T09:30:00Z, and not like 12h or 30d")

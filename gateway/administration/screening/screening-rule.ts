@@ -1,6 +1,6 @@
 /**
- * A screening rule as operators write it, in fields and in the file of `gw apply`; the data that it
- * needs; and where a rule or a list entry counts: everywhere, at a merchant, or at an endpoint.
+ * A screening rule as operators write it, in fields and in a file for `gw apply`; the data that it
+ * needs; and its scope: everywhere, one merchant or one endpoint.
  */
 import type { RuleAction } from "../../orders/order.ts";
 import { openIpCountries } from "../../screening/ip-countries.ts";
@@ -16,7 +16,7 @@ import { loginsOf } from "../find.ts";
 import { loadStaging } from "../installation/staging.ts";
 import type { Session } from "../session.ts";
 
-/** As operators type them. */
+/** The actions of rules as operators type them. */
 const actionWords: Readonly<Record<string, RuleAction>> = {
   block: "block",
   "3ds": "force_3ds",
@@ -36,7 +36,7 @@ export const scopeFields = {
 
 export type NewRule = Omit<ConfiguredRule, "id">;
 
-/** From fields, or from a file. */
+/** Reads a rule from fields or from a file. */
 export function readRule(
   kind: string,
   parameters: Readonly<Record<string, string>>,
@@ -78,7 +78,7 @@ export function printParameters(parameters: ConfiguredRule["parameters"]): strin
   return pairs.join(" ");
 }
 
-/** A rule of an endpoint does not name the merchant. */
+/** Returns the scope of a rule. The scope of an endpoint's rule does not repeat the merchant. */
 export function ruleScope({
   merchantId,
   endpointId,
@@ -100,7 +100,10 @@ export function readScope(
   return scope instanceof Problem ? new Problem(`That is ${scope.sentence}.`) : scope;
 }
 
-/** Either text may be empty. A problem is the end of a sentence. */
+/**
+ * Returns a function that finds a scope by login and endpoint id. Either may be empty. A problem
+ * contains the end of a sentence.
+ */
 export function makeScopeOf({ merchants, endpoints }: Configuration) {
   const byLogin = new Map(merchants.map((merchant) => [merchant.login, merchant]));
   return (login: string, id: string): ListScope | Problem => {
@@ -134,7 +137,7 @@ export function nameScopes({ merchants, endpoints }: Configuration) {
 
 type Place = Pick<Session, "config" | "database" | "warn">;
 
-/** As a node would open it. */
+/** Opens the data about countries of IP addresses as a node does. */
 export async function openCountries({ config, warn }: Pick<Session, "config" | "warn">) {
   const staging = await loadStaging(config);
   return openIpCountries({
@@ -144,7 +147,10 @@ export async function openCountries({ config, warn }: Pick<Session, "config" | "
   });
 }
 
-/** What a rule lacks; nothing when it has its data. */
+/**
+ * Returns a function that says which data a rule lacks. It returns undefined if the rule has its
+ * data.
+ */
 export async function makeFindMissing(session: Place) {
   const countries = await openCountries(session);
   const { ranges } = await makeIssuerStore(session.database).count();
