@@ -1,7 +1,7 @@
 /**
- * The command line's face of the actions (`administration/actions.ts`) and of the rows that are its
- * own: each becomes a command, its fields become arguments and options, and its output is printed
- * for people or as JSON.
+ * Makes commands from the actions (`administration/actions.ts`) and from the command line's own
+ * rows. The fields of a row become arguments and options, and its output is printed for people or
+ * as JSON.
  */
 import { once } from "node:events";
 import { constants, createReadStream } from "node:fs";
@@ -22,7 +22,7 @@ import type { OwnCommand, Terminal } from "./machine-command.ts";
 import { refuse } from "./rights.ts";
 import { ask, makeProgress, showProgress } from "./terminal.ts";
 
-/** Adds the commands of one subject below the subject's own. */
+/** Adds the commands of one subject as subcommands. */
 export function addCommands(
   subject: Command,
   rows: readonly Row[],
@@ -83,7 +83,7 @@ type OwnOptions = {
   readonly progress?: boolean;
 };
 
-/** `<login>`, `[sequence]` or `<endpoints...>`. */
+/** Returns the usage of a field, like `<login>`, `[sequence]` or `<endpoints...>`. */
 export function usageOf({ shows, isRequired, isList }: Field): string {
   const inner = isList ? `${shows}...` : shows;
   return isRequired ? `<${inner}>` : `[${inner}]`;
@@ -159,20 +159,20 @@ function contentOf(name: string): Content {
 async function run(row: Row, values: Values, terminal: Terminal): Promise<Output> {
   const unreadable = await findUnreadable(row, values);
   if (unreadable !== undefined) return unreadable;
-  // The values were read by the row's own fields.
+  // The row's own fields have read the values, so their types match.
   return "run" in row
     ? row.run(values as never, terminal)
     : performInstalled(row, values, terminal);
 }
 
-/** Opens the installation for the action, and closes it after it. */
+/** Opens the installation, performs the action and closes the installation again. */
 export async function performInstalled(
   action: Action,
   values: Values,
   { reason, json }: Terminal,
 ): Promise<Output> {
   const report = (sentence: string) => void process.stderr.write(`${sentence}\n`);
-  // What only looks makes neither a data folder nor a key.
+  // An action that only looks must create neither a data folder nor a key.
   const makesNothing = !isChange(action) && rightFor(action, values) === action.right;
   const place = { environment: process.env, report, besideOthers: true, makesNothing };
   const isLook = action.mode === "look" && makesNothing;
@@ -190,7 +190,7 @@ export async function performInstalled(
         return refused;
       },
     });
-    // Its rows are read from the installation.
+    // Rows are read from the installation, so they are printed before it closes.
     if (!(output instanceof Rows)) return output;
     await printOutput(output, json);
     return undefined;
@@ -199,10 +199,12 @@ export async function performInstalled(
   }
 }
 
-/** Looks for all files before anything is done. A pipe may be read only once, so none is opened. */
+/**
+ * Looks for all files before the action starts, without opening them: a pipe can be read only once.
+ */
 async function findUnreadable({ fields }: Row, values: Values): Promise<Problem | undefined> {
   const files = Object.entries(fields).filter(([, { kind }]) => kind === "file");
-  // A field of this kind has a content.
+  // A field of the kind `file` has this type.
   const contents = files.map(([name]) => values[name] as Content | undefined);
   for (const { name } of contents.filter((content) => content !== undefined)) {
     if (name === "-") continue;
@@ -231,7 +233,7 @@ function printReport({ value, blocks }: Report, json: boolean): void {
   }
 }
 
-/** CSV with a line of names, or a line of JSON for each row. */
+/** Prints CSV with a line of column names, or one line of JSON for each row. */
 async function printRows({ rows, names }: Rows, json: boolean): Promise<void> {
   let header = names;
   if (header !== undefined && !json) await writeLine(header.join(","));
@@ -242,12 +244,17 @@ async function printRows({ rows, names }: Rows, json: boolean): Promise<void> {
   }
 }
 
-/** Waits while the reader is slower: a long export is never in memory. */
+/**
+ * Writes a line and waits if the reader is slower, so that a long export is never held in memory.
+ */
 async function writeLine(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
 }
 
-/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/**
+ * Quotes a value of a CSV file. A value that a spreadsheet would read as a formula gets an
+ * apostrophe.
+ */
 function quote(value: unknown): string {
   const text = String(value).replace(/^[=+\-@\t\r]/, "'$&");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,6 +1,7 @@
 /**
- * `gw backup`: the whole installation as one encrypted file, while payments go on. A file has its
- * name only when it is complete and on the disk. The key-encryption key is not in it.
+ * `gw backup` writes the whole installation into one encrypted file while payments go on. The file
+ * gets its name only when it is complete and on the disk. It does not contain the key-encryption
+ * key.
  */
 import { randomBytes } from "node:crypto";
 import { open, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -109,7 +110,7 @@ async function store(encrypted: Readable, to: string, { takenAt }: Picture) {
     await rm(partial, { force: true });
     throw error;
   }
-  // The name, too, must outlast a power failure.
+  // The folder is synced so that the file's name also survives a power failure.
   const folder = await open(to);
   await folder.sync().finally(() => folder.close());
   return { place: file, bytes };
@@ -127,7 +128,7 @@ async function write(encrypted: Readable, partial: string): Promise<number> {
   }
 }
 
-/** The chunks, and afterwards how many bytes they were. */
+/** Passes the chunks on. `read` returns how many bytes have passed. */
 function measure(chunks: AsyncIterable<Buffer>) {
   let bytes = 0;
   return {
@@ -141,7 +142,10 @@ function measure(chunks: AsyncIterable<Buffer>) {
   };
 }
 
-/** Time left by the share that is done; the statistics of a young table are a guess. */
+/**
+ * Reports the time left, computed from the share that is done. The share is an estimate, because a
+ * table that was filled recently has inexact statistics.
+ */
 function makeReport(): (progress: Progress) => void {
   const began = performance.now();
   const tell = makeProgressLines();

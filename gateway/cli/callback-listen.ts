@@ -1,8 +1,8 @@
 /**
  * `gw callback listen`: a receiver for development. It prints every callback, names the merchant
- * whose checksum it carries, and answers with the given status. With `--gateway` it brings the
- * demonstration merchant's callbacks from a gateway in staging to a machine that the gateway cannot
- * reach: it asks again and again, so it outlives a restart of the gateway and misses nothing.
+ * whose checksum it carries, and answers with the given status. With `--gateway` it fetches the
+ * demonstration merchant's callbacks from a gateway in staging that cannot reach this machine. It
+ * asks repeatedly, so it survives a restart of the gateway and misses no callback.
  */
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
@@ -31,7 +31,7 @@ import {
 import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 
 const askEveryMs = 300;
-/** The gateway waits for a callback's answer for the same time. */
+/** How long a receiver may take to answer, as for the gateway's own callbacks. */
 const answersWithinMs = 15_000;
 
 const listenFields = {
@@ -52,7 +52,10 @@ const listening = {
 } as const;
 const listenHere = installed("look", "see_orders", { ...listening, perform: listenForCallbacks });
 
-/** With `--gateway` it needs no installation: that gateway may be on another machine. */
+/**
+ * The command needs no installation with `--gateway`, because that gateway may be on another
+ * machine.
+ */
 export const listenCommands = [
   ownCommand({
     ...listening,
@@ -147,7 +150,7 @@ function addressOf(identity: Identity | undefined, port: number): string {
   return `http://localhost:${port}/ (staging allows it)`;
 }
 
-/** Standard output is for the callbacks alone when a program reads it. */
+/** Prints to standard error if a program reads the callbacks from standard output. */
 function greet(sentence: string, json: boolean): void {
   (json ? process.stderr : process.stdout).write(`${sentence}\n`);
 }
@@ -170,7 +173,7 @@ async function receive(request: IncomingMessage): Promise<Received> {
   return { method, headers, fields: readFields({ url, headers, body }) };
 }
 
-/** Of the query and of the body: one of the two has them. */
+/** Reads the fields from the query and from the body. A callback has them in one of the two. */
 export function readFields(request: {
   readonly url: string;
   readonly headers: Headers;
@@ -189,13 +192,13 @@ function findSigner(merchants: readonly Merchant[], fields: URLSearchParams) {
 }
 
 type Printed = Received & {
-  /** The merchant whose checksum it carries. */
+  /** The merchant whose checksum the callback carries. */
   readonly signer: string | undefined;
-  /** Nothing when it was sent nowhere. */
+  /** The result of forwarding the callback. Undefined if it was not forwarded. */
   readonly outcome: Partial<Pick<SendOutcome, "status" | "failure">> | undefined;
 };
 
-/** A line of JSON, or lines for people. What may pass for a card number is masked. */
+/** Prints a line of JSON, or lines for people. Digits that may be a card number are masked. */
 function printCallback(callback: Printed, json: boolean): void {
   const { method, headers, fields, signer, outcome } = callback;
   const shown = Object.entries(headers).filter(([name]) => name.startsWith("webhook-"));
@@ -215,14 +218,14 @@ function printCallback(callback: Printed, json: boolean): void {
   print(lines);
 }
 
-/** They have the digits of a card number at times, and never are one. */
+/** Fields that may have as many digits as a card number but never contain one. */
 const gatewayIds = new Set(["orderid", "processor-tx-id", "processor-rrn", "control"]);
 
 function maskOthers(name: string, value: string): string {
   return gatewayIds.has(name) ? value : maskCardNumbers(value);
 }
 
-/** Control characters could command the terminal. */
+/** Replaces control characters, which could control the terminal. */
 function printable(given: string): string {
   return given.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ").slice(0, shownMax);
 }
@@ -240,7 +243,7 @@ async function followCallbacks(
   const forward = forwardTo === undefined ? undefined : makeForward(forwardTo, answersWithinMs);
   const target = forwardTo === undefined ? "are printed" : `go to ${forwardTo}`;
   const greeting = `Callbacks of ${merchant.login} at ${merchant.url} ${target}. Ctrl-C ends it.`;
-  // Throws while the gateway is away.
+  // Forwards and prints a callback. Throws if the gateway is unreachable.
   const take = async (key: CallbackKey): Promise<Problem | undefined> => {
     const request = await merchant.writeCallback(key, forwardTo);
     if (request instanceof Problem) return request;
@@ -262,11 +265,11 @@ async function followCallbacks(
 type Following = {
   readonly take: (key: CallbackKey) => Promise<Problem | undefined>;
   readonly signal: AbortSignal;
-  /** From then on no callback is missed. */
+  /** Is called when following has started: no later callback is missed. */
   readonly onOpen: () => void;
 };
 
-/** Takes each callback once, in their order, until a problem comes that no waiting solves. */
+/** Takes each callback once, in order, until a problem occurs that waiting does not solve. */
 async function follow(
   merchant: DemonstrationMerchant,
   { take, signal, onOpen }: Following,
@@ -288,7 +291,7 @@ async function follow(
         if (problem !== undefined) return problem;
         taken.add(nameOf(key));
       }
-      // The next page repeats a part of this one, and nothing older.
+      // The next page repeats a part of this one and contains nothing older.
       taken = names;
       since = String(page.now);
     } catch (error) {

@@ -1,4 +1,4 @@
-/** The checks of `gw certify`. Each plays one bad day in the sandbox, and is worth points. */
+/** The checks of `gw certify`. Each simulates one fault in the sandbox and is worth points. */
 import { randomUUID } from "node:crypto";
 import { type Announced, type CertifyStage, PointsLost } from "./certify-stage.ts";
 
@@ -7,15 +7,17 @@ export type CertifyCheck = {
   readonly played: string;
   readonly expected: string;
   readonly points: number;
-  /** Of the documentation. */
+  /** The page of the documentation that explains the check. */
   readonly page: string;
-  /** Before all checks are played: what takes its time. */
+  /** Starts what takes long, before all checks are played. Returns the order's id. */
   readonly prepare?: (stage: CertifyStage) => Promise<string>;
-  /** Throws where the points are lost. `order` is the prepared one. */
+  /** Plays the check and throws if the points are lost. `order` is the prepared one. */
   readonly play: (stage: CertifyStage, order: string) => Promise<void>;
 };
 
-/** The sandbox bank decides by the card, or by the CVV. All but one need no 3-D Secure. */
+/**
+ * Test cards. The sandbox decides by the card or by the CVV, and all but one need no 3-D Secure.
+ */
 const cards = {
   approved: { number: "4000001000000018", cvv: "123" },
   declined: { number: "4000001000000018", cvv: "116" },
@@ -62,7 +64,10 @@ async function playDuplicate(stage: CertifyStage): Promise<void> {
   for (let times = 0; times < 3; times += 1) await bringPaid(stage, result);
 }
 
-/** Each comes again: the first time a server may not be able to place the refund. */
+/**
+ * Every callback is sent again, because the server may not know the sale when the refund comes
+ * first.
+ */
 async function playReordered(stage: CertifyStage): Promise<void> {
   const sale = await stage.pay(cards.approved);
   const refund = await stage.refund(sale);
@@ -81,7 +86,10 @@ async function playDelayed(stage: CertifyStage): Promise<void> {
   await bringPaid(stage, result);
 }
 
-/** A chargeback is approved as a sale is: a server that looks at the status alone ships again. */
+/**
+ * A chargeback is reported as approved, like a sale, so that a server that looks at the status
+ * alone ships again.
+ */
 async function playDisputed(stage: CertifyStage): Promise<void> {
   const sale = await stage.pay(cards.approved);
   await bringPaid(stage, sale);
@@ -103,7 +111,9 @@ async function playForged(stage: CertifyStage): Promise<void> {
   await bringFailed(stage, result);
 }
 
-/** The server's answer does not matter; it must not believe the refund. */
+/**
+ * The check ignores how the server answers the forged refund. The server must only not believe it.
+ */
 async function playReplayed(stage: CertifyStage): Promise<void> {
   const result = await stage.pay(cards.approved);
   await bringPaid(stage, result);
@@ -115,19 +125,19 @@ async function playSlow(stage: CertifyStage): Promise<void> {
   await buyUnanswered(stage);
 }
 
-/** Answers the order's id. */
+/** Buys with a card that gets no answer. Returns the order's id. */
 async function buyUnanswered(stage: CertifyStage): Promise<string> {
   const order = await stage.buy(cards.noAnswer);
   await stage.expect({ order, state: "open", shipped: 0 });
   return order;
 }
 
-/** A second charge may come later: the last look at all orders finds it. */
+/** A second charge may appear later: the final look at all orders finds it. */
 async function playRepeated(stage: CertifyStage): Promise<void> {
   const order = randomUUID();
   const press = () => stage.press(cards.approved, order);
   const answers = await Promise.all([press(), press()]);
-  // One of the two may be refused, as a repeat.
+  // One of the two requests may be refused as a repeat.
   if (answers.every((status) => status >= 400)) {
     throw new PointsLost(`The purchase was answered with ${answers.join(" and ")}.`);
   }
@@ -136,7 +146,7 @@ async function playRepeated(stage: CertifyStage): Promise<void> {
   await bringPaid(stage, result);
 }
 
-/** At an endpoint without 3-D Secure the payment ends, and there is nothing to leave. */
+/** At an endpoint without 3-D Secure the payment ends by itself, so there is nothing to abandon. */
 async function playAbandoned(stage: CertifyStage, order: string): Promise<void> {
   if (await stage.hasResult(order)) return;
   await stage.expect({ order, state: "open", shipped: 0 });

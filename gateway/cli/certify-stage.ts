@@ -1,7 +1,7 @@
 /**
- * What `gw certify` does to a merchant's server: buys as a browser does, brings genuine, repeated
- * and forged callbacks, and reads what the server believes of an order. The gateway's results come
- * from the gateway itself.
+ * The operations of `gw certify` on a merchant's server: it buys as a browser does, sends genuine,
+ * repeated and forged callbacks, and reads what the server believes about an order. The real
+ * results come from the gateway.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -19,11 +19,11 @@ import {
 export type StageOptions = {
   readonly purchaseUrl: string;
   readonly callbackUrl: string;
-  /** With `{order}` in it. */
+  /** The URL of an order, which contains `{order}`. */
   readonly orderUrl: string;
-  /** For a result of the gateway. */
+  /** How long to wait for a result of the gateway. */
   readonly waitMs: number;
-  /** For what the merchant's server finds out by itself. */
+  /** How long to wait until the merchant's server finds out by itself. */
   readonly asksWithinMs: number;
 };
 
@@ -32,7 +32,7 @@ export type OrderState = (typeof orderStates)[number];
 
 export type CertifyCard = { readonly number: string; readonly cvv: string };
 
-/** A result of the gateway, and the callback that announces it. */
+/** A result of the gateway with the callback that announces it. */
 export type Announced = {
   readonly key: CallbackKey;
   readonly order: string;
@@ -42,17 +42,17 @@ export type Announced = {
 type Expected = {
   readonly order: string;
   readonly state: OrderState;
-  /** Nothing where the goods may have gone out before. */
+  /** How often the goods must have been shipped. Undefined allows one shipment or none. */
   readonly shipped?: number;
 };
 
-/** Why the points of a check are lost. */
+/** Ends a check whose points are lost. The message says why. */
 export class PointsLost extends Error {}
 
 export type CertifyStage = Exclude<Awaited<ReturnType<typeof openStage>>, Problem>;
 
 const lookEveryMs = 100;
-/** A server may store a callback, answer, and process it afterwards. */
+/** A server may answer a callback first and process it later. */
 const processesWithinMs = 10_000;
 const answersWithinMs = 15_000;
 const buyerWaitsMs = 30_000;
@@ -79,19 +79,19 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     forge,
     expect,
     asksWithinMs,
-    /** What is expected from now on belongs to this check. */
+    /** Starts a check. Expectations from now on belong to it. */
     begin(name: string): void {
       check = name;
     },
-    /** The checks whose orders have changed since, or were charged twice. */
+    /** Returns the checks whose orders have changed since, or were charged twice. */
     async lookAgain(): Promise<ReadonlyMap<string, string>> {
       const changed = new Map<string, string>();
       for (const { check: name, ...expected } of expectations.values()) {
         const twice = (await isChargedTwice(expected.order)) ? chargedTwice : undefined;
         const fault = twice ?? findFault(await view(expected.order), expected);
         if (fault === undefined) continue;
-        // An order that was open may have ended meanwhile. The gateway is asked last: what the
-        // server knows of, the gateway has.
+        // An open order may have ended since. The gateway is asked after the server, because it has
+        // every result that the server knows.
         if (fault !== twice && expected.state === "open" && (await hasResult(expected.order))) {
           continue;
         }
@@ -101,7 +101,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     },
   };
 
-  /** Answers the order's id. */
+  /** Buys with the card and returns the order's id. */
   async function buy(card: CertifyCard): Promise<string> {
     const order = randomUUID();
     const status = await press(card, order);
@@ -109,7 +109,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     throw new PointsLost(`The purchase was answered with ${status}.`);
   }
 
-  /** The buyer presses the button; the same order twice is an impatient buyer. */
+  /** Sends the purchase form. Sending the same order twice simulates an impatient buyer. */
   async function press(card: CertifyCard, order: string): Promise<number> {
     const body = new URLSearchParams({
       order,
@@ -126,7 +126,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return answer.status;
   }
 
-  /** A purchase, and the gateway's result of it, which no callback has announced yet. */
+  /** Buys with the card and returns the gateway's result, which no callback has announced yet. */
   async function pay(card: CertifyCard): Promise<Announced> {
     return resultOf(await buy(card));
   }
@@ -137,7 +137,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     throw new PointsLost("The gateway has no result of the order that names a callback URL.");
   }
 
-  /** The oldest first. */
+  /** Returns the order's results, the oldest first. */
   async function findResults(order: string): Promise<readonly Announced[]> {
     const page = await merchant.listCallbacks(since).catch(() => undefined);
     if (page === undefined || page instanceof Problem) return [];
@@ -153,7 +153,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     });
   }
 
-  /** Whether the gateway has more than one order for one order of the shop. */
+  /** Returns whether the gateway has more than one order for one order of the shop. */
   async function isChargedTwice(order: string): Promise<boolean> {
     return new Set((await findResults(order)).map(({ key }) => key.order)).size > 1;
   }
@@ -162,7 +162,10 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return (await findResults(order)).length > 0;
   }
 
-  /** As the merchant's staff does it in the portal: only the callback tells the server. */
+  /**
+   * Refunds as the merchant's staff does in the portal, so that the server hears of it only by the
+   * callback.
+   */
   async function refund({ order, fields }: Announced): Promise<Announced> {
     const { client_orderid: own = "", orderid = "" } = fields;
     const cause = await merchant.refund(own, orderid);
@@ -176,14 +179,20 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return resultOf(order, 2);
   }
 
-  /** The genuine callback, as it would be sent now. Any answer but 2xx makes the gateway repeat. */
+  /**
+   * Sends the genuine callback as the gateway would send it now. The gateway repeats it after any
+   * answer other than 2xx.
+   */
   async function bring({ key }: Announced): Promise<void> {
     const outcome = await forward(await write(key));
     if (isAccepted(outcome)) return;
     throw new PointsLost(`A genuine callback was answered with ${describe(outcome)}.`);
   }
 
-  /** A callback with other fields, whose signature no longer fits. Answers whether it passed. */
+  /**
+   * Sends a callback with changed fields, whose signature is therefore wrong. Returns whether the
+   * server accepted it.
+   */
   async function forge({ key }: Announced, changes: Changes): Promise<boolean> {
     return isAccepted(await forward(rewrite(await write(key), changes)));
   }
@@ -193,7 +202,10 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return demand(await asked.catch(loseFor("The gateway is away")));
   }
 
-  /** Waits until it is so; at the end of all checks it must still be so. */
+  /**
+   * Waits until the server's view of the order is as expected. It must still be so at the end of
+   * all checks.
+   */
   async function expect(
     expected: Expected,
     limitMs = Math.min(processesWithinMs, asksWithinMs),
@@ -245,7 +257,7 @@ function findFault(view: unknown, { state, shipped }: Expected): string | undefi
 
 type Changes = Readonly<Record<string, string | undefined>>;
 
-/** Wherever the callback has its fields. */
+/** Changes the fields of a callback in its JSON body, form body or query. */
 function rewrite(request: CallbackRequest, changes: Changes): CallbackRequest {
   if (request.headers["content-type"] === "application/json") {
     return { ...request, body: JSON.stringify({ ...JSON.parse(request.body), ...changes }) };
@@ -276,7 +288,7 @@ function nameOf({ order, sequence }: CallbackKey): string {
   return `${order}-${sequence}`;
 }
 
-/** Looks at once, and again until the time is over. */
+/** Calls `find` at once, and again until it finds something or the time is over. */
 async function within<Found>(
   limitMs: number,
   find: () => Promise<Found | undefined>,

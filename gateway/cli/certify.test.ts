@@ -1,4 +1,4 @@
-/** The checks of `gw certify` against the documentation, which lists them and is to be read. */
+/** The documentation lists every check of `gw certify`. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

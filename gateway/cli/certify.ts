@@ -1,6 +1,6 @@
 /**
- * `gw certify`: plays the worst days of a merchant against the merchant's own server, with the
- * sandbox of a gateway in staging, and grades what the server makes of them.
+ * `gw certify` confronts a merchant's own server with the worst cases of payments, played in the
+ * sandbox of a gateway in staging, and grades how the server handles them.
  */
 
 import { randomUUID } from "node:crypto";

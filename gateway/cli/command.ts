@@ -1,4 +1,4 @@
-/** What commands print, how they are refused, and how they are stopped. */
+/** Prints the output of commands, their refusals and their ends. */
 import type { Block, Lines } from "../administration/session.ts";
 import { NotAllowed, type Problem } from "../values/problem.ts";
 import { formatTable, inWords } from "./table.ts";
@@ -16,7 +16,7 @@ export function complain(problem: Problem): void {
   process.exitCode = problem instanceof NotAllowed ? exitCodes.notAllowed : exitCodes.refused;
 }
 
-/** JSON for programs, aligned lines for people. */
+/** Prints JSON for programs, or aligned lines for people. */
 export function print(content: Block, json = false): void {
   if (json) process.stdout.write(`${JSON.stringify(content, undefined, 2)}\n`);
   else if (typeof content === "string") process.stdout.write(`${content}\n`);
@@ -42,7 +42,7 @@ function isList(content: Lines | readonly Lines[]): content is readonly Lines[] 
 /** Ctrl-C reaches a process twice: from the terminal and from its parent process. */
 const sameSignalMs = 1_000;
 
-/** A second signal ends the process at once, unless it follows immediately. */
+/** Resolves at the first stop signal. A later second signal ends the process at once. */
 export function untilStopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;

@@ -1,4 +1,4 @@
-/** All commands of `gw`. A file with rows is loaded when one of them is used. */
+/** All commands of `gw`. A file with rows is loaded when one of its commands is used. */
 import { Command, type CommanderError } from "commander";
 import type { Action } from "../administration/action.ts";
 import { type Subject, subjects } from "../administration/actions.ts";
@@ -26,13 +26,13 @@ const commands: readonly Row[] = [
   { name: "certify",    does: "test how a merchant's server handles failures in the sandbox, and grade it", load: async () => (await import("./certify.ts")).certifyCommands },
 ];
 
-/** Commands of a machine beside the actions of a subject. */
+/** The machine's own commands that share a subject with actions. */
 const beside: Readonly<Record<string, Row["load"]>> = {
   callback: async () => (await import("./callback-listen.ts")).listenCommands,
   key: async () => (await import("./key.ts")).keyCommands,
 };
 
-/** All that are no actions of the administration. */
+/** Returns all commands that are not actions of the administration. */
 export async function loadMachineCommands(): Promise<readonly (Action | OwnCommand)[]> {
   const loads = [...commands.map(({ load }) => load), ...Object.values(beside)];
   return (await Promise.all(loads.map((load) => load()))).flat();
@@ -43,12 +43,12 @@ export function describeSubject(name: string): string {
   return [...subjects, ...commands].find((row) => row.name === name)?.does ?? "";
 }
 
-/** A wrong option is refused as any other input. */
+/** Ends the process after a wrong option with the exit code of refused input. */
 function exitProcess({ exitCode }: CommanderError): never {
   return process.exit(exitCode === 0 ? 0 : exitCodes.refused);
 }
 
-/** With the options of every command, or of those alone that the words may mean. */
+/** Makes the program with the options of every command, or only of those that `words` may mean. */
 export async function makeProgram(
   words?: readonly string[],
   onExit: (error: CommanderError) => void = exitProcess,
@@ -58,9 +58,10 @@ export async function makeProgram(
     .version("0.2.0")
     .addHelpText("after", `\n${describeExitCodes()}`)
     .exitOverride(onExit)
-    // Options belong to the word before them: `gw restore` and `gw restore status` have their own.
+    // Options belong to the word before them, because `gw restore` and `gw restore status` have
+    // different ones.
     .enablePositionalOptions();
-  // The first word, or the second after `help`.
+  // The command is the first word, or the second one after `help`.
   const isWanted = (name: string) => words === undefined || words.slice(0, 2).includes(name);
   for (const { name, does, load, groups } of [...subjects, ...commands]) {
     const command = program.command(name).description(does);

@@ -1,6 +1,6 @@
 /**
- * The demonstration merchant of a gateway in staging, reached over HTTP alone: `gw callback listen`
- * and `gw certify` run on a developer's machine, which has neither the database nor the keys.
+ * The demonstration merchant of a gateway in staging, which is reached over HTTP only: `gw callback
+ * listen` and `gw certify` run on a developer's machine without database and keys.
  */
 import { hash } from "node:crypto";
 import { makeAddressRules, resolveBySystem } from "../callbacks/addresses.ts";
@@ -17,7 +17,7 @@ export type DemonstrationMerchant = Exclude<
 
 const answersWithinMs = 10_000;
 
-/** The documentation of a gateway in staging has the merchant's credentials. */
+/** Reads the merchant's credentials from the documentation that a gateway in staging serves. */
 export async function openDemonstrationMerchant(gateway: string) {
   if (!isHttpAddress(gateway))
     return new Problem(`${gateway} is no address like http://host:8080.`);
@@ -42,10 +42,15 @@ export async function openDemonstrationMerchant(gateway: string) {
     url,
     login,
     refund,
-    /** Results since a moment that an earlier answer named, and some before it; latest first. */
+    /**
+     * Lists results, the latest first, since the moment that an earlier answer named, and some
+     * before it.
+     */
     listCallbacks: (since: string) =>
       read<CallbackPage>("/sandbox/callbacks", { since }, [login, since]),
-    /** The request that the gateway would send now to `to`, or to the order's own address. */
+    /**
+     * Returns the request that the gateway would send now to `to`, or to the order's own address.
+     */
     writeCallback: ({ order, sequence }: CallbackKey, to = "") =>
       read<CallbackRequest>(...([`/sandbox/callbacks/${order}/${sequence}`, { to }] as const), [
         login,
@@ -53,12 +58,15 @@ export async function openDemonstrationMerchant(gateway: string) {
         String(sequence),
         to,
       ]),
-    /** The cardholder's bank takes the payment back. */
+    /** Has the cardholder's issuer charge the payment back. */
     chargeBack: (order: string) =>
       read<object>(`/sandbox/chargebacks/${order}`, {}, [login, "chargeback", order]),
   };
 
-  /** Of all of it, at the endpoint that has the order. Answers why not. */
+  /**
+   * Refunds the whole amount at the endpoint that has the order. Returns the cause if it is
+   * refused.
+   */
   async function refund(own: string, order: string): Promise<string | undefined> {
     const ids = { login: login ?? "", client_orderid: own, orderid: order };
     const control = sign(...Object.values(ids));
@@ -74,7 +82,7 @@ export async function openDemonstrationMerchant(gateway: string) {
     return cause;
   }
 
-  /** Throws while the gateway is away. */
+  /** Throws if the gateway is unreachable. */
   async function read<Content>(
     path: string,
     fields: Readonly<Record<string, string>>,
@@ -97,8 +105,9 @@ export async function openDemonstrationMerchant(gateway: string) {
 export type Forward = (request: CallbackRequest) => Promise<SendOutcome>;
 
 /**
- * Sends a callback with the gateway's own sender: the receiver gets the same bytes. Of the address
- * only the query is the gateway's: it cannot send the developer's machine elsewhere.
+ * Sends a callback with the gateway's own sender, so that the receiver gets the same bytes. Only
+ * the query is taken from the gateway's URL, so that the gateway cannot redirect the request to
+ * another address.
  */
 export function makeForward(to: string, timeoutMs: number): Forward {
   const [address = ""] = to.split(/[?#]/);

@@ -1,4 +1,7 @@
-/** What `gw config` and refusals of an installation print for the operator. */
+/**
+ * The output of `gw config`, and the refusals that an operator reads if the installation cannot
+ * open.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeConfig, readConfig } from "../config/config.ts";

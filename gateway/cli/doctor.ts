@@ -1,7 +1,8 @@
 /**
- * `gw doctor` and `gw config`: check the installation, print its settings. The doctor runs every
- * check of the tables in `checks/`, and says what to do about each trouble; any makes the exit code
- * 1, and 2 means that it could not look. `docs/monitoring.md` lists the checks.
+ * `gw doctor` checks the installation, and `gw config` prints its settings. The doctor runs every
+ * check of the tables in `checks/` and says what to do about each trouble. The exit code is 1 if
+ * there is any trouble, and 2 if the installation could not be examined. `docs/monitoring.md` lists
+ * the checks.
  */
 import { flag } from "../administration/field.ts";
 import { Report } from "../administration/session.ts";
@@ -16,7 +17,7 @@ import { print } from "./command.ts";
 import { filesCheck } from "./files.ts";
 import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 
-/** In the order in which they are printed. */
+/** The checks in the order in which they are printed. */
 export const checks: readonly Check[] = [
   ...operationChecks,
   ...databaseChecks,
@@ -56,7 +57,7 @@ export const configCommands = [
   }),
 ];
 
-/** A check that cannot be made costs no other. */
+/** Runs a check. If it fails to run, the others still do. */
 export async function lookAt([check, , look]: Check, session: MachineSession): Promise<Found> {
   const found = await look(session).catch((error): CheckResult => {
     return { what: check, warnings: [`It could not be checked: ${messageOf(error)}.`] };
@@ -77,7 +78,9 @@ function describeSetting({ name, value, origin, meaning }: DescribedSetting): st
   return `${name}=${printValue(name, value)} (${origin})\n    ${meaning}`;
 }
 
-/** As it is typed. Times are kept in milliseconds; rates have the unit in their name too. */
+/**
+ * Prints a setting as it is typed. Times are stored in milliseconds; a rate per second is no time.
+ */
 export function printValue(name: string, value: DescribedSetting["value"]): string {
   const values = Array.isArray(value) ? value : [value ?? ""];
   const isTime = /(?<!_PER)_S$/.test(name);

@@ -1,4 +1,4 @@
-/** What production refuses to start with: results that anyone may post, the sandbox's roots. */
+/** Production refuses to start if anyone may post results, or if it trusts the sandbox's roots. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What staging and production refuse to start with. */
+/** Reasons for which staging and production refuse to start. */
 import { X509Certificate } from "node:crypto";
 import { constants, existsSync } from "node:fs";
 import { access, readFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ import { examineLink } from "../storage/schema/examine.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 
-/** All reasons together, one sentence each. */
+/** Returns all reasons together, one sentence each. */
 export async function refuseStart(installation: Installation): Promise<Problem | undefined> {
   const { config, database } = installation;
   if (config.environment !== "production") return refuseStaging(config);
@@ -52,7 +52,10 @@ export async function refuseStart(installation: Installation): Promise<Problem |
   return sentences.length === 0 ? undefined : new Problem(sentences.join("\n"));
 }
 
-/** Pages that the gateway serves; production does not build them by itself. */
+/**
+ * Returns the sites that are not built yet. The gateway serves them, and production does not build
+ * them by itself.
+ */
 export function findUnbuilt(root = join(import.meta.dirname, "../..")): readonly string[] {
   const unbuilt = Object.entries({ "The portal": "portal", "The documentation": "docs-site" });
   return unbuilt
@@ -64,7 +67,7 @@ export function findUnbuilt(root = join(import.meta.dirname, "../..")): readonly
 
 const orAllow = (advice: string, what: Allowance) => `${advice}, or add ${what} to GW_ALLOW.`;
 
-/** The documentation that staging serves has the demonstration merchant's key. */
+/** Staging must not be public: its documentation shows the demonstration merchant's key. */
 function refuseStaging(config: Config): Problem | undefined {
   if (isLocalHost(config.host) || allows(config, "public-staging")) return undefined;
   return new Problem(
@@ -73,7 +76,10 @@ function refuseStaging(config: Config): Problem | undefined {
   );
 }
 
-/** A cell that does not answer keeps no node from starting. */
+/**
+ * Finds unencrypted connections to databases. An unreachable cell does not keep a node from
+ * starting.
+ */
 async function findPlainLinks(installation: Installation): Promise<readonly string[]> {
   const { cells, cellsAway, config } = installation;
   if (allows(config, "plain-database")) return [];
@@ -97,7 +103,10 @@ function findAuditTroubles(config: Config): readonly string[] {
   return [`The database's owner could shorten the audit unnoticed: ${advice}`];
 }
 
-/** Without a log, an operator cannot tell later what the gateway did. */
+/**
+ * Finds out why the log cannot be written. Without a log, an operator cannot tell later what the
+ * gateway did.
+ */
 async function findLogTroubles(config: Config): Promise<readonly string[]> {
   if (config.logFile === "" || allows(config, "unwritable-log")) return [];
   const fault = await findWriteFault(config.logFile, { isRotated: true });
@@ -105,7 +114,10 @@ async function findLogTroubles(config: Config): Promise<readonly string[]> {
   return fault === undefined ? [] : [`The log cannot be written (${fault}): ${advice}`];
 }
 
-/** A file that does not exist yet, or that is rotated, needs a folder that can be written too. */
+/**
+ * Returns why the file cannot be written. A file that does not exist yet, or that is rotated, needs
+ * a writable folder too.
+ */
 export function findWriteFault(
   file: string,
   { isRotated }: { readonly isRotated: boolean },
@@ -120,7 +132,10 @@ export function findWriteFault(
     .then(() => undefined, messageOf);
 }
 
-/** A proxy on another machine would be refused, and merchants must not come without one. */
+/**
+ * Refuses to listen unencrypted for other machines unless there is a trusted proxy. Without one,
+ * merchants' requests could arrive unencrypted.
+ */
 function findPlainTroubles(config: Config): readonly string[] {
   const { host, tlsCertificateFile, trustedProxies } = config;
   const isLocal = isLocalHost(host);
@@ -133,7 +148,9 @@ function findPlainTroubles(config: Config): readonly string[] {
   ];
 }
 
-/** What keeps the results of challenges from arriving, or lets other parties post them. */
+/**
+ * Finds settings that keep the results of challenges from arriving, or that let others post them.
+ */
 export function findResultTroubles(
   config: Config,
   directories: readonly DirectoryServer[],
@@ -157,14 +174,14 @@ export function findResultTroubles(
   ];
 }
 
-/** With the sandbox's roots, anyone with a sandbox bank could sign payment data. */
+/** Refuses the sandbox's roots: with them, anyone with a sandbox could sign wallet payment data. */
 export async function findSandboxRoots(name: string, place: string): Promise<readonly string[]> {
   const isFile = place !== "" && !place.startsWith("https://");
   const text = isFile ? await readFile(place, "utf8").catch(() => "") : "";
   const blocks = text.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
   const subjects = blocks.map(subjectOf);
   if (subjects.includes(undefined)) return [`${name} has a PEM block that is no certificate.`];
-  // The sandbox bank marks the folder of its roots, its certificates and its keys.
+  // The sandbox marks the folder of its roots, its certificates and its keys.
   const isSandbox =
     (isFile && existsSync(join(dirname(place), "SANDBOX"))) ||
     subjects.some((subject) => /sandbox/i.test(subject ?? "")) ||

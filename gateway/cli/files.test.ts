@@ -1,4 +1,4 @@
-/** The manifest of installed files: every change of a file shows, and so does a forged manifest. */
+/** The manifest of installed files reveals every change of a file, and a forged manifest. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
@@ -28,7 +28,7 @@ const program = () => join(folder, "program");
 const place = () => join(folder, "data", "installed-files.json");
 const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;
-// The two functions read only those parts of a session that an installation has too.
+// Both functions read only those parts of a session that an installation has too.
 const session = () => installation as unknown as MachineSession;
 const troublesOf = async () => (await checkFiles(session(), program())).troubles;
 
@@ -156,7 +156,7 @@ test("a folder or a file that cannot be read is trouble", async () => {
   const closed = ["gateway/cli", "gateway/main.ts"];
   for (const path of closed) await chmod(join(program(), path), 0);
 
-  // The files belong to root, which can read them all the same.
+  // The files belong to root, so root could read them in spite of their mode.
   if (isRoot) process.seteuid?.(nobody);
   const troubles = await troublesOf().finally(() => isRoot && process.seteuid?.(0));
   for (const path of closed)

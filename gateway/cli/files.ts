@@ -1,8 +1,9 @@
 /**
- * `gw files sign` and `gw doctor --files`: a manifest of the installed program, signed with the key
- * of the audit, and the comparison with it. Only the key-encryption key opens that key, so that an
- * account which can write the program's files cannot write a manifest for them. The audit has the
- * digest of the newest one, so that an older program with its own manifest shows too.
+ * `gw files sign` writes a manifest of the installed program, and `gw doctor --files` compares the
+ * files with it. The manifest is signed with the key of the audit, which only the key-encryption
+ * key opens. An account that can write the program's files therefore cannot sign a manifest for
+ * them. The audit contains the digest of the newest manifest, which reveals an older program with
+ * its own manifest.
  */
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -26,7 +27,7 @@ import { installed, type MachineSession } from "./machine-command.ts";
 const findingsShown = 20;
 
 type Manifest = {
-  /** The version of the root's package.json. */
+  /** The version in the package.json at the root. */
   readonly release: string;
   readonly at: string;
   readonly files: Listing;
@@ -90,7 +91,9 @@ function shorten(found: readonly string[]): readonly string[] {
   return [...found.slice(0, findingsShown), ...(more > 0 ? [`And ${more} more.`] : [])];
 }
 
-/** An older manifest fits the older program for which it was signed. */
+/**
+ * Returns a finding if the manifest is not the newest one: an older manifest fits an older program.
+ */
 async function findNewer(session: MachineSession, manifest: Manifest): Promise<readonly string[]> {
   const filter = { action: "files sign", subject: hostname(), limit: 1 };
   const [newest] = await findEntries(session.database.query, filter);

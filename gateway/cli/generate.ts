@@ -1,6 +1,6 @@
 /**
- * `gw generate orders`: many orders for a staging installation, to see how screens and statements
- * do with them. They are copies of the latest approved and the latest declined sale.
+ * `gw generate orders` makes many orders in a staging installation, to test screens and statements
+ * with them. They are copies of the latest approved and the latest declined sale.
  */
 
 import { preset } from "../administration/field.ts";
@@ -14,7 +14,7 @@ import { makeProgress } from "./terminal.ts";
 
 const portionOrders = 10_000;
 const indexedTogether = 2_000;
-/** One of so many is declined. */
+/** One of this many orders is declined. */
 const declinedEvery = 8;
 const approvedRests = Array.from({ length: declinedEvery - 1 }, (_, rest) => rest);
 

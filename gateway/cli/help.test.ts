@@ -1,4 +1,4 @@
-/** Help texts against reality: options, exit codes, and the commands that sentences tell to run. */
+/** Help texts are true: options, exit codes, and the commands that sentences advise to run. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ function exists(words: string): boolean {
   return options.every((option) => known.includes(option));
 }
 
-/** An argument and an option of each kind, as its usage has them. */
+/** Returns one argument and one option of each kind, as the usage names them. */
 function wordsOf(command: Command): readonly string[] {
   const given = command.registeredArguments.map(() => "1");
   const options = command.options.flatMap(({ long, required, optional, argChoices, negate }) =>
@@ -83,7 +83,7 @@ function wordsOf(command: Command): readonly string[] {
   return [...given, ...options];
 }
 
-/** Without running it. */
+/** Parses a command line without running the command. */
 function parse(command: Command, words: readonly string[]): void {
   command
     .exitOverride((error) => {
@@ -100,7 +100,7 @@ function nameOf(command: Command): string {
   return parent === null ? "" : `${nameOf(parent)} ${command.name()}`.trim();
 }
 
-/** Also those that do something and have others below them. */
+/** Returns the commands that do something, including those that also have subcommands. */
 function leavesOf(command: Command): readonly Command[] {
   const below = command.commands.flatMap(leavesOf);
   const isOwn = command.commands.length === 0 || command.options.length > 0;

@@ -1,6 +1,6 @@
 /**
- * The files of the installed program: what each contains, who owns it and who may write it, and
- * what an installation must not have.
+ * The files of the installed program: the content of each, its owner, who may write it, and files
+ * that an installation must not have.
  */
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
@@ -15,14 +15,14 @@ export const programFolder = resolve(import.meta.dirname, "../..");
 export type Listing = Readonly<Record<string, string>>;
 type Found = { readonly files: Listing; readonly faults: readonly string[] };
 
-/** Opening neither follows a link nor waits for the writer of a pipe. */
+/** Opens without following a symbolic link and without waiting for the writer of a pipe. */
 export const openAtOnce = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const writableByOthers = 0o022;
 const chunkBytes = 65_536;
-/** Compiled sources of `npm start`, which Node would run in place of those that are listed. */
+/** Compiled sources of `npm start`, which Node would run instead of the listed ones. */
 const cacheFolder = "node_modules/.cache";
 
-/** All that is in the folder, but for the history of git and the data folder. */
+/** Lists everything in the folder except git's history and the data folder. */
 export async function listFiles(folder: string, config: Config): Promise<Found> {
   const root = await realpath(folder);
   const left = new Set([join(root, ".git"), resolve(config.dataDir)]);
@@ -92,7 +92,7 @@ export async function digestFile(place: string): Promise<string> {
   }
 }
 
-/** One sentence for each path that differs. */
+/** Returns one sentence for each path that differs. */
 export function compareListings(expected: Listing, found: Listing): readonly string[] {
   const [before, now] = [new Map(Object.entries(expected)), new Map(Object.entries(found))];
   const changed = [...before].flatMap(([path, described]) => {

@@ -1,6 +1,6 @@
 /**
- * `gw key make`, `split` and `check`: they make key-encryption keys and custodians' parts, and
- * compare keys without showing them. They need no installation.
+ * `gw key make`, `split` and `check` make key-encryption keys and custodians' parts, and compare
+ * keys without showing them. They need no installation.
  */
 
 import { lastWord, word } from "../administration/field.ts";
@@ -24,7 +24,7 @@ export const keyCommands = [
     name: "key make",
     does: ["make a key-encryption key or a custodian's part: into a file, or print it"],
     fields: { file: keyFile },
-    // Without a file the key goes to standard output, for a secret manager.
+    // Without a file, the key goes to standard output for a secret manager.
     async run({ file }) {
       if (file === undefined) return makeKeyText();
       const made = await makeNewFile(file);
@@ -54,7 +54,7 @@ export const keyCommands = [
     name: "key check",
     does: ["print the check value of a key, from a file or from the settings"],
     fields: { file: keyFile },
-    // Of a key or part in a file, or of the keys that the settings give.
+    // Checks a key or part in a file, or the keys that the settings give.
     async run({ file }) {
       if (file !== undefined) {
         const key = await readKeyFile(file, "another file");
@@ -72,7 +72,7 @@ export const keyCommands = [
         const key = await readMasterKey(source);
         if (typeof key === "string") return new Problem(key);
         const given = keySourcesOf(config, which).join(" and ");
-        // Staging makes a file without a setting.
+        // Staging makes a key file even if the setting is not given.
         rows.push({ key: given || source.file, "check value": checkValueOf(key) });
       }
       return rows;

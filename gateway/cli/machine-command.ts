@@ -1,6 +1,6 @@
 /**
- * Commands of a terminal and a machine, as rows in the form of an action: help, parser and
- * documents of the command line are made from both alike.
+ * Commands that concern the machine or the terminal, as rows in the form of actions. Help, parser
+ * and documents of the command line are made from both alike.
  */
 import {
   type Action,
@@ -14,7 +14,7 @@ import type { Output, Session } from "../administration/session.ts";
 import type { Installation } from "../installation/installation.ts";
 import type { Right } from "../values/roles.ts";
 
-/** The session of an action, and all of the installation that the command line has opened. */
+/** The session of an action with the complete installation that the command line has opened. */
 export type MachineSession = Session &
   Installation & {
     /** Whether the output is for programs. */
@@ -22,13 +22,15 @@ export type MachineSession = Session &
   };
 
 type Described = Pick<Action, "name" | "does" | "fields" | "showsProgress" | "needsReason">;
-/** What the command line knows beside the fields. */
+/** Options of every command, which are not fields of a row. */
 export type Terminal = {
   readonly json: boolean;
   readonly reason: string | undefined;
 };
 
-/** A command that needs no installation, or opens one itself and then checks the user's right. */
+/**
+ * A command that needs no installation, or that opens one itself and then checks the user's right.
+ */
 export type OwnCommand = Described &
   Partial<Pick<Action, "right" | "mode">> & {
     readonly run: (given: never, terminal: Terminal) => Promise<Output> | Output;
@@ -38,7 +40,7 @@ type Installed<Taken extends Fields> = Omit<ActionRow<Taken>, "perform"> & {
   readonly perform: (session: MachineSession, given: Given<Taken>) => Promise<Output> | Output;
 };
 
-/** A command that works on the installation, with the right and the audit of an action. */
+/** Makes a command that works on the installation, with the right and the audit of an action. */
 export function installed<const Taken extends Fields = typeof noFields>(
   mode: Mode,
   right: Right,
@@ -47,7 +49,7 @@ export function installed<const Taken extends Fields = typeof noFields>(
   return action(mode, right, {
     ...row,
     commandLineOnly: "it belongs to a machine",
-    // The command line has opened the installation.
+    // The command line has opened the installation, so the session is complete.
     perform: (session, given: Given<Taken>) => row.perform(session as MachineSession, given),
   });
 }

@@ -1,4 +1,4 @@
-/** `gw migrate` with a real database: it succeeds only when every cell is up to date. */
+/** `gw migrate` with a real database succeeds only if every cell is up to date. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -38,7 +38,7 @@ test("a cell that is away is named, and the command fails", async () => {
   assert.deepEqual(JSON.parse(asJson.output), { migrations: [], cellsAway: ["north"] });
 });
 
-/** Nothing listens at its address. */
+/** Adds a cell whose database is unreachable. */
 async function addCellAway(name: string): Promise<void> {
   const place = { environment: makeEnvironment(), report: () => undefined, besideOthers: true };
   const installation = await openInstallation(place);

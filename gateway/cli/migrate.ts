@@ -1,6 +1,6 @@
 /**
- * `gw migrate`: the only way to change the schema in production. It shows what it will apply and
- * what that locks, and asks first.
+ * `gw migrate` is the only way to change the schema in production. It shows the migrations and the
+ * locks that they take, and asks before it applies them.
  */
 
 import { flag } from "../administration/field.ts";
@@ -69,7 +69,7 @@ const notApplied = new Problem(
   "Nothing was changed. Answer yes, or give --yes, to apply these migrations.",
 );
 
-/** No node runs on it. */
+/** Returns whether the database is new, so that no node can be running on it. */
 function isNewDatabase(missing: readonly Migration[]): boolean {
   return missing.some(({ path }) => path === "schema/main.sql");
 }

@@ -1,4 +1,4 @@
-/** `gw page watch` over HTTP, through a proxy that changes what passes. */
+/** `gw page watch` over HTTP, through a proxy that changes the page. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -60,7 +60,7 @@ test("gw page watch runs without an installation, and alerts by lines and exit c
   assert.equal((await runWatch(new URL("http://127.0.0.1:1/pay/t0ken"))).code, 2);
 });
 
-/** With no setting at all, in a folder without files. */
+/** Runs the command without any setting, in a folder without files. */
 async function runWatch(url: URL) {
   const words = [join(import.meta.dirname, "gw.ts"), "page", "watch", url.href];
   const folder = mkdtempSync(join(tmpdir(), "page-watch-"));
@@ -90,7 +90,7 @@ async function startProxy(t: TestContext, change: Change): Promise<URL> {
   proxy.listen(0, "127.0.0.1");
   await once(proxy, "listening");
   t.after(() => proxy.close());
-  // A server that listens on a port has this kind of address.
+  // A server that listens on a port has this type of address.
   const { port } = proxy.address() as AddressInfo;
   return new URL(`http://127.0.0.1:${port}/pay/t0ken`);
 }

@@ -1,6 +1,6 @@
 /**
- * `gw page watch`: whether browsers receive the payment page as the gateway sends it. It needs no
- * installation: a timer on a machine elsewhere runs it.
+ * `gw page watch` checks that browsers receive the payment page as the gateway sends it. It needs
+ * no installation: a timer runs it on another machine.
  */
 import { option, word } from "../administration/field.ts";
 import { Report } from "../administration/session.ts";
@@ -39,7 +39,7 @@ export const pageCommands = [
       }).catch((error) => new Problem(`The page cannot be read: ${causeOf(error)}.`));
       if (found instanceof Problem) return found;
       const { faults, files } = found;
-      // The path grants access to the payment.
+      // The path is not printed, because it grants access to the payment.
       const page = url.origin;
       if (faults.length > 0) process.exitCode = exitCodes.findings;
       const shown = { page, files: files.join(", "), faults: 0 };
@@ -55,7 +55,7 @@ function splitList(text = ""): readonly string[] {
 const timeoutMs = 15_000;
 const faultsMax = 20;
 
-/** With the headers of a browser: some intruders show themselves to nothing else. */
+/** The headers of a browser. Some malicious changes are only shown to browsers. */
 const browser = {
   "user-agent":
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) " +

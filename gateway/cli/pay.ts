@@ -1,7 +1,7 @@
 /**
- * `gw pay`: a test sale from the terminal, as the merchant would send it. Where the cardholder has
- * to be authenticated, it passes the sandbox bank's challenge, opens a browser, or prints the
- * address, and waits.
+ * `gw pay` sends a test sale from the terminal as the merchant would. If the cardholder has to be
+ * authenticated, it passes the sandbox's challenge, opens a browser, or prints the address and
+ * waits.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -21,7 +21,7 @@ import { exitCodes } from "./terminal.ts";
 
 const pollEveryMs = 500;
 const email = "gw-pay@example.com";
-/** Of the sandbox bank: approved. */
+/** A card that the sandbox approves. */
 const testCard = { number: "4000001000000018", month: "12", year: "2031", cvv: "123" };
 const cardForm = /^(\d{12,19})\s+(\d\d)\/(\d{4})\s+(\d{3,4})\s*$/;
 
@@ -83,7 +83,7 @@ async function pay(session: MachineSession, given: PayOptions): Promise<Output> 
 
 type Authenticate = (address: string) => Promise<void>;
 
-/** What happens at the address where the cardholder is authenticated. */
+/** Returns how the cardholder is authenticated at the challenge's address. */
 async function findAuthenticate(
   { config }: MachineSession,
   { pass, open }: PayOptions,
@@ -102,7 +102,7 @@ async function findAuthenticate(
 function openBrowser(address: string): void {
   const program = process.platform === "darwin" ? "open" : "xdg-open";
   const child = spawn(program, [address], { detached: true, stdio: "ignore" });
-  // The address is printed: it can be opened by hand.
+  // A browser that does not start is ignored: the address is printed and can be opened by hand.
   child.on("error", () => undefined);
   child.unref();
 }

@@ -1,6 +1,6 @@
 /**
- * What `gw restore --verify` and `gw restore verify` prove of a restored installation: its rows,
- * its audit, its keys with a sample of cards under each, its cells, its numbers.
+ * `gw restore --verify` and `gw restore verify` prove that a restored installation is correct: its
+ * rows, its audit, its keys with a sample of cards under each, its cells and its numbers.
  */
 
 import { openVault, readConfiguration } from "../administration/session.ts";
@@ -30,7 +30,7 @@ export type VerifiedRestore = {
   readonly findings: readonly string[];
 };
 
-/** The command itself has added to these. */
+/** Tables to which the command itself has added rows. */
 const growing = ["public.audit", "public.audit_signatures", "public.migrations"];
 const cardsOfKey = 20;
 
@@ -88,7 +88,7 @@ async function checkAudit(installation: Installation, loaded: Loaded | undefined
   return verified.entries;
 }
 
-/** All secrets of the configuration, and some cards under each key of each cell. */
+/** Opens all secrets of the configuration, and some cards under each key of each cell. */
 async function checkVault(installation: Installation, find: Find) {
   const { findCard } = await openVault(installation);
   await readConfiguration(installation).catch((error) => find(`${messageOf(error)}.`));
@@ -111,7 +111,7 @@ async function checkVault(installation: Installation, find: Find) {
   return { keys: keys.size, cards };
 }
 
-/** An order of a cell whose merchant or number the main database does not know. */
+/** Finds orders of cells whose merchant or number the main database does not know. */
 async function checkCells({ database, cells }: Installation, find: Find): Promise<void> {
   const next = await findNextId(database.query);
   for (const name of cells.names()) {

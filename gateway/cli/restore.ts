@@ -1,5 +1,5 @@
 /**
- * `gw restore`: reads a backup into an empty database, and everything from there to the moment when
+ * `gw restore` reads a backup into an empty database and leads the operator through the steps until
  * payments go on. A restored installation is on hold (decision 0050).
  */
 import { Readable } from "node:stream";
@@ -155,7 +155,9 @@ export const restoreCommands = [
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The database's server, which may be embedded, runs until the command has ended. */
+/**
+ * Loads the backup. The database server, which may be embedded, runs until the command has ended.
+ */
 async function load(
   environment: Environment,
   parts: ReturnType<typeof readParts>,
@@ -258,8 +260,9 @@ function report(progress: string): void {
 }
 
 /**
- * Of gates that endpoints use, because others have no money in flight: every day from the latest
- * order that the database knows to the hold. On these days payments were lost.
+ * Lists the gates and days that must be compared with the acquirer: every day from the latest order
+ * that the database knows until the hold, on which payments were lost. Gates that no endpoint uses
+ * have no money in flight and are omitted.
  */
 async function listUncompared(session: MachineSession, { since, reconciled }: Hold) {
   const latest = await session.cells
@@ -274,7 +277,10 @@ async function listUncompared(session: MachineSession, { since, reconciled }: Ho
   return needed.filter((each) => !reconciled.includes(each));
 }
 
-/** Days in UTC with both ends. A clock that went back leaves the first. */
+/**
+ * Returns the UTC days from the first to the last, both included. If the clock went back, this is
+ * only the first.
+ */
 function daysBetween(from: Instant, until: Instant): readonly string[] {
   const [first, last] = [from, until].map((instant) => Math.floor(instant / dayMs));
   const count = Math.max(0, (last ?? 0) - (first ?? 0)) + 1;
@@ -285,7 +291,7 @@ function daysBetween(from: Instant, until: Instant): readonly string[] {
 
 const dayMs = hours(24);
 
-/** What `gw reconcile` has found since the hold began, a line for each difference. */
+/** Lists what `gw reconcile` has found since the hold began, one line for each difference. */
 async function listDifferences({ database }: MachineSession, { reconciled }: Hold) {
   const lines: string[] = [];
   for (const each of reconciled) {
@@ -303,14 +309,15 @@ async function listDifferences({ database }: MachineSession, { reconciled }: Hol
 const pagesAtOnce = 500;
 
 /**
- * The lost time may have charged a card on any open page, and the next try would have the reference
- * of that charge. No node moves an order while the installation is on hold.
+ * Closes the open payment pages. The lost time may have charged a card on any of them, and the next
+ * try would have the reference of that charge. No node changes an order while the installation is
+ * on hold.
  */
 async function closePages(session: MachineSession): Promise<number> {
   const report = makeReport(session);
   const stores = session.cells.stores(({ node }) => node.query);
   const cause = "the installation was restored";
-  // No cell is left out: its open pages would charge cards again.
+  // An unreachable cell is not skipped, because its open pages would charge cards again.
   const counts = await stores.inTurn(async (query) => {
     let [count, after] = [0, asOrderId("0")];
     for (;;) {

@@ -1,17 +1,20 @@
-/** Every command is a row, and one that works on the installation has a right. */
+/** Every command is a row, and a command that works on the installation has a right. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Command } from "commander";
 import { loadAllActions } from "../administration/actions.ts";
 import { loadMachineCommands, makeProgram } from "./commands.ts";
 
-/** They read settings or files, call a gateway, or open an installation that is not there yet. */
+/**
+ * Commands without a right: they read settings or files, call a gateway, or open an installation
+ * that does not exist yet.
+ */
 const without = [
   ...["config", "key make", "key split", "key check"],
   ...["backup identity", "restore", "certify", "page watch"],
 ];
 
-/** Commands that have others below them. */
+/** Commands that have subcommands and do something themselves. */
 const doOneThingMore = ["backup", "restore"];
 
 test("every command is a row of an action or of the machine", async () => {

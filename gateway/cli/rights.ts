@@ -1,6 +1,6 @@
 /**
- * Decides who may run a command: a user by the role, and a login of the machine that is not a user
- * by `GW_USERS_ONLY`.
+ * Decides who may run a command. A user is judged by the role, and a login of the machine that is
+ * not a user by `GW_USERS_ONLY`.
  */
 import { userName } from "../config/config.ts";
 import type { Installation } from "../installation/installation.ts";
@@ -11,7 +11,10 @@ import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
 
 type Place = Pick<Installation, "actor" | "config" | "database" | "audit">;
 
-/** An operator of this login has the rights of its role; another login of the machine has all. */
+/**
+ * Refuses the command if the user lacks the right. A login of the machine that is not a user has
+ * all rights.
+ */
 export async function refuse(
   place: Place,
   right: Right,
@@ -29,7 +32,10 @@ export function admitTo(command: "start" | "serve" | "migrate") {
     (await hasUsers(place.database.query)) ? refuse(place, "run", command) : undefined;
 }
 
-/** `GW_USER` tells persons apart who share an account, and gives no right that it has not. */
+/**
+ * Both `GW_USER` and the account of the machine need the right: `GW_USER` tells apart persons who
+ * share an account, and must not give more rights than the account has.
+ */
 async function findRefusal(place: Place, right: Right): Promise<string | undefined> {
   const { who } = place.actor;
   const account = userName();
@@ -45,7 +51,8 @@ async function judge({ actor, config, database }: Place, who: string, right: Rig
   if (isNamed && user !== undefined && user.merchant !== null) {
     return `${who} is a merchant's user: only operators run commands.`;
   }
-  // An account of the machine may have the login of a merchant's user, which says nothing of it.
+  // An account of the machine may happen to have the login of a merchant's user, which does not
+  // matter.
   if (user === undefined || user.merchant !== null) {
     return config.usersOnly
       ? `${who} is no user: GW_USERS_ONLY is on, see \`gw user list\`.`

@@ -1,7 +1,7 @@
 /**
- * `gw start`, which is `npm start`: the database, in staging the sandbox bank and the demonstration
- * merchant, and the gateway. `gw serve`: one node, with its log on standard output; more nodes are
- * more of these on the same database.
+ * `gw start`, which `npm start` runs, starts the database, the gateway and, in staging, the sandbox
+ * bank with the demonstration merchant. `gw serve` starts one node with its log on standard output.
+ * Several nodes are several of these on the same database.
  */
 import cluster, { type Worker } from "node:cluster";
 import { join, resolve } from "node:path";
@@ -59,7 +59,8 @@ export const serveCommands = [
       const problem = await inInstallation("serve", report, (installation) =>
         serve(installation, report),
       );
-      // A worker lives until it disconnects, also after a failure; everything is closed by now.
+      // A worker process lives until it disconnects, even after a failure. Everything is closed by
+      // now.
       process.disconnect?.();
       return problem;
     },
@@ -95,11 +96,11 @@ async function inInstallation(
 
 function tellState({ environment, rehearsal }: Config, report: Report): void {
   if (rehearsal) report(rehearsalNotice);
-  // In staging `npm start` builds them.
+  // In staging, `npm start` builds these sites.
   for (const sentence of environment === "production" ? findUnbuilt() : []) report(sentence);
 }
 
-/** Returns false if it is late: connections that never end are not allowed to keep the process. */
+/** Returns false if closing takes too long. The process then ends in spite of open connections. */
 async function endsWithin(limitMs: number, closing: Promise<unknown>): Promise<boolean> {
   const late = delay(limitMs, false, { ref: false });
   const isEnded = await Promise.race([closing.then(() => true), late]);
@@ -149,7 +150,9 @@ async function start(installation: Installation, report: Report): Promise<Proble
   }
 }
 
-/** A node that stops waits so long for its connections to end, after it has waited for orders. */
+/**
+ * How long a stopping node waits for its connections to end, after it has waited for its orders.
+ */
 const closingMs = 2_000;
 
 const drainToldEveryMs = 2_000;
@@ -255,8 +258,8 @@ function explainStart(error: unknown, config: Config): Problem {
 }
 
 /**
- * Several gateway processes on this machine, sharing one port. Each is a node with its own links. A
- * process that ends unexpectedly is replaced.
+ * Starts several gateway processes on this machine, which share one port. Each is a node with its
+ * own links. A process that ends unexpectedly is replaced.
  */
 async function startWorkers(
   { config, databaseUrl, masterKey }: Installation,
@@ -297,7 +300,7 @@ async function startWorkers(
     worker.once("exit", () => {
       settle(undefined);
       exchange.remove(channel);
-      // One that never listened would fail again.
+      // A process that never listened is not replaced, because it would fail again.
       if (!stopping && listening !== undefined) void startOne(index);
     });
     return promise;

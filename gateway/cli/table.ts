@@ -1,11 +1,11 @@
 /**
- * Tables that people read, within the width of a terminal. Columns that do not fit stand below
- * their row, by name, without empty values. A value that is longer than a line is left whole, so
- * that it can be copied.
+ * Prints tables for people within the width of a terminal. Columns that do not fit are printed
+ * below their row with their names, without empty values. A value that is longer than a line is not
+ * broken, so that it can be copied.
  */
 import type { Lines } from "../administration/session.ts";
 
-/** Columns of a line. */
+/** The width of a line in columns. */
 const lineWidth = 100;
 const between = "  ";
 const indent = "    ";
@@ -30,13 +30,16 @@ export function formatTable(rows: readonly Lines[]): readonly string[] {
   });
 }
 
-/** `clientOrderId` in JSON is `client order id` for people; no other name has that form. */
+/**
+ * Returns a name as people read it: `client order id` for `clientOrderId`. Other names stay as they
+ * are.
+ */
 export function inWords(name: string): string {
   if (!/^[a-z]+(?:[A-Z][a-z]+)+$/.test(name)) return name;
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** The columns from the first on, without those for which the line has no room left. */
+/** Returns the first columns that fit into a line. */
 function chooseFitting<Column extends { readonly width: number }>(columns: readonly Column[]) {
   const fitting: Column[] = [];
   let left = lineWidth + between.length;
@@ -49,7 +52,7 @@ function chooseFitting<Column extends { readonly width: number }>(columns: reado
   return fitting;
 }
 
-/** As many texts on each line as it has room for. */
+/** Puts as many texts into each line as fit. */
 function pack(texts: readonly string[]): readonly string[] {
   const lines: string[] = [];
   for (const text of texts) {

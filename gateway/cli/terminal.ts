@@ -1,9 +1,7 @@
-/**
- * What a command tells the terminal or script that runs it: exit code, and progress of long work.
- */
+/** Exit codes of commands, progress of long work, and questions at the terminal. */
 import { createInterface } from "node:readline/promises";
 
-/** `gw --help` and `docs/command-line.md` list them. */
+/** The exit codes, which `gw --help` and `docs/command-line.md` list. */
 export const exitCodes = {
   done: 0,
   findings: 1,
@@ -23,7 +21,10 @@ export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   unread: "the program that read the output has ended before it",
 };
 
-/** As in `gw order export | head`: without a listener the error would print a stack trace. */
+/**
+ * Ends quietly if the reader closes the pipe, as in `gw order export | head`. Without a listener,
+ * the error would print a stack trace.
+ */
 export function endWhenUnread(output: NodeJS.WriteStream): void {
   if (output.listenerCount("error") > 0) return;
   output.on("error", (error: NodeJS.ErrnoException) => {
@@ -43,18 +44,21 @@ const reportEveryMs = 1_000;
 
 let isShown = false;
 
-/** For the command that runs now: at a terminal, or with `--progress`. */
+/** Turns progress on for the current command: at a terminal, or with `--progress`. */
 export function showProgress(shown: boolean): void {
   isShown = shown;
 }
 
-/** A line a second; the first at once, so that the operator sees that the work has begun. */
+/**
+ * Makes a function that prints at most one line per second. It prints the first count at once, so
+ * that the operator sees that the work has begun.
+ */
 export function makeProgress(what: string): (count: number) => void {
   const tell = makeProgressLines();
   return (count) => tell(() => `${count} ${what}`);
 }
 
-/** The same for other lines, which are composed when they are printed. */
+/** Makes the same for lines that are composed only when they are printed. */
 export function makeProgressLines(): (line: () => string) => void {
   let nextAt = 0;
   return (line) => {
@@ -64,7 +68,7 @@ export function makeProgressLines(): (line: () => string) => void {
   };
 }
 
-/** Without a terminal, the answer is no. */
+/** Asks a question. Without a terminal, the answer is no. */
 export async function ask(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

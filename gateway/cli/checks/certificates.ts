@@ -1,4 +1,7 @@
-/** Checks of gates, directory servers, certificates and keys: plain text, and what ends soon. */
+/**
+ * Checks of gates, directory servers, certificates and keys: unencrypted connections, and
+ * certificates and keys that expire soon.
+ */
 import { X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
@@ -125,7 +128,9 @@ async function checkCertificates({ database, config }: MachineSession): Promise<
   return together(`certificates: ${used.length}`, await Promise.all(found));
 }
 
-/** Node only warns at its start where it cannot use the file, and then trusts public ones alone. */
+/**
+ * Node only warns at its start if it cannot use the file, and then trusts public authorities alone.
+ */
 async function checkAuthorities(): Promise<CheckResult> {
   const file = process.env["NODE_EXTRA_CA_CERTS"] ?? "";
   const what = `additional authorities: ${file || "none"}`;

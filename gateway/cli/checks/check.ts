@@ -1,9 +1,9 @@
-/** What a check of `gw doctor` is, and how it reports. */
+/** The form of the checks of `gw doctor` and of their results. */
 import type { MachineSession } from "../machine-command.ts";
 
 /**
- * Trouble stops or endangers the gateway, and decides the exit code; a warning is for the operator
- * to judge. Both say what to do.
+ * Troubles stop or endanger the gateway and decide the exit code. Warnings are left to the
+ * operator's judgement. Both say what to do.
  */
 export type CheckResult = {
   readonly what: string;
@@ -11,7 +11,7 @@ export type CheckResult = {
   readonly warnings?: readonly string[];
 };
 
-/** The names are stable: programs read them in the JSON. */
+/** Names are stable, because programs read them in the JSON. */
 export type Check = readonly [
   name: string,
   looksAt: string,
@@ -22,7 +22,7 @@ export function troubleUnless(what: string, isGood: boolean, trouble: string): C
   return isGood ? { what } : { what, troubles: [trouble] };
 }
 
-/** What is trouble in production is worth a warning while one tries things out. */
+/** Returns a result whose sentences are troubles in production and warnings in staging. */
 export function inProduction(
   { config }: MachineSession,
   what: string,

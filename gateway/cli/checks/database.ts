@@ -1,4 +1,4 @@
-/** Checks of the database: servers, durability, clocks, encryption, and what its roles may do. */
+/** Checks of the database: servers, durability, clocks, encryption, and the rights of its roles. */
 import { lookup } from "node:dns/promises";
 import { daysLeft } from "../../certificates/certificate-files.ts";
 import { allows } from "../../config/config.ts";
@@ -115,7 +115,10 @@ async function checkEncryption(session: MachineSession): Promise<CheckResult> {
   return isAllowed ? { what, warnings: sentences } : inProduction(session, what, sentences);
 }
 
-/** The server tells of the connection that reaches it, which behind a pooler is the pooler's. */
+/**
+ * Returns whether the connection leaves this machine unencrypted. The server only knows the
+ * connection that reaches it, which comes from the pooler if there is one.
+ */
 async function isPlainAway(databaseUrl: string): Promise<boolean> {
   for (const { host, isEncrypted } of listLinks(databaseUrl)) {
     if (isEncrypted || host === "" || host.startsWith("/")) continue;
@@ -145,14 +148,14 @@ async function checkPublic({ database }: MachineSession): Promise<CheckResult> {
   );
 }
 
-/** Tested with a node's own connection. */
+/** Tests the rights with a node's own connection. */
 async function checkVault({ databases, vaultAdvice }: MachineSession): Promise<CheckResult> {
   const isClosed = !(await canReadVault(databases.node.query));
   const what = `vault: its tables are ${isClosed ? "closed" : "open"} to the gateway's statements`;
   return troubleUnless(what, isClosed, vaultAdvice ?? "Remove `options` from GW_DATABASE_URL.");
 }
 
-/** What replaces a key, and after how many days; the other keys protect no card data. */
+/** The commands that replace old keys. The other keys protect no card data. */
 const pendingPeriodDays = 2;
 const replacing: Readonly<Record<string, string>> = {
   cards: "gw key rotate",

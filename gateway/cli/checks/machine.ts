@@ -33,10 +33,10 @@ export const machineChecks: readonly Check[] = [
 ];
 
 const mebibyte = 1_048_576;
-/** At rest 130 MB; the rest is for load. */
+/** A process needs 130 MB when idle. The rest is for load. */
 const memoryPerProcess = 256 * mebibyte;
 
-/** What the units start, and what `gw` finds first in its PATH. */
+/** The Node binaries that the systemd units start and that `gw` finds first in its PATH. */
 export const nodePlaces = ["node_modules/node/bin/node", "node_modules/.bin/node"];
 
 async function checkNode(session: MachineSession): Promise<CheckResult> {
@@ -77,7 +77,8 @@ async function checkPermissions({ config, database }: MachineSession): Promise<C
     ...gates.map(({ settings }) => settings.tlsKeyFile ?? ""),
     ...directories.map(({ settings }) => settings.keyFile),
   ];
-  // A group may read them: programs that renew certificates share one with the gateway.
+  // A group may read the keys, because programs that renew certificates share a group with the
+  // gateway.
   const open = await findOpen([...new Set(keys)].filter(Boolean), 0o027);
   const writable = await findOpen([resolve(config.dataDir)], 0o022);
   return {
@@ -89,7 +90,10 @@ async function checkPermissions({ config, database }: MachineSession): Promise<C
   };
 }
 
-/** A file that is not there is another check's. */
+/**
+ * Returns the files with any of these permission bits. Another check reports files that do not
+ * exist.
+ */
 async function findOpen(files: readonly string[], bits: number): Promise<readonly string[]> {
   const open: string[] = [];
   for (const file of files) {
@@ -124,7 +128,7 @@ async function checkLog({ config }: MachineSession): Promise<CheckResult> {
   return troubleUnless(`log: ${file}`, fault === undefined, advice);
 }
 
-/** As `gw start` uses it. */
+/** Returns the log file that `gw start` uses. */
 function logFileOf({ logFile, dataDir }: MachineSession["config"]): string {
   return resolve(logFile || join(dataDir, "gateway.log"));
 }
@@ -139,7 +143,10 @@ async function checkMemory({ config }: MachineSession): Promise<CheckResult> {
   return { what, warnings: [`${advice}, or give the machine more.`] };
 }
 
-/** Where systemd can tell. */
+/**
+ * Asks systemd whether the clock is synchronised. Without systemd, the answer is unknown and the
+ * operator is warned.
+ */
 async function checkTime(): Promise<CheckResult> {
   const words = ["show", "--property=NTPSynchronized", "--value"];
   const answer = await promisify(execFile)("timedatectl", words, { timeout: 2_000 }).catch(

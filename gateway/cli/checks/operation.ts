@@ -1,4 +1,6 @@
-/** Checks of what runs: what would keep it from starting, doubt, callbacks, backups. */
+/**
+ * Checks of the running installation: what would keep it from starting, doubt, callbacks, backups.
+ */
 import { lookup } from "node:dns/promises";
 import { rehearsalNotice } from "../../administration/installation/rehearsal.ts";
 import { makeFindMissing, openCountries } from "../../administration/screening/screening-rule.ts";
@@ -71,7 +73,7 @@ async function checkSettings(): Promise<CheckResult> {
 
 const nodeAnswersWithinMs = 10_000;
 
-/** Asks the node by the port of its health, which only this machine reaches by default. */
+/** Asks the node on its health port, which only this machine can reach by default. */
 async function checkReadiness(session: MachineSession): Promise<CheckResult> {
   const { adminHost, adminPort, port, host, tlsCertificateFile } = session.config;
   if (adminPort === "" && tlsCertificateFile !== "") {
@@ -95,7 +97,7 @@ async function checkReadiness(session: MachineSession): Promise<CheckResult> {
   return inProduction(session, `node: ${answer.status}`, missing);
 }
 
-/** What a node answers of a gate without a link; its log has the cause. */
+/** The text with which a node reports a gate without a link. Its log contains the cause. */
 const notSignedOn = "not signed on";
 const whyNotSignedOn = "acquirer.tls_failed and acquirer.link_down in the log tell why, in `why`.";
 
@@ -126,7 +128,10 @@ async function findOpenFigures(session: MachineSession, what: string): Promise<C
   return { what, warnings: ["Set GW_ADMIN_PORT: everyone who reaches GW_PORT can read /metrics."] };
 }
 
-/** Callbacks go to public addresses alone; these two are all addresses of the machine. */
+/**
+ * Returns whether the host has a public address, to which callbacks may go, or listens on all
+ * addresses of the machine.
+ */
 async function isPublic(host: string): Promise<boolean> {
   const rules = makeAddressRules(noneOpened);
   const found = await lookup(host, { all: true }).catch(() => []);
@@ -143,7 +148,10 @@ async function checkPages(): Promise<CheckResult> {
   return { what: `pages: ${unbuilt.length === 0 ? "built" : "not built"}`, troubles: unbuilt };
 }
 
-/** A proxy has a port of its own; without one, browsers come to the port of the portal. */
+/**
+ * Compares the port in the portal's URL with the one on which the portal listens. Behind a proxy,
+ * browsers use the proxy's port.
+ */
 function findPortalPort(config: MachineSession["config"]): Omit<CheckResult, "what"> {
   const { portalUrl, environment, tlsCertificateFile } = config;
   const listening = config.portalPort === "" ? config.port : config.portalPort;
@@ -191,7 +199,7 @@ async function checkCallbacks({ cells }: MachineSession): Promise<CheckResult> {
   const stores = cells.stores(({ node }) => node.query);
   const before = later(systemClock.now(), -overdueMs);
   const overdue = await countOverdue(cells, before);
-  // The portal's home shows the same number.
+  // The portal's home page shows the same number.
   const failing = await stores.each((query) => countFailingCallbacks(query, undefined));
   const failed = failing.reduce((sum, each) => sum + each, 0);
   const receivers = await stores.each((query) =>
@@ -215,7 +223,7 @@ async function checkCallbacks({ cells }: MachineSession): Promise<CheckResult> {
   };
 }
 
-/** PCI DSS 10.5.1 */
+/** The minimum of PCI DSS 10.5.1. */
 const logKeepDaysMin = 365;
 
 async function checkRetention({ config }: MachineSession): Promise<CheckResult> {
@@ -266,7 +274,10 @@ async function checkUsers({ database, config }: MachineSession): Promise<CheckRe
   return { what, warnings: [...(idle.length === 0 ? [] : [told]), ...findWeakAccess(config)] };
 }
 
-/** PCI DSS 8.2.8 and 8.3.4; and a name in `GW_USER` is not verified. */
+/**
+ * Returns settings that are weaker than PCI DSS 8.2.8 and 8.3.4 require, or that let one person act
+ * as two: a name in `GW_USER` is not verified.
+ */
 function findWeakAccess(config: MachineSession["config"]): readonly string[] {
   const { secondPerson, secondPersonAbove, usersOnly } = config;
   const isProduction = config.environment === "production";
@@ -285,7 +296,7 @@ function findWeakAccess(config: MachineSession["config"]): readonly string[] {
   ];
 }
 
-/** A stopped merchant gets 503: an operator has to act. */
+/** Reports unfinished moves. Requests of a stopped merchant get 503, so an operator has to act. */
 async function checkMoves({ database, cells }: MachineSession): Promise<CheckResult> {
   const moves = await listMoves({ main: database, cells });
   const names = moves.map(({ login, to }) => `${login} to ${to}`);
@@ -302,7 +313,7 @@ async function checkMoves({ database, cells }: MachineSession): Promise<CheckRes
 async function checkScreening(session: MachineSession): Promise<CheckResult> {
   const { ipCountryFile: file } = session.config;
   const what = `IP country file: ${file || "none"}`;
-  // The check itself reports a file that cannot be used.
+  // The check reports an unusable file itself, so warnings are suppressed.
   const opened = { ...session, warn: () => undefined };
   const { problem } = await openCountries(opened);
   if (problem !== undefined) {
