@@ -1,6 +1,6 @@
 /**
- * A user's own account: signing in with a password and a second factor, the password, the factors,
- * the sessions. What a session may do depends on how far its user has come.
+ * A user's own account: signing in with a password and a second factor, the password, the factors
+ * and the sessions. What a session may do depends on which of these steps its user has completed.
  */
 import { randomBytes } from "node:crypto";
 import type { AccountStore, ListedSession } from "../storage/people/accounts.ts";
@@ -13,7 +13,7 @@ import type { SessionView, ShownEnvironment } from "./shapes.ts";
 import type { Factor, Guard, RecordSignIn } from "./sign-in.ts";
 import { digestOf } from "./visit.ts";
 
-/** Operators and merchants' users who see settings or move money show one in production. */
+/** Users with one of these rights need a second factor in production. */
 const guarded: readonly Right[] = ["see_configuration", "move_money"];
 
 export function stateOf({ account, secondFactor }: PortalSession, environment: ShownEnvironment) {
@@ -30,13 +30,13 @@ export type AccountOptions = {
   readonly accounts: AccountStore;
   readonly guard: Guard;
   readonly findPasswordFault: (password: Secret<string>, login: string) => Problem | undefined;
-  /** A cookie for a browser in which the login has signed in. */
+  /** Returns a cookie for a browser in which the login has signed in. */
   readonly newDevice: (login: string) => string;
   readonly onSignIn: RecordSignIn;
 };
 
 const wrong = new PortalRefusal(401, "wrong_credentials", "Login or password is wrong.");
-/** Only who knows the password is told. */
+/** This reason is returned only after a correct password. */
 const expired = new PortalRefusal(
   401,
   "password_expired",
@@ -87,7 +87,8 @@ export function accountHandlers(options: AccountOptions) {
       return recordRefused(options, visit, user && login, "password", refusal);
     }
     if (user.isExpired) return recordRefused(options, visit, login, "password", expired);
-    // Never the token that the browser had before: another person may know that one.
+    // The session gets a new token, because another person may know the token that the browser had
+    // before.
     if (visit.session !== undefined) await accounts.closeSession(visit.session.digest);
     const token = newToken();
     const { now, network, agent } = visit;
@@ -131,8 +132,8 @@ export function accountHandlers(options: AccountOptions) {
 }
 
 /**
- * Until the user replaces a temporary password, a known browser counts as a new one, and becomes
- * known by another cookie: a lock from before does not apply to it.
+ * While the password is temporary, a known browser counts as a new one and gets another cookie when
+ * its user signs in. An earlier lock of the browser therefore does not apply.
  */
 export const newBrowser = { deviceOf: () => undefined };
 
@@ -140,7 +141,10 @@ export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** The browser's next wrong passwords are counted separately from those of strangers. */
+/**
+ * Completes the sign-in. The browser becomes known, so that its later wrong passwords are counted
+ * separately from those of strangers.
+ */
 export async function finish(
   { accounts, newDevice, onSignIn }: Pick<AccountOptions, "accounts" | "newDevice" | "onSignIn">,
   visit: PortalVisit,
@@ -164,7 +168,10 @@ export async function recordRefused(
   return refusal;
 }
 
-/** Before a change of what lets the user in: the browser may be used by another person. */
+/**
+ * Asks for the password before a user changes the factors or the password of the account, because
+ * another person may be using the browser.
+ */
 export async function checkOwnPassword(
   options: Pick<AccountOptions, "accounts" | "guard" | "onSignIn">,
   caller: Caller,
@@ -205,7 +212,7 @@ export function viewSession<Listed extends ListedSession>(
   return { ...session, id: idOf(digest), isThis: idOf(digest) === idOf(own.digest) };
 }
 
-/** Names a session in lists; opens nothing. */
+/** Returns an id that names a session in lists and cannot be used as its token. */
 function idOf(digest: Uint8Array): string {
   return Buffer.from(digest).toString("hex").slice(0, 32);
 }

@@ -1,6 +1,7 @@
 /**
- * The actions of the administration in the portal. What an action takes, who may perform it, what
- * it checks and what it writes to the audit is in its row; here a form becomes a request.
+ * The actions of the administration in the portal. The row of an action says what it takes, who may
+ * perform it, what it checks and what it writes to the audit. This file translates the portal's
+ * requests.
  */
 import type { ActingUser, PortalActions } from "../administration/portal-requests.ts";
 import { NotAllowed, Problem } from "../values/problem.ts";
@@ -10,13 +11,15 @@ import { type Caller, notFound, PortalRefusal, type RecordRefusal } from "./rout
 import type { Guard } from "./sign-in.ts";
 
 export type AdministrationOptions = {
-  /** They are loaded when they are first used: a node at rest does not have them in memory. */
+  /**
+   * Loads the actions when they are first used, so that an idle node does not keep them in memory.
+   */
   readonly loadActions: () => Promise<PortalActions>;
-  /** Has this node read what an action has changed. */
+  /** Makes this node read the configuration that an action has changed. */
   readonly reload: () => Promise<void>;
   readonly recordRefusal: RecordRefusal;
   readonly guard: Pick<Guard, "bounded">;
-  /** Where the documentation is. */
+  /** Returns the URL of the documentation. */
   readonly documentsUrl: () => string;
 };
 
@@ -61,7 +64,7 @@ function userOf({ account, merchantId, actor }: Caller): ActingUser {
   return { role: account.role, merchantId, actor };
 }
 
-/** What a role does not allow is no different from what there is not. */
+/** Refuses an action that the role does not allow as if it did not exist. */
 function hide(problem: Problem): PortalRefusal {
   const isHidden = problem instanceof NotAllowed;
   return refusalOf(isHidden ? new Problem(problem.sentence, "not_found") : problem);
@@ -90,7 +93,7 @@ type Written = {
   readonly after?: object | undefined;
 };
 
-/** Returns what differs. */
+/** Returns the fields that differ before and after the change. */
 export function viewChange({ action, subject, before, after }: Written): ChangeView {
   const [old, next] = [flatten(before), flatten(after)];
   const names = [...new Set([...old.keys(), ...next.keys()])];
@@ -100,7 +103,10 @@ export function viewChange({ action, subject, before, after }: Written): ChangeV
   return { action, subject, fields };
 }
 
-/** `{ settings: { amountMax: "1000" } }` has the field `amountMax`. */
+/**
+ * Flattens nested values to fields: `{ settings: { amountMax: "1000" } }` has the field
+ * `amountMax`.
+ */
 function flatten(value: object | undefined, path = ""): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const [name, each] of Object.entries(value ?? {})) {

@@ -1,6 +1,6 @@
 /**
- * The table of routes: all that the portal can ask of the gateway, who may, whose rows, with what,
- * and what comes back. The front end has the types of this table; the OpenAPI document and the test
+ * The table of all routes of the portal API: who may use a route, whose rows it reads, its input
+ * and its output. The front end has the types of this table, and the OpenAPI document and the test
  * of roles are made from it.
  */
 import { callbackRoutes } from "./callback-routes.ts";
@@ -108,7 +108,7 @@ export const api = {
   ...sandboxRoutes,
 } as const;
 
-/** Input and output of each route, by its name: `Api["GET /session"]["output"]`. */
+/** The input and output of each route by its name: `Api["GET /session"]["output"]`. */
 export type Api = ApiOf<typeof api>;
 export type Handlers = HandlersOf<typeof api>;
 /** The codes of refusals. */

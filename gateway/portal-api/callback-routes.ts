@@ -26,7 +26,7 @@ const chosen = { ...filters, sequence: optional(sequence) };
 
 const part = record({ name: text(), value: text() });
 
-/** What a receiver computes to see that the gateway sent it; keys are never in it. */
+/** The values from which a receiver computes the checksum. Keys are never part of them. */
 const signatureShape = record({
   parts: list(part),
   result: oneOf(["current_key", "old_key", "other", "absent"], "whose key has made `control`"),

@@ -1,6 +1,6 @@
 /**
- * Callbacks for the portal: their deliveries, every attempt with its signature, and what would be
- * sent again by the same filter.
+ * Callbacks for the portal: their deliveries, every attempt with its signature, and the preview of
+ * sending again by a filter.
  */
 import type { Order } from "../orders/order.ts";
 import { asInstant } from "../values/time.ts";
@@ -11,7 +11,7 @@ import { type Caller, notFound } from "./route.ts";
 import { readCursor } from "./shapes.ts";
 
 export type CallbackOptions = Pick<OrderOptions, "reads" | "configured"> & {
-  /** Whose key has made the checksum of a result. */
+  /** Returns whose key made the checksum of a result. */
   readonly findSigner: (
     order: Order,
     text: string,
@@ -59,7 +59,7 @@ export function callbackHandlers(options: CallbackOptions) {
   } satisfies Partial<Handlers>;
 }
 
-/** The preview and the progress of `callback resend` take the filter that it takes. */
+/** The preview and the progress of `callback resend`, with the same filter as the action. */
 export function resendHandlers(options: CallbackOptions) {
   const { reads } = options;
   const choose = makeChoose(options);
@@ -90,7 +90,7 @@ export function resendHandlers(options: CallbackOptions) {
 
 type Receiver = { readonly receiver: string; readonly count: number };
 
-/** A receiver may be one of merchants in several cells. */
+/** Adds up the receivers of several cells, because merchants of different cells may share one. */
 function addUp(found: readonly Receiver[]): readonly Receiver[] {
   const byName = Map.groupBy(found, ({ receiver }) => receiver);
   const sums = [...byName].map(([receiver, each]) => ({
@@ -102,7 +102,9 @@ function addUp(found: readonly Receiver[]): readonly Receiver[] {
 
 type Chosen = Api["POST /callbacks/preview"]["input"];
 
-/** Nothing for another merchant's order. */
+/**
+ * Returns a function that makes the filter. It returns undefined for an order of another merchant.
+ */
 function makeChoose({ reads, configured }: CallbackOptions) {
   return async (input: Chosen, caller: Caller): Promise<DeliveryFilter | undefined> => {
     const { order: id, merchant, endpoint: endpointId, host, since, until, ...rest } = input;
@@ -123,7 +125,7 @@ function makeChoose({ reads, configured }: CallbackOptions) {
 
 const signedNames = ["status", "orderid", "client_orderid"] as const;
 
-/** The checksum of the attempt, made again with the merchant's keys of today. */
+/** Recomputes the checksum of an attempt with the merchant's present keys. */
 function checkSignature(attempt: StoredAttempt, order: Order, { findSigner }: CallbackOptions) {
   const { body, url, sequence } = attempt;
   const fields = readResult(body === "" ? (URL.parse(url)?.search ?? "") : body);
@@ -135,7 +137,7 @@ function checkSignature(attempt: StoredAttempt, order: Order, { findSigner }: Ca
   return { parts, result: signer, ...(body !== "" && { webhook }) } as const;
 }
 
-/** Of a form, a query or JSON. */
+/** Reads the fields of a form, a query or JSON. */
 function readResult(text: string): ReadonlyMap<string, string> {
   if (!text.startsWith("{")) return new Map(new URLSearchParams(text));
   try {

@@ -1,6 +1,6 @@
 /**
- * What is configured, from the configuration in memory: merchants with their endpoints, groups and
- * keys, gates, rules. Keys and secrets are never among it. A merchant's user sees that merchant,
+ * Shows the configuration that the node has in memory: merchants with their endpoints, groups and
+ * keys, gates, and rules. It never shows keys and secrets. A merchant's user sees that merchant,
  * without the gates behind its endpoints.
  */
 import { hash } from "node:crypto";
@@ -31,7 +31,7 @@ export type ConfigurationOptions = Pick<AdministrationOptions, "loadActions"> & 
 
 export type GateOptions = Pick<ConfigurationOptions, "configured" | "loadActions"> & {
   readonly connectionsOf: (gate: string) => { readonly up: number; readonly wanted: number };
-  /** Which gates a sale would take now, decided as for orders. */
+  /** Returns the gates that a sale would use now, decided as for orders. */
   readonly routesOf: (endpoint: Endpoint, amount: string) => readonly RouteView[] | Problem;
 };
 
@@ -155,7 +155,7 @@ export function gateHandlers({ configured, loadActions, connectionsOf, routesOf 
   }
 }
 
-/** The first rows, and after which of them the next page goes on. */
+/** Returns the first rows, and the key after which the next page continues. */
 function pageOf<Row>(rows: readonly Row[], limit: number, keyOf: (row: Row) => string) {
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
@@ -217,7 +217,7 @@ function viewOAuthKey({ id, name, publicKey }: OAuthKey) {
   return { id, name, bits: publicKey.asymmetricKeyDetails?.modulusLength ?? 0, sha256 };
 }
 
-/** By the fields of `wallet set`. */
+/** Returns the identifiers at wallets by the names of the fields of `wallet set`. */
 function viewWallets({ settings: { wallets: { walleta, walletb } = {} } }: Merchant) {
   return {
     ...(walleta && { "walleta-merchant": walleta.merchantIdentifier }),

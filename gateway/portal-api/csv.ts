@@ -1,6 +1,6 @@
 /**
- * Orders as lines of a file by RFC 4180. Text of merchants and cardholders that a spreadsheet would
- * run as a formula gets an apostrophe in front.
+ * Orders as lines of a CSV file (RFC 4180). Text of merchants and cardholders that a spreadsheet
+ * would run as a formula gets an apostrophe in front.
  */
 import type { OrderLineView } from "./shapes.ts";
 
@@ -31,7 +31,10 @@ export function writeCsv(orders: readonly OrderLineView[]): string {
   return lines.map((line) => `${line}\r\n`).join("");
 }
 
-/** Spreadsheets also look behind spaces, and take the wide forms of the signs. */
+/**
+ * Matches formulas. Spreadsheets ignore leading spaces and accept the full-width forms of the
+ * signs.
+ */
 const isFormula = /^[\s\p{Cc}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;
 
 function quote(value: string): string {

@@ -1,6 +1,6 @@
 /**
- * What an operator may decide about an order in doubt, and what would follow: both by the tables
- * that decide it.
+ * The decisions that an operator may take about an order in doubt, and their effects. Both follow
+ * from the tables that decide orders.
  */
 import { type Advance, preview } from "../orders/advance.ts";
 import { bankIsAsked, mayArrive, type OperatorEvent } from "../orders/events.ts";
@@ -12,7 +12,10 @@ import { statusOf } from "../views/status.ts";
 import type { Caller, RefusalCode } from "./route.ts";
 import { type ActionPreview, type Decision, decisions, viewMoney } from "./shapes.ts";
 
-/** Also while the bank is being asked: that lasts a moment, and the preview says so. */
+/**
+ * Returns the permitted decisions. They are offered even while an inquiry at the acquirer is in
+ * progress: it only takes a moment, and the preview mentions it.
+ */
 export function decisionsFor(order: Order, caller: Caller): readonly Decision[] {
   if (caller.merchantId !== undefined || !isInDoubt(order)) return [];
   const resting = order.owed && { ...order.owed, resting: true as const };
@@ -22,7 +25,7 @@ export function decisionsFor(order: Order, caller: Caller): readonly Decision[] 
   });
 }
 
-/** `advance` decides the operator's event as well. */
+/** Previews a decision with `advance`, which also decides the operator's event. */
 export function previewDecision(
   order: Order,
   decision: Decision,
@@ -46,7 +49,7 @@ export function previewDecision(
 
 function eventOf(decision: Decision, { account }: Caller): OperatorEvent {
   const told = { by: account.login, why: "a preview", receiptId: asReceiptId("0") };
-  // Each kind takes some of these facts.
+  // Each kind of event takes some of these facts.
   return { kind: events[decision], ...told } as OperatorEvent;
 }
 

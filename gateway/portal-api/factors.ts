@@ -1,6 +1,6 @@
 /**
- * Second factors of a user's own account: codes of an authenticator app, recovery codes, passkeys
- * (WebAuthn level 2, by `@simplewebauthn/server`).
+ * The second factors of a user's own account: codes of an authenticator app, recovery codes, and
+ * passkeys (WebAuthn level 2, implemented with `@simplewebauthn/server`).
  */
 import type {
   AuthenticationResponseJSON,
@@ -30,14 +30,20 @@ export type FactorOptions = AccountOptions & {
 };
 
 const wrongCode = new PortalRefusal(401, "wrong_code", "The code is wrong, or was used before.");
-/** Turning codes off needs the password: the browser may be used by another person. */
+/** Turning codes off needs the password, because another person may be using the browser. */
 const hasApp = new PortalRefusal(409, "has_app", "Turn the codes of the present app off first.");
 const knownPasskey = new PortalRefusal(409, "known_passkey", "This passkey was added before.");
 const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
-/** Before a challenge for a new passkey, which was made after the password was given again. */
+/**
+ * The prefix of a challenge that adds a passkey. Such a challenge is made only after the password
+ * was given again.
+ */
 const toAdd = "add ";
 const challengeMs = minutes(5);
-/** The library takes a tenth of a second to load, and most nodes never need it. */
+/**
+ * Loads the library when it is first needed: loading takes a tenth of a second, and most nodes
+ * never need it.
+ */
 const webauthn = () => import("@simplewebauthn/server");
 
 export function codeHandlers(options: FactorOptions) {
@@ -104,7 +110,7 @@ export function passkeyHandlers(options: FactorOptions) {
       return { options: made };
     },
     async "POST /sign-in/passkey"({ response }, caller) {
-      // What the library cannot read, it refuses.
+      // The library refuses a response that it cannot read.
       const isRight = await isShown(response as AuthenticationResponseJSON, caller);
       if (isRight) return passed(caller, "passkey");
       return recordRefused(options, caller, caller.account.login, "passkey", wrongPasskey);
@@ -147,7 +153,7 @@ export function passkeyHandlers(options: FactorOptions) {
     },
   } satisfies Partial<Handlers>;
 
-  /** The challenge is the session's latest, and counts once. */
+  /** Verifies a passkey's response to the session's latest challenge, which can be used once. */
   async function isShown(response: AuthenticationResponseJSON, { session, now }: Caller) {
     const known = await factors.listPasskeys(session.account.id);
     const passkey = known.find(({ id }) => id === response.id);
@@ -206,8 +212,8 @@ async function makeRegistration(options: FactorOptions, { id, login }: Caller["a
 }
 
 /**
- * Where it opens more than before, a token that another person may have read before opens nothing
- * any more.
+ * Notes that the second factor was shown. If the session gains rights by that, it gets a new token,
+ * because another person may have read the old one before.
  */
 async function raise({ factors, environment }: FactorOptions, { session, cookies }: Caller) {
   const { digest } = session;
@@ -217,7 +223,7 @@ async function raise({ factors, environment }: FactorOptions, { session, cookies
   cookies.set("session", token);
 }
 
-/** The second factor was right. */
+/** Returns what completes a sign-in after a correct second factor. */
 function makePassed(options: FactorOptions) {
   return async (caller: Caller, factor: Factor): Promise<SessionView> => {
     await raise(options, caller);
@@ -230,13 +236,13 @@ function hostOf({ origin }: Pick<FactorOptions, "origin">): string {
   return new URL(origin()).hostname;
 }
 
-/** The library passes on what the browser has sent, unchecked. */
+/** Keeps known names only, because the library passes on unchecked what the browser has sent. */
 function readTransports(sent: unknown): readonly string[] {
   const known = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
   return Array.isArray(sent) ? known.filter((each) => sent.includes(each)) : [];
 }
 
 function describePasskey({ id, transports }: Passkey) {
-  // As the browser named them when the passkey was added.
+  // The transports are as the browser named them when the passkey was added.
   return { id, transports: [...transports] as AuthenticatorTransport[] };
 }

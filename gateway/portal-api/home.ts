@@ -1,4 +1,4 @@
-/** The first screen: how payments go, from the figures that a background job keeps. */
+/** The home screen: how payments perform, from the figures that a background job maintains. */
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { hours, type Instant, later, minutes } from "../values/time.ts";
@@ -10,9 +10,9 @@ import { notFound } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
 
 export type HomeOptions = Pick<OrderOptions, "reads" | "configured"> & {
-  /** What does not work, by name. */
+  /** Returns what does not work in this node, by name. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
-  /** By gate. */
+  /** Returns the state of the connections by gate. */
   readonly connections: () => ReadonlyMap<string, Omit<PortalHealth["links"][number], "gate">>;
 };
 
@@ -25,7 +25,7 @@ const plans = {
 } as const;
 
 const reasonsShown = 12;
-/** Over which the rate of now is taken. */
+/** The period from which the current rate is computed. */
 const rateMs = minutes(5);
 
 export function homeHandlers({ reads, configured, findMissing, connections }: HomeOptions) {
@@ -93,7 +93,7 @@ function totalOf(counts: Readonly<Record<string, number | undefined>>): number {
   return Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
-/** Orders that are on their way say nothing yet. */
+/** Returns the share of approvals. Orders in progress do not count. */
 function approvalRateOf({ processing = 0, ...ended }: Readonly<Record<string, number>>) {
   const total = totalOf(ended);
   return total === 0 ? undefined : (ended["approved"] ?? 0) / total;
@@ -101,7 +101,7 @@ function approvalRateOf({ processing = 0, ...ended }: Readonly<Record<string, nu
 
 type Span = { readonly since: Instant; readonly until: Instant; readonly stepMs: number };
 
-/** Every step of the range, also those without orders. */
+/** Returns every step of the range, including those without orders. */
 function seriesOf(
   points: readonly (Figure & { readonly at: number })[],
   { since, until, stepMs }: Span,
@@ -121,7 +121,7 @@ function seriesOf(
   return steps;
 }
 
-/** The upper bound of the class in which each percentile is. */
+/** Returns the upper bound of the class in which each percentile lies. */
 export function percentilesOf(classes: Readonly<Record<string, number>>) {
   const counts = overheadClasses.map((bound) => [bound, classes[bound] ?? 0] as const);
   const total = counts.reduce((sum, [, count]) => sum + count, classes["more"] ?? 0);

@@ -1,4 +1,4 @@
-/** Payment links: pages of them, and one with its address and QR code. */
+/** Payment links: pages of them, and one link with its URL and QR code. */
 import { findEnd, type PaymentLink } from "../orders/payment-link.ts";
 import type { RoutedLinks } from "../storage/orders/payment-links.ts";
 import { renderQrSvg } from "../values/qr-code.ts";

@@ -1,6 +1,6 @@
 /**
- * The portal API as an OpenAPI 3.1 document, made from the table of routes. Anyone may read it: it
- * says nothing of an installation.
+ * The portal API as an OpenAPI 3.1 document, made from the table of routes. Anyone may read it,
+ * because it reveals nothing about an installation.
  */
 import type { HttpRoute } from "../http/router.ts";
 import { rights } from "../values/roles.ts";
@@ -27,7 +27,9 @@ const failureShape = {
 
 type Actions = ReadonlyMap<string, JsonSchema>;
 
-/** Of the routes that this node has: production has none of the sandbox. */
+/**
+ * Serves the document with the routes that this node has. Production has no routes of the sandbox.
+ */
 export function openApiRoute(
   names: readonly string[],
   loadActions: () => Promise<Actions>,
@@ -46,7 +48,10 @@ export function openApiRoute(
   };
 }
 
-/** A form of an action is the schema of its route with the values of that action. */
+/**
+ * Describes the API. Each action has a schema of its own: that of its route, with the values of the
+ * action.
+ */
 export function describeApi(routes: Routes, actions: Actions): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const [name, route] of Object.entries(routes)) {
@@ -69,7 +74,9 @@ export function describeApi(routes: Routes, actions: Actions): JsonSchema {
   };
 }
 
-/** An action's name has spaces, which the name of a schema may not have. */
+/**
+ * Returns the name of an action's schema, which may not contain spaces as an action's name does.
+ */
 function schemaNameOf(action: string): string {
   return `action_${action.replaceAll(/[^A-Za-z0-9]+/g, "_")}`;
 }

@@ -1,4 +1,4 @@
-/** What an order is found by, what it adds to figures, and how far a session's user has come. */
+/** The words by which an order is found, what it adds to figures, and the states of a session. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";

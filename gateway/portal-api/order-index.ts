@@ -1,6 +1,7 @@
 /**
- * An order as the portal lists, searches and counts it. The row is derived from the order alone;
- * words carry a letter for their kind, so that an amount is never taken for four digits of a card.
+ * The index row with which the portal lists, searches and counts an order. It is derived from the
+ * order alone. Each word starts with a letter for its kind, so that an amount is never mistaken for
+ * the last four digits of a card.
  */
 import { isDeviceNumber } from "../orders/card-reference.ts";
 import type { Order } from "../orders/order.ts";
@@ -27,7 +28,7 @@ export type IndexRow = {
   readonly threeds: string;
   readonly overheadMs: number | null;
   readonly amount: number;
-  /** What is captured, less refunds and chargebacks; null unless the charge was approved. */
+  /** The captured amount less refunds and chargebacks. Null unless the charge was approved. */
   readonly net: number | null;
   readonly currency: string;
   readonly network: string;
@@ -37,7 +38,7 @@ export type IndexRow = {
   readonly gate: string;
   readonly reference: string;
   readonly words: readonly string[];
-  /** A search finds the order by the beginning of any of these words. */
+  /** Words of persons. A search finds the order by the beginning of any of them. */
   readonly people: readonly string[];
 };
 
@@ -57,7 +58,7 @@ export const moneyStates = [
 ] as const;
 export type MoneyState = (typeof moneyStates)[number];
 
-/** What has become of the order's money: a refused capture or refund does not change it. */
+/** Returns what has become of the order's money. A refused capture or refund does not change it. */
 export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): MoneyState {
   const { kind, stage } = initialOf(order);
   const { held, charged, returned, standing, chargedBack } = totals;
@@ -72,7 +73,7 @@ export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): Mo
   return isZero(standing) ? "refunded" : "partly_refunded";
 }
 
-/** The letter of each filter and of each thing that is searched. */
+/** The letter of each filter and of each kind of searched word. */
 export const letters = {
   order: "o",
   clientOrder: "c",
@@ -93,7 +94,7 @@ export const letters = {
   reason: "d",
   threeds: "h",
 } as const;
-/** What lists are filtered by. */
+/** The filters of lists. */
 export const filterNames = [
   "status",
   "stage",
@@ -113,7 +114,10 @@ export function wordOf(kind: WordKind, value: string): string {
   return `${letters[kind]}:${value.toLowerCase().replaceAll("\n", " ")}`;
 }
 
-/** Each sale is described: spreads, and a reader of all fields, would double what it costs. */
+/**
+ * Makes the row. It runs for each sale, and object spreads or a loop over all fields would double
+ * its cost.
+ */
 export function describeOrder(order: Order): IndexRow {
   const initial = initialOf(order);
   const { purchase, card, transaction } = order;
@@ -132,7 +136,7 @@ export function describeOrder(order: Order): IndexRow {
     outcome,
     reason: initial.reason?.code ?? "",
     threeds: initial.authentication?.status ?? "",
-    // On a payment page most of the time is the cardholder's.
+    // On a payment page, most of the time passes while the cardholder types.
     overheadMs: order.page === undefined ? overheadOf(initial, order.acceptedAt) : null,
     amount: Number(purchase.amount.minor),
     net: outcome === "approved" ? Number(totals.left.minor) : null,
@@ -153,7 +157,7 @@ export function describeOrder(order: Order): IndexRow {
   add("clientOrder", row.clientOrderId);
   add("lastFour", row.lastFour);
   add("amount", text);
-  // Ten is also written without its cents.
+  // A whole amount is also indexed without its cents.
   if (/\.0+$/.test(text)) add("amount", text.replace(/\.0+$/, ""));
   add("reference", row.reference);
   add("status", row.status);
@@ -167,31 +171,31 @@ export function describeOrder(order: Order): IndexRow {
   add("network", row.network);
   add("merchant", row.merchantId);
   add("link", order.page?.linkId ?? "");
-  // The figures count this result also after another transaction has followed.
+  // The figures still count this result when another transaction has followed.
   add("outcome", row.outcome);
   add("reason", row.reason);
   add("threeds", row.threeds);
   return row;
 }
 
-/** The cardholder's, or the customer's where the card has none. */
+/** Returns the cardholder's name, or the customer's if the card has none. */
 function nameOf({ card, purchase }: Order): string {
   const { firstName = "", lastName = "" } = purchase.customer;
   return card.holderName || `${firstName} ${lastName}`.trim();
 }
 
-/** `Müller` is found by `muller`. */
+/** Removes accents and capitals, so that a search for `muller` finds `Müller`. */
 function fold(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 const betweenWords = /[^\p{L}\p{N}]+/u;
-/** A text with more words is not a name. PostgreSQL refuses words of 2 kB. */
+/** A text with more words is not a name, and PostgreSQL refuses words of 2 kB. */
 const [peopleMax, wordMax] = [16, 64];
 
 /**
- * The words of all names, the email address, its host, and the words of its first part but the
- * first, with which the address begins, and but numbers.
+ * Returns the words of all names, the email address and its host. The part before the @ is also
+ * split into words; the first, with which the address begins, and numbers are omitted.
  */
 function peopleIn({ card, purchase: { customer } }: Order): readonly string[] {
   const { firstName = "", lastName = "", email = "" } = customer;
@@ -207,7 +211,10 @@ function peopleIn({ card, purchase: { customer } }: Order): readonly string[] {
   return [...new Set(cut)].slice(0, peopleMax);
 }
 
-/** Before the charge was sent and after its answer; nothing where a cardholder was waited for. */
+/**
+ * Returns the time before the charge was sent and after its answer. Returns null if a cardholder
+ * was authenticated.
+ */
 function overheadOf(
   { threeds, identifiers, answer, finishedAt }: Order["transaction"],
   at: Instant,
@@ -218,10 +225,10 @@ function overheadOf(
   return Math.min(Math.max(0, spentMs), overheadMaxMs);
 }
 
-/** Doubt may be settled months later: more than the column holds. */
+/** The longest overhead that the column stores. Doubt may be settled months later. */
 const overheadMaxMs = 3_600_000;
 
-/** What a search may mean: any of these. */
+/** Returns the words that a search may mean. An order matches if it has any of them. */
 export function wordsOfSearch(search: string): readonly string[] {
   const text = search.trim();
   if (text.includes("@")) return [wordOf("email", text)];
@@ -234,8 +241,9 @@ export function wordsOfSearch(search: string): readonly string[] {
 }
 
 /**
- * A person in the same search, as a query of PostgreSQL: each of its words begins a word of the
- * person or the host of the email address. Empty if it cannot be one.
+ * Returns a PostgreSQL query for a person in the same search: each word of the search must begin a
+ * word of the person or the host of the email address. Returns an empty text if the search cannot
+ * be a person.
  */
 export function personInSearch(search: string): string {
   const terms = fold(search)
@@ -252,12 +260,12 @@ function queryOf(term: string): string {
   return `(${begins(term)} | ${begins(`@${term}`)}${each})`;
 }
 
-/** Upper bounds of the classes in which overhead is counted, in milliseconds. */
+/** The upper bounds of the classes in which overhead is counted, in milliseconds. */
 export const overheadClasses = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 60_000] as const;
 
 export type Figure = { readonly name: string; readonly key: string; readonly count: number };
 
-/** What the order adds to the figures of its minute, hour and day. */
+/** Returns what the order adds to the figures of its minute, hour and day. */
 export function figuresOf(row: Counted): readonly Figure[] {
   const { outcome, reason, threeds, overheadMs, net, currency } = row;
   const isRefused = outcome === "declined" || outcome === "filtered" || outcome === "error";

@@ -1,8 +1,8 @@
 /**
- * Orders for the portal: pages by filters and search, one order with all that happened to it, and
- * what a capture, a return or a decision about doubt would do now.
- * What leaves here has no card number, no CVV and no cryptogram: orders have none of the first two,
- * and of an event only the facts that `timeline.ts` names are shown.
+ * Orders for the portal: pages by filters and search, one order with its history, and previews of a
+ * capture, a return or a decision about doubt. No card number, CVV or cryptogram leaves through
+ * this file: orders contain neither of the first two, and of an event only the facts that
+ * `timeline.ts` names are shown.
  */
 import type { Advance } from "../orders/advance.ts";
 import { describeRefusal, mostOf, readMovedAmount } from "../orders/movable.ts";
@@ -46,15 +46,15 @@ import { mayBeNamed, type TimelineOptions, viewTimeline } from "./timeline.ts";
 export type OrderOptions = TimelineOptions & {
   readonly reads: PortalReads;
   readonly configured: () => Configured;
-  /** Where merchants' requests go. */
+  /** Returns the address to which merchants send requests. */
   readonly merchantAddress: () => string;
   readonly receiptPathOf: (order: Order) => string | undefined;
-  /** The step that a decision about doubt would commit. */
+  /** Returns the step that a decision about doubt would commit. */
   readonly advance: Advance;
-  /** Signs where a part of an export ends. */
+  /** Signs the position where a part of an export ends. */
   readonly tokenOf: (text: string) => string;
   readonly isToken: (text: string, token: string) => boolean;
-  /** Puts into the audit that orders leave the gateway. */
+  /** Records in the audit that orders leave the gateway. */
   readonly recordExport: (actor: Caller["actor"], filters: object) => Promise<void>;
 };
 
@@ -82,13 +82,13 @@ export function orderHandlers(options: OrderOptions) {
     async "GET /exports/orders"(input, caller) {
       const { after: signed, search, ...chosen } = input;
       const [after, token = ""] = signed?.split("~") ?? [];
-      // Of this user's own export with these filters.
+      // The token belongs to this user's own export with these filters.
       const textOf = (cursor: string) =>
         `portal-export/${caller.account.id}/${JSON.stringify([search, chosen])}/${cursor}`;
       if (after !== undefined && !options.isToken(textOf(after), token)) return inventedCursor;
       const query = queryOf({ ...input, after }, caller, exportedTogether);
       if (query === undefined) return { csv: csvHeader, rows: 0 };
-      // The search may be an email address, which the audit would keep.
+      // The search is not recorded, because it may be an email address, which the audit would keep.
       const isSearched = search !== undefined && { isSearched: true };
       await recordExport(caller.actor, { ...chosen, ...isSearched, ...(after && { after }) });
       const { rows, end } = await reads.scanOrders(query);
@@ -131,7 +131,7 @@ export function orderHandlers(options: OrderOptions) {
     },
   } satisfies Partial<Handlers>;
 
-  /** Nothing for a merchant that is none. */
+  /** Returns the query, or undefined if the merchant does not exist. */
   function queryOf(input: OrderFilters, caller: Caller, limit: number) {
     const { search = "", from, until, after } = input;
     const words = filterNames.map((name) =>
@@ -147,7 +147,7 @@ export function orderHandlers(options: OrderOptions) {
   }
 }
 
-/** By the same functions that decide it. */
+/** Previews use the functions that decide the request itself. */
 export function previewHandlers({ reads, advance }: OrderOptions) {
   return {
     async "POST /orders/preview/:order"({ order: id, action, amount }, caller) {
@@ -169,7 +169,7 @@ export function previewHandlers({ reads, advance }: OrderOptions) {
 }
 
 type OrderFilters = Parameters<Handlers["GET /orders"]>[0];
-/** Orders that a part of an export looks through. */
+/** The number of orders that one part of an export looks through. */
 const exportedTogether = 5_000;
 
 export function isOperator({ merchantId }: Caller): boolean {
@@ -261,7 +261,7 @@ function mayOf(order: Order, callbacks: readonly StoredCallback[], caller: Calle
   };
 }
 
-/** The transaction that the request would begin now, or why it would not. */
+/** Returns the transaction that the request would begin now, or why it would be refused. */
 function previewOf(
   order: Order,
   operation: "capture" | "return",
@@ -317,8 +317,9 @@ export function viewCallback(callback: StoredCallback, configured: Configured, c
 }
 
 /**
- * A whole checksum would prove to a shop that the gateway had sent what anyone can send. What a
- * receiver has answered is for operators: a merchant could read its own operator's servers with it.
+ * Shows an attempt. The checksum is shortened, because a full one would let a merchant's user
+ * present a forged callback to the shop as genuine. The receiver's answer is for operators only,
+ * because a callback's address may point at a server that a merchant's user must not read.
  */
 export function viewAttempt(
   { node: _, status, failure, url, body, answer, ...attempt }: StoredAttempt,

@@ -1,14 +1,14 @@
 /**
- * The built portal, from `portal/dist`. Files in `assets/` have the hash of their content in their
- * names and are kept by browsers for ever; the page itself is asked for each time, and carries a
- * nonce for styles that are made at run time. Every path of the portal is the same page.
+ * Serves the built portal from `portal/dist`. Files in `assets/` have the hash of their content in
+ * their names, so browsers cache them for ever. The page itself is requested each time and carries
+ * a nonce for styles that are made at run time. Every path of the portal returns the same page.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { makeBuiltFiles, noSuchFile } from "../http/built-files.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 
-/** The page has this text where the nonce belongs. */
+/** The text in the page that the nonce replaces. */
 const noncePlace = "__NONCE__";
 
 const notBuilt = `<!doctype html>
@@ -17,14 +17,14 @@ const notBuilt = `<!doctype html>
 <a href="/portal/api/openapi.json">/portal/api/openapi.json</a>.</p>
 `;
 
-/** `folder` is where the front end was built. */
+/** Makes the routes. `folder` contains the built front end. */
 export function portalPageRoutes(folder: string): readonly HttpRoute[] {
   const files = makeBuiltFiles(folder);
   const page = async ({ params: [screen] }: HttpRequest) =>
     screen === "api" ? noSuchFile : pageReply((await files.read("index.html"))?.toString());
   const asset = async (request: HttpRequest) => {
     const [name = ""] = request.params;
-    // A name has neither a folder nor a way out of this one.
+    // This rejects path traversal.
     if (!/^[\w-][\w.-]*$/.test(name)) return noSuchFile;
     return files.lasting(join("assets", name), request);
   };

@@ -1,8 +1,8 @@
 /**
- * From an HTTP request to a route of the portal API and back: origin, session, right, input. Every
- * reply is kept out of caches. A browser sends the session's cookie with same-site requests only
- * (`SameSite=Strict`); beyond that, every change needs a header that no form of another site can
- * send, and an origin that is ours.
+ * Takes an HTTP request to a route of the portal API and back, and checks origin, session, right
+ * and input. No reply may be cached. A browser sends the session's cookie with same-site requests
+ * only (`SameSite=Strict`). In addition, every change needs a header that no form of another site
+ * can send, and one of our own origins.
  */
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
@@ -28,7 +28,10 @@ export const apiPath = "/portal/api";
 
 export type PipelineOptions = VisitOptions & {
   readonly environment: ShownEnvironment;
-  /** Of the portal's page; never by the request's `Host`, which the client chooses. */
+  /**
+   * Returns the origins of the portal's page. The request's `Host` is not used, because the client
+   * chooses it.
+   */
   readonly origins: () => readonly string[];
   readonly isUnavailable: (error: unknown) => boolean;
   readonly onFailed: (route: string, error: unknown) => void;
@@ -43,7 +46,7 @@ const apiHeaders = {
   "referrer-policy": "no-referrer",
 };
 
-/** As the pipeline calls a handler: the input is read by the shape of its route. */
+/** A handler as the pipeline calls it, with the input that the route's shape has read. */
 type Handle = (input: unknown, visit: PortalVisit | Caller) => Promise<unknown>;
 
 export function portalApiRoutes(
@@ -116,7 +119,10 @@ async function answerVisit(
   return own(input, caller);
 }
 
-/** Right before input: a user without the right is told nothing of a route's input. */
+/**
+ * Checks the right before the input, so that a user without the right finds out nothing about a
+ * route's input.
+ */
 function admit(
   { access, scope }: PortalRoute,
   visit: PortalVisit,
@@ -156,7 +162,7 @@ function isRight(access: Access): access is Right {
   return !["anyone", "session", "enrolling", "user"].includes(access);
 }
 
-/** Path parameters, and the query of a GET or the JSON of a POST. */
+/** Reads path parameters with the query of a GET or the JSON of a POST. */
 function readInput(
   name: string,
   { method, url, params, body }: HttpRequest,
@@ -176,8 +182,9 @@ function readInput(
 }
 
 /**
- * Before a page of another site can send the header, its browser asks our server, which never
- * allows it; `Origin` and `Sec-Fetch-Site` are set by the browser and not by a page.
+ * Before a page of another site can send the header, its browser asks our server for permission,
+ * which the server never gives. `Origin` and `Sec-Fetch-Site` are set by the browser and not by a
+ * page.
  */
 function isOwnOrigin({ headers }: HttpRequest, options: PipelineOptions): boolean {
   const { "x-portal": own, "sec-fetch-site": site = "same-origin", origin: sent } = headers;

@@ -1,4 +1,7 @@
-/** The portal: every handler of its API, the description of the API, and the front end's files. */
+/**
+ * Makes the portal's routes: every handler of its API, the description of the API, and the front
+ * end.
+ */
 import type { HttpRoute } from "../http/router.ts";
 import type { Clock } from "../values/time.ts";
 import { type AccountOptions, accountHandlers } from "./account.ts";
@@ -54,9 +57,9 @@ type Options = Omit<Handled, Made> &
   SignInOptions & {
     readonly clock: Pick<Clock, "now">;
     readonly recordSignIn: Parameters<typeof makeRecordSignIn>[0]["write"];
-    /** In staging. */
+    /** The sandbox's handlers, in staging only. */
     readonly sandbox: SandboxHandlers | undefined;
-    /** Where the front end was built. */
+    /** The folder of the built front end. */
     readonly frontEnd: string;
     readonly log: (
       event: "portal.signed_in" | "portal.sign_in_refused" | "portal.request_failed",

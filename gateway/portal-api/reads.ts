@@ -1,22 +1,22 @@
-/** What the portal asks of the system of record, and the rows that it reads. */
+/** The queries that the portal needs from the system of record, and the rows that they return. */
 import type { ReadGate } from "../administration/gates/gate-settings.ts";
 import type { Endpoint, EndpointGroup, Merchant } from "../orders/merchant.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { IndexRow } from "./order-index.ts";
 
-/** What a list shows of an order's row. */
+/** The part of an order's row that a list shows. */
 export type OrderLineRow = Omit<
   IndexRow,
   "at" | "version" | "outcome" | "overheadMs" | "net" | "words" | "people"
 > & { readonly at: number };
 
 export type OrderListQuery = {
-  /** Absent: of all merchants. */
+  /** Undefined for the orders of all merchants. */
   readonly merchantId: MerchantId | undefined;
-  /** One of each group. */
+  /** An order must have one word of each group. */
   readonly words: readonly (readonly string[])[];
-  /** One of the words, or the person that the query names. */
+  /** An order must have one of these words, or match the query for a person. */
   readonly search?: { readonly words: readonly string[]; readonly person: string } | undefined;
   readonly from: number | undefined;
   readonly until: number | undefined;
@@ -24,32 +24,34 @@ export type OrderListQuery = {
   readonly limit: number;
 };
 
-/** A window of a list, filtered: `end` is the last row that was looked at, if there are more. */
+/** A window of a filtered list. `end` is the last row that was examined, if there are more. */
 export type Window<Row, Key> = { readonly rows: readonly Row[]; readonly end: Key | undefined };
 export type OrderWindow = Window<OrderLineRow, NonNullable<OrderListQuery["after"]>>;
 
 /**
- * Rows that a page of a filtered list looks through where no index has its filter: at most a tenth
- * of a second. The screen says how far it was, and the next page goes on there.
+ * How many rows a page examines if no index has its filter, which takes at most a tenth of a
+ * second. The screen shows how far the search went, and the next page continues there.
  */
 export const lookedThrough = 10_000;
 
 export const deliveryStates = ["due", "delivered", "stopped", "given_up"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
-/** Failing: due, and refused or unanswered before. */
+/** Callbacks are failing if they are due and an earlier attempt was refused or got no answer. */
 export const filteredStates = [...deliveryStates, "failing"] as const;
 
-/** Callbacks that one action of the portal sends again; the user may perform it again. */
+/** How many callbacks one action sends again. The user may repeat the action. */
 export const resentMax = 10_000;
 
-/** What is absent lets everything pass. Times are those of the final status. */
+/**
+ * A filter of callbacks. Absent fields match everything, and times are those of the final status.
+ */
 export type DeliveryFilter = {
   readonly merchantId?: MerchantId | undefined;
   readonly orderId?: string | undefined;
   readonly sequence?: number | undefined;
   readonly state?: (typeof filteredStates)[number] | undefined;
   readonly endpointId?: string | undefined;
-  /** Of the receiver, with its port or without. */
+  /** The host of the receiver, with or without its port. */
   readonly host?: string | undefined;
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
@@ -86,7 +88,7 @@ export type StoredCallback = {
   readonly madeAt: number;
   readonly nextAt: number | null;
   readonly endedAt: number | null;
-  /** When a user last had it sent again. */
+  /** When a user last sent the callback again. */
   readonly resentAt: number | null;
   readonly resentBy: string | null;
   /** The result of the last attempt. */
@@ -109,7 +111,7 @@ export type StoredAttempt = {
 
 export type ResentCount = {
   readonly state: DeliveryState;
-  /** An attempt has failed. */
+  /** Whether an attempt has failed. */
   readonly failed: boolean;
   readonly count: number;
 };
@@ -136,7 +138,7 @@ export type PortalRule = {
   readonly endpointId: string | undefined;
 };
 
-/** The configuration in memory. */
+/** The part of the configuration in memory that the portal needs. */
 export type Configured = {
   readonly merchants: readonly Merchant[];
   readonly endpoints: ReadonlyMap<string, Endpoint>;
@@ -145,7 +147,10 @@ export type Configured = {
   readonly screeningRules: readonly PortalRule[];
 };
 
-/** Null for a login that is none: an unknown merchant has no orders. A user has one merchant. */
+/**
+ * Returns null for a login that does not exist, so that an unknown merchant has no orders. A
+ * merchant's user always gets their own merchant.
+ */
 export function merchantFor(
   { merchantId }: { readonly merchantId: MerchantId | undefined },
   { merchants }: Configured,
@@ -159,7 +164,7 @@ export function loginOf({ merchants }: Configured, merchantId: string): string {
   return merchants.find(({ id }) => id === merchantId)?.login ?? "";
 }
 
-/** Of this node: links to acquirers, and what keeps it from being ready. */
+/** The health of this node: its links to acquirers, and what keeps it from being ready. */
 export type PortalHealth = {
   readonly links: readonly {
     readonly gate: string;

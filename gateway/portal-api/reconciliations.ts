@@ -1,4 +1,4 @@
-/** Days that were compared with the acquirers' books: a list, and one with every difference. */
+/** Days that were compared with the acquirers' books: a list, and one day with every difference. */
 import type { ReconciliationReads } from "../storage/portal/reconciliations.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money } from "../values/money.ts";
@@ -30,7 +30,7 @@ export function reconciliationHandlers({ reconciliations }: ReconciliationOption
   } satisfies Partial<Handlers>;
 }
 
-/** A gate's name has no slash. */
+/** Reads a cursor. A gate's name contains no slash. */
 function readCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined;
   const [day = "", way = "", gate = ""] = text.split("/");
@@ -52,7 +52,10 @@ type Stored = {
   readonly differences: ReconciliationView["differences"];
 };
 
-/** A file has both sides of each kind; a host says only whether ours are its own. */
+/**
+ * Shows a total. A settlement file gives both sides of each kind, while a host only says whether
+ * our totals equal its own.
+ */
 function viewTotal(total: Stored["totals"][number]): ReconciliationView["totals"] {
   const { currency } = total;
   const amount = ({ minor }: Sums) => formatAmount(new Money(BigInt(minor), getCurrency(currency)));

@@ -1,4 +1,4 @@
-/** The routes of merchants' requests: those that were refused, and the checksum debugger. */
+/** The routes of merchants' requests: the refused ones, and the checksum debugger. */
 import { row } from "./route.ts";
 import {
   flag,
@@ -44,7 +44,7 @@ export const mistakeKinds = [
   "digest", "base64", "oauth_only",
 ] as const;
 
-/** Parts without a key: it follows them, and is shown nowhere. */
+/** The parts of a checksum's text without the key, which is the last part and is never shown. */
 const checksumShape = record({
   parts: list(part),
   matches: flag("the checksum is right"),
@@ -80,7 +80,7 @@ const filters = record({
   ...cursorInput,
 });
 
-/** Signed fields alone: a pasted request has others, which no one needs to see. */
+/** The fields are the signed ones only. The others of a pasted request need not be sent. */
 const value = () => optional(text("", { max: 512, isExact: true }));
 const pastedFields = record({
   login: value(),

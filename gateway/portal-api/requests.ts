@@ -1,7 +1,7 @@
 /**
- * Refused requests for the portal, and the checksum debugger. What is stored of a request has its
- * mistake already: nothing is computed with a key when it is looked at. Only users who may see the
- * key can have values tried that were not sent (decision 0062).
+ * Refused requests for the portal, and the checksum debugger. A stored request includes its
+ * mistake, so showing it computes nothing with a key. Only users who may see the key can try values
+ * that were not sent (decision 0062).
  */
 import { makeRateLimit } from "../http/rate-limit.ts";
 import { type FailureCode, failures } from "../values/failure.ts";
@@ -48,19 +48,19 @@ export type RequestOptions = {
   readonly configured: () => Configured;
   readonly now: () => Instant;
   readonly requests: {
-    /** At most `limit` rows, and an end only where they are fewer. */
+    /** Returns at most `limit` rows, with an end only if there are fewer. */
     list(query: RefusedQuery): Promise<Window<StoredRefusal, RefusalKey>>;
     find(serial: string, merchant?: MerchantId): Promise<StoredRefusalDetail | undefined>;
     countDropped(merchant?: MerchantId): Promise<number>;
   };
   readonly checksums: {
     readonly operations: readonly { readonly name: string; readonly formula: readonly string[] }[];
-    /** Nothing for an endpoint or operation that is not this merchant's. */
+    /** Returns undefined for an endpoint or operation that the merchant does not have. */
     attempt(pasted: PastedRequest, merchant?: MerchantId): ChecksumView | undefined;
   };
 };
 
-/** A person at a screen. A key has far more than so many guesses. */
+/** The limit suits a person at a screen and is far too low to guess a key. */
 const tries = { perSecond: 0.2, burst: 20 };
 
 export function requestHandlers({ configured, requests, checksums, now }: RequestOptions) {

@@ -1,6 +1,6 @@
 /**
- * A route of the portal API: who may use it, whose rows it shows, what it takes and what it
- * answers. The table in `api.ts` is made of these; nothing else is reachable.
+ * A route of the portal API: who may use it, whose rows it shows, its input and its output. The
+ * table in `api.ts` consists of routes, and nothing else is reachable.
  */
 import type { FailureCode } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
@@ -10,15 +10,16 @@ import type { Schema, ValueOf } from "./schema.ts";
 import type { SessionState } from "./shapes.ts";
 
 /**
- * `anyone` needs no session. `session` takes one in any state, `enrolling` one whose password is
- * known to the user alone, `user` one that is signed in whole. A right is for such users whose role
- * has it.
+ * `anyone` needs no session. `session` needs one in any state, `enrolling` one whose user has
+ * replaced the temporary password, `user` one that has signed in completely. A right needs such a
+ * user whose role has the right.
  */
 export type Access = "anyone" | "session" | "enrolling" | "user" | Right;
 
 /**
- * Whose rows it reads and changes: `self` only the user's own account; `merchant` those of the
- * user's merchant, or all for an operator; `operator` what no merchant's user may see.
+ * Whose rows the route reads and changes. `self` means the user's own account only. `merchant`
+ * means those of the user's merchant, or all for an operator. `operator` means rows that no
+ * merchant's user may see.
  */
 export type Scope = "self" | "merchant" | "operator";
 
@@ -26,14 +27,14 @@ export type Account = {
   readonly id: string;
   readonly login: string;
   readonly role: Role;
-  /** Of a merchant's user. */
+  /** The merchant of a merchant's user. Undefined for an operator. */
   readonly merchantId: MerchantId | undefined;
   readonly merchant: string | undefined;
   readonly hasTotp: boolean;
   readonly passkeys: number;
   readonly recoveryCodes: number;
   readonly isPasswordTemporary: boolean;
-  /** The merchant demands a second factor of all its users. */
+  /** Whether the merchant demands a second factor of all its users. */
   readonly isFactorDemanded: boolean;
 };
 
@@ -44,19 +45,19 @@ export type PortalSession = {
   readonly seenAt: Instant;
   /** Whether the second factor was shown. */
   readonly secondFactor: boolean;
-  /** Until it expires. */
+  /** The latest challenge, until it expires. */
   readonly challenge: string | undefined;
   readonly pendingTotp: Uint8Array | undefined;
 };
 
-/** What is known of a request before its user is. */
+/** What is known about a request before its user is known. */
 export type PortalVisit = {
-  /** The client's address, or its network. */
+  /** The client's address or its network. */
   readonly network: string;
   readonly agent: string;
   readonly now: Instant;
   readonly session: PortalSession | undefined;
-  /** The id of a browser in which this login has signed in before. */
+  /** Returns the id of a browser in which this login has signed in before. */
   readonly deviceOf: (login: string) => string | undefined;
   readonly cookies: { set(cookie: "session" | "device", value: string): void };
 };
@@ -64,12 +65,12 @@ export type PortalVisit = {
 export type Caller = PortalVisit & {
   readonly session: PortalSession;
   readonly account: Account;
-  /** Absent for an operator: all merchants. */
+  /** The user's merchant. Undefined for an operator, who sees all merchants. */
   readonly merchantId: MerchantId | undefined;
   readonly actor: { readonly who: string; readonly from: string };
 };
 
-/** Puts into the audit that a user's role did not allow what the user wanted to do. */
+/** Records in the audit that a user's role did not allow a request. */
 export type RecordRefusal = (
   actor: Caller["actor"],
   subject: string,
@@ -82,12 +83,12 @@ export type RefusalCode = FailureCode | SessionState
   | "wrong_credentials" | "password_expired" | "wrong_password" | "weak_password" | "too_many_tries" | "wrong_code" | "has_app" | "known_passkey" | "wrong_passkey"
   | "taken" | "second_person" | "own_account" | "no_sandbox" | "bank_silent" | "not_now" | "moved_on" | "not_in_doubt" | "bank_is_asked" | "may_arrive" | "not_in_this_stage";
 
-/** A refusal that the user can do something about; `message` is a sentence for the screen. */
+/** A refusal on which the user can act. `message` is a sentence for the screen. */
 export class PortalRefusal {
   readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
   readonly code: RefusalCode;
   readonly message: string;
-  /** The field of a form that it is about. */
+  /** The field of a form that the refusal concerns. */
   readonly field: string | undefined;
 
   constructor(
@@ -113,7 +114,7 @@ export type PortalRoute = {
   readonly does: string;
 };
 
-/** A row of a table of routes. */
+/** Makes a row of a table of routes. */
 export function row<const Who extends Access, Input, Output>(
   access: Who,
   scope: Scope,
@@ -124,10 +125,15 @@ export function row<const Who extends Access, Input, Output>(
   return { access, scope, input, output, does };
 }
 
-/** By method and path, like `GET /orders/:order`; parameters stand at the end. */
+/**
+ * Routes by method and path, like `GET /orders/:order`. Parameters stand at the end of the path.
+ */
 export type Routes = Readonly<Record<string, PortalRoute>>;
 
-/** Routes of users are called with one: the pipeline has checked the session and the right. */
+/**
+ * The handlers of a table. A route for users gets a caller, because the pipeline has checked the
+ * session and the right.
+ */
 export type HandlersOf<Table extends Routes> = {
   readonly [Name in keyof Table]: (
     input: ValueOf<Table[Name]["input"]>,
@@ -135,7 +141,7 @@ export type HandlersOf<Table extends Routes> = {
   ) => Promise<ValueOf<Table[Name]["output"]> | PortalRefusal>;
 };
 
-/** The types of a table of routes, for the front end. */
+/** The types of a table of routes for the front end. */
 export type ApiOf<Table extends Routes> = {
   readonly [Name in keyof Table]: {
     readonly input: ValueOf<Table[Name]["input"]>;

@@ -1,4 +1,7 @@
-/** Routes of the sandbox, in staging only: cards, test payments, the bank's switches and ledger. */
+/**
+ * Routes of the sandbox, in staging only: cards, test payments, and the sandbox's switches and
+ * ledger.
+ */
 import { type HandlersOf, row } from "./route.ts";
 import { flag, list, optional, record, text } from "./schema.ts";
 import { done, moneyShape, nothing } from "./shapes.ts";

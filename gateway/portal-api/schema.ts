@@ -1,11 +1,11 @@
 /**
  * The shapes of the portal API's input and output. One description gives the TypeScript type, the
- * check of what a browser sends and the JSON Schema in the OpenAPI document.
+ * check of what a browser sends, and the JSON Schema in the OpenAPI document.
  */
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What is wrong, and where. */
+/** The fault of a value and its place. */
 export class ShapeFault {
   readonly at: string;
   readonly fault: string;
@@ -19,7 +19,10 @@ export class ShapeFault {
 export type Schema<Value> = {
   readonly json: JsonSchema;
   readonly isOptional: boolean;
-  /** `clean` is for texts that people write; a browser's input is read with one. */
+  /**
+   * Reads a value. `clean` is applied to texts that people write; the input of a browser is read
+   * with it.
+   */
   read(given: unknown, at: string, clean?: Clean): Value | ShapeFault;
 };
 type Clean = (text: string) => string;
@@ -41,9 +44,9 @@ type TextRules = {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;
-  /** Of a text of its form, whether it is one. */
+  /** Returns whether a text that matches the pattern is valid. */
   readonly check?: (text: string) => boolean;
-  /** A secret, or compared with what is stored: it is never cleaned. */
+  /** If true, the text is a secret or is compared with what is stored, and is never cleaned. */
   readonly isExact?: boolean;
 };
 
@@ -60,7 +63,7 @@ export function text(
   };
   return schema<string>(json, (given, at, clean) => {
     if (typeof given !== "string") return new ShapeFault(at, "is no text");
-    // PostgreSQL stores no such text.
+    // PostgreSQL cannot store this character.
     if (given.includes("\0")) return new ShapeFault(at, "has a character that is none");
     if (given.length < min) return new ShapeFault(at, `has less than ${min} characters`);
     if (given.length > max) return new ShapeFault(at, `has more than ${max} characters`);
@@ -70,13 +73,15 @@ export function text(
   });
 }
 
-/** A word of one of the gateway's own unions, whose members are not listed; in output only. */
+/**
+ * A word of one of the gateway's own unions, whose members are not listed. It is for output only.
+ */
 export function word<Word extends string>(meaning = "") {
-  // The gateway's types guarantee it.
+  // The gateway's types guarantee that output is one of the union's words.
   return text(meaning) as Schema<string> as Schema<Word>;
 }
 
-/** Digits of a query are a number too. */
+/** A whole number. In a query, a text of digits is accepted too. */
 export function whole(meaning = "", min = 0, max = Number.MAX_SAFE_INTEGER) {
   const json = { type: "integer", minimum: min, maximum: max, ...described(meaning) };
   return schema<number>(json, (given, at) => {
@@ -89,7 +94,7 @@ export function whole(meaning = "", min = 0, max = Number.MAX_SAFE_INTEGER) {
   });
 }
 
-/** A share or a rate; in output only. */
+/** A share or a rate. It is for output only. */
 export function decimal(meaning = "") {
   return schema<number>({ type: "number", ...described(meaning) }, (given, at) =>
     typeof given === "number" ? given : new ShapeFault(at, "is no number"),
@@ -116,7 +121,7 @@ export function oneOf<const Word extends string>(words: readonly Word[], meaning
   });
 }
 
-/** In a query, its items are separated by commas. */
+/** A list. In a query, its items are separated by commas. */
 export function list<Item>(item: Schema<Item>, max = 1_000) {
   const json = { type: "array", items: item.json, maxItems: max };
   return schema<readonly Item[]>(json, (given, at, clean) => {
@@ -153,18 +158,18 @@ export function record<Shape extends Fields>(shape: Shape): Schema<RecordOf<Shap
       if (read instanceof ShapeFault) return read;
       result.push([name, read]);
     }
-    // Every name of the shape was read as its schema says.
+    // Every name of the shape was read by its schema, so the type holds.
     return Object.fromEntries(result) as RecordOf<Shape>;
   });
 }
 
-/** One shape under several names. */
+/** Makes an object with the same shape for several names. */
 export function each<Name extends string, Shape>(names: readonly Name[], shape: Shape) {
-  // Every name has it.
+  // Every name has the shape, so the type holds.
   return Object.fromEntries(names.map((name) => [name, shape])) as Readonly<Record<Name, Shape>>;
 }
 
-/** Names that the shape does not know beforehand, like the columns of a figure. */
+/** An object whose names the shape does not know, like the columns of a figure. */
 export function dictionary<Value>(of: Schema<Value>, meaning = "") {
   const json = { type: "object", additionalProperties: of.json, ...described(meaning) };
   return schema<Readonly<Record<string, Value>>>(json, (given, at) => {
@@ -177,7 +182,7 @@ export function dictionary<Value>(of: Schema<Value>, meaning = "") {
   });
 }
 
-/** Of either kind. */
+/** A value of either shape. */
 export function either<One, Other>(one: Schema<One>, other: Schema<Other>) {
   const json = { anyOf: [one.json, other.json] };
   return schema<One | Other>(json, (given, at, clean) => {
@@ -190,7 +195,7 @@ export function optional<Value>(of: Schema<Value>): Schema<Value | undefined> {
   return { ...of, isOptional: true };
 }
 
-/** Any JSON: what a library of the browser makes and one of the server reads. */
+/** Any JSON object that a library of the browser makes and a library of the server reads. */
 export function anything(meaning: string) {
   return schema<object>({ type: "object", ...described(meaning) }, (given, at) =>
     typeof given === "object" && given !== null ? given : new ShapeFault(at, "is no object"),

@@ -1,7 +1,7 @@
 /**
- * What the merchant sent, by the names of the interface, with the card masked; and the same request
- * as a command for a shell. The command has words in place of the card, the CVV and the control
- * checksum: it is of use only to who has those.
+ * The merchant's request by the names of the merchant interface, with a masked card, and the same
+ * request as a command for a shell. The command contains placeholders for the card, the CVV and the
+ * control checksum, so only a person who has these values can use it.
  */
 import type { Order } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
@@ -56,7 +56,10 @@ export function sentFieldsOf(order: Order): readonly Field[] {
   return [...fieldsOf(order), ...card].flatMap(([name, value]) => (value ? [{ name, value }] : []));
 }
 
-/** `address` is where merchants' requests go, like `https://pay.example/gw/api/v2`. */
+/**
+ * Returns the command. `address` is where merchants send requests, like
+ * `https://pay.example/gw/api/v2`.
+ */
 export function curlOf(order: Order, address: string): string {
   const { holderName, expiryMonth, expiryYear } = order.card;
   const fields = [
@@ -78,7 +81,10 @@ export function curlOf(order: Order, address: string): string {
   return [`curl -s ${quote(url)}`, ...data].join(" \\\n");
 }
 
-/** Nothing inside is read by the shell, and no control character reaches a terminal. */
+/**
+ * Quotes a text so that the shell interprets nothing in it. Control characters never reach a
+ * terminal.
+ */
 function quote(text: string): string {
   return `'${text.replaceAll(/\p{Cc}/gu, " ").replaceAll("'", "'\\''")}'`;
 }

@@ -56,7 +56,7 @@ export const sessionFields = {
 };
 export const sessionRow = record(sessionFields);
 
-/** Money as the screen shows it and as it is counted. */
+/** Money as the screen shows it and as programs count it. */
 export const moneyShape = record({
   minor: whole("in minor units"),
   currency: text("ISO 4217"),
@@ -69,7 +69,9 @@ export function viewMoney(money: Money): MoneyView {
   return { minor: Number(money.minor), currency: code, text: formatAmount(money) };
 }
 
-/** A list goes on after the last row of the page before; rows are never counted off. */
+/**
+ * The input of a list that continues after the last row of the previous page, and not at an offset.
+ */
 export const cursorInput = {
   after: optional(text("`next` of the page before", { max: 120, isExact: true })),
   limit: optional(whole("50 when left out", 1, 200)),
@@ -77,12 +79,12 @@ export const cursorInput = {
 
 export const searchedTo = optional(instant("older ones were not looked through yet; `next` does"));
 
-/** One that the database can hold. */
+/** An id that the database can store. */
 export const numericId = (meaning: string) =>
   text(meaning, { max: 19, pattern: /^[1-9]\d*$/, check: isNumericId });
 export const orderId = numericId("the order id");
 
-/** `next` of a page as its last row made it. After another text there is nothing. */
+/** Reads a cursor, which is the `next` of a page. A text with another form matches no rows. */
 export function readCursor(text: string | undefined) {
   if (text === undefined) return undefined;
   const [, at = "0", id = "0", sequence = "0"] = cursorForm.exec(text) ?? [];
@@ -162,7 +164,7 @@ export const attemptShape = record({
   answer: optional(text("the beginning of it; for operators", { max: 100_000 })),
 });
 
-/** By name. */
+/** Facts of an event by name. */
 const factsShape = dictionary(text()) as Schema<Partial<Record<FactName, string>>>;
 const ruleShape = record({
   kind: text(),
@@ -261,7 +263,7 @@ export const homeShape = record({
   outcomes: dictionary(whole(), "orders by status"),
   reasons: list(record({ reason: text(), count: whole() })),
   threeds: dictionary(whole(), "orders by the result of 3-D Secure"),
-  /** Captured, less refunds and chargebacks. */
+  /** The captured amount less refunds and chargebacks. */
   net: list(moneyShape),
   overhead: optional(
     record({ p50: whole("at most, in milliseconds"), p95: whole(), p99: whole(), count: whole() }),

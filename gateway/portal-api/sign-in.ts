@@ -1,9 +1,9 @@
 /**
- * Passwords and codes against guessing (decision 0057). A try is counted before it is judged, so
- * that parallel ones count too. A full count locks, each time for twice as long. A browser in which
- * the user has signed in before has a count of its own: strangers who guess wrong lock the user out
- * of new browsers, and of no known one. What the audit and the log keep of sign-ins and of refusals
- * does not grow with guesses.
+ * Protects passwords and codes from guessing (decision 0057). A try is counted before it is judged,
+ * so that parallel tries count too. A full count locks, each time for twice as long. A browser in
+ * which the user has signed in before has a count of its own: strangers who guess wrong lock the
+ * user out of new browsers, and never out of a known one. Guesses do not add more entries than a
+ * fixed rate to the audit and the log.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { makeRateLimit } from "../http/rate-limit.ts";
@@ -13,9 +13,9 @@ import { PortalRefusal, type PortalVisit, type RecordRefusal } from "./route.ts"
 
 export type SignInTries = {
   /**
-   * Adds a try to each count, and answers whether all had room for it. A full count is not written,
-   * nor are those beside it: a flood of tries leaves no rows. One that has expired begins anew.
-   * A count that becomes full is full for its `lockMs`, and if it grows, twice as long each time.
+   * Adds a try to each count and returns whether all had room for it. If one is full, none is
+   * written, so that a flood of tries leaves no rows. An expired count starts again. A count that
+   * becomes full stays full for its `lockMs`; if it grows, that time doubles each time.
    */
   add(bounds: readonly DigestBound[], now: Instant): Promise<boolean>;
   /** Takes one try back. */
@@ -34,18 +34,24 @@ type Limits = {
   readonly max: number;
   readonly lockMs: number;
   readonly grows: boolean;
-  /** A count that is not full begins anew at this time. */
+  /** A count that is not full starts again at this time. */
   readonly expiresAt: Instant;
 };
 type Bound = Limits & { readonly key: string };
 export type DigestBound = Limits & { readonly key: Uint8Array };
 
-/** So many times as many of a network, and of all unknown browsers, as of one login. */
+/**
+ * The limits of a network, and of all unknown browsers together, as multiples of the limit of one
+ * login.
+ */
 const ofNetwork = 3;
 const overall = 100;
-/** Wrong tries of a login are counted for so long; those of many logins as long as a lock. */
+/**
+ * How long wrong tries of a login are counted. Those of many logins are counted for as long as a
+ * lock.
+ */
 const ownWindowMs = hours(24);
-/** Passwords under computation in this process: half of the threads of Node's pool. */
+/** How many passwords this process computes at once: half of the threads of Node's pool. */
 const computedMax = 2;
 const waitingMax = 20;
 
@@ -63,7 +69,7 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   const waiting: (() => void)[] = [];
   return { checkPassword, checkCode, isOneOf, bounded };
 
-  /** Nothing when the password is right. */
+  /** Checks a password, and refuses without computing it if there were too many tries. */
   async function checkPassword(
     visit: PortalVisit,
     login: string,
@@ -77,7 +83,7 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
     return "right";
   }
 
-  /** For codes, whose sender knows the password: a million codes are few. */
+  /** Checks a code. Its sender knows the password already, and there are only a million codes. */
   async function checkCode<Result>(
     visit: PortalVisit,
     login: string,
@@ -90,7 +96,10 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
     return used;
   }
 
-  /** The login's count ends. Of the others one try is taken back: another person may guess on. */
+  /**
+   * Forgets a try that was right. The login's count ends. The others only lose one try, because
+   * another person may still be guessing.
+   */
   async function forget([own, ...others]: readonly DigestBound[]): Promise<void> {
     if (own !== undefined) await tries.clear(own.key);
     for (const { key } of others) await tries.release(key);
@@ -103,7 +112,7 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
     });
   }
 
-  /** Computes a password's hash when it is its turn, unless too many wait. */
+  /** Computes the hash of a password in turn, unless too many requests are waiting. */
   async function bounded<Result>(compute: () => Promise<Result>): Promise<Result | PortalRefusal> {
     if (waiting.length >= waitingMax) return busy;
     if (computed >= computedMax) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -117,7 +126,7 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
     }
   }
 
-  /** The login's own first. */
+  /** Returns the counts of a try, the login's own first. */
   function boundsFor(
     { network, deviceOf, now }: PortalVisit,
     login: string,
@@ -135,7 +144,7 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   }
 }
 
-/** Of one length for any text, and no list of the logins that were tried. */
+/** Digests the keys, so that they have one length and do not list the logins that were tried. */
 function digested(...bounds: readonly Bound[]): readonly DigestBound[] {
   return bounds.map(({ key, ...bound }) => {
     return { ...bound, key: createHash("sha256").update(key.toLowerCase()).digest() };
@@ -147,7 +156,10 @@ type Tokens = {
   readonly isToken: (text: string, token: string) => boolean;
 };
 
-/** Browsers in which a user has signed in before, each by a cookie that the gateway has signed. */
+/**
+ * Recognises browsers in which a user has signed in before, by a cookie that the gateway has
+ * signed.
+ */
 export function makeDevices({ tokenOf, isToken }: Tokens) {
   const textOf = (login: string, id: string) => `portal-device/${login.toLowerCase()}/${id}`;
   return {
@@ -156,14 +168,16 @@ export function makeDevices({ tokenOf, isToken }: Tokens) {
       return `${id}.${tokenOf(textOf(login, id))}`;
     },
     isDevice(login: string, device: string): boolean {
-      // Nothing may follow the token: each spelling would have a count of wrong tries of its own.
+      // Nothing may follow the token, or each spelling would have its own count of wrong tries.
       const [, id = "", token = ""] = /^([0-9a-f]{24})\.([^.]+)$/.exec(device) ?? [];
       return id !== "" && isToken(textOf(login, id), token);
     },
   };
 }
 
-/** Of one user: more say no more, and would fill the audit. */
+/**
+ * Limits audit entries to a few refusals per user and minute. Repeated refusals add no information.
+ */
 const refusalsRecorded = { perSecond: 0.1, burst: 20 };
 
 export function limitRefusals(record: RecordRefusal, clock: Pick<Clock, "now">): RecordRefusal {
@@ -173,7 +187,7 @@ export function limitRefusals(record: RecordRefusal, clock: Pick<Clock, "now">):
   };
 }
 
-/** What the user has shown, or tried to. */
+/** What the user has shown, or tried to show. */
 export type Factor = "password" | "code" | "recovery code" | "passkey";
 
 type SignInEvent = {
@@ -186,7 +200,7 @@ type SignInEvent = {
   readonly why?: string;
 };
 
-/** Writes the audit, without a login that no user has: it may be a mistyped password. */
+/** Writes the audit. A login that no user has is omitted, because it may be a mistyped password. */
 export type RecordSignIn = (
   visit: PortalVisit,
   login: string | undefined,
@@ -194,7 +208,7 @@ export type RecordSignIn = (
 ) => Promise<void>;
 
 type SignIn = {
-  /** `unknown` for one that no user has. */
+  /** The login, or `unknown` if no user has it. */
   readonly login: string;
   readonly network: string;
 };

@@ -1,4 +1,4 @@
-/** Routes of the team and the audit: users, their sessions, who changed what. */
+/** Routes of the team and the audit: users, their sessions, and changes by users. */
 import { roles } from "../values/roles.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";

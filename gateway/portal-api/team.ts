@@ -1,6 +1,6 @@
 /**
- * Users, their sessions, what waits for a second person, and the audit. A merchant's administrator
- * sees that merchant's users.
+ * Users, their sessions, work that waits for a second person, and the audit. A merchant's
+ * administrator sees that merchant's users.
  */
 import type { TeamReads } from "../storage/people/accounts.ts";
 import type { MerchantId } from "../values/ids.ts";
@@ -39,7 +39,7 @@ export type ApprovalOptions = {
   readonly listApprovals: (merchantId: MerchantId | undefined) => Promise<readonly OpenApproval[]>;
 };
 
-/** What waits for a second person who has the right that it needs. */
+/** Lists work that waits for a second person, for users with the right that it needs. */
 export function approvalHandlers({ listApprovals }: ApprovalOptions) {
   return {
     async "GET /approvals"(_, { merchantId, account: { login, role } }) {
@@ -54,15 +54,15 @@ export function approvalHandlers({ listApprovals }: ApprovalOptions) {
 
 type AuditFilter = Omit<Api["GET /audit"]["input"], "after" | "from" | "limit"> & {
   readonly since?: Instant | number | undefined;
-  /** Only entries before this one. */
+  /** Only entries before this one are listed. */
   readonly before: number | undefined;
   readonly limit: number;
-  /** How many entries are looked through at most. */
+  /** The highest number of entries that are examined. */
   readonly most: number;
 };
 
 export type AuditOptions = {
-  /** The latest first. */
+  /** Returns the entries, the latest first. */
   readonly listAudit: (filter: AuditFilter) => Promise<Api["GET /audit"]["output"]>;
 };
 

@@ -1,4 +1,4 @@
-/** Events of a timeline: what a message has found out, and what it has not. */
+/** Events of a timeline say what a message has found out, and what it has not. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventKind } from "../orders/events.ts";

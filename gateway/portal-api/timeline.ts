@@ -1,6 +1,7 @@
 /**
- * One order's steps: the facts of each event, the messages that led to it, and what the merchant's
- * status request was answered from then on. Facts are shown by name, messages as they were masked.
+ * The steps of one order: the facts of each event, the messages that led to it, and the status that
+ * the merchant's requests received from then on. Facts are shown by name, and messages as they were
+ * masked.
  */
 import type { EventKind, OrderEvent } from "../orders/events.ts";
 import type { KeptMessage } from "../orders/kept-messages.ts";
@@ -11,17 +12,17 @@ import { asInstant, parseDate } from "../values/time.ts";
 import type { Configured, HistoryEntry } from "./reads.ts";
 
 export type TimelineOptions = {
-  /** The reply to the merchant's status request. */
+  /** Returns the reply to the merchant's status request. */
   readonly statusTextOf: (order: Order) => Promise<string>;
-  /** As it was packed into the history. */
+  /** Unpacks an event from the history. */
   readonly unpackEvent: (stored: object) => OrderEvent;
-  /** The messages of a charge, which are not kept: they follow from the order. */
+  /** Returns the messages of a charge. They are not stored, because they follow from the order. */
   readonly chargeMessagesOf: (order: Order, answer: Answer) => readonly KeptMessage[];
   readonly viewMessage: (order: Order, message: KeptMessage) => MessageView;
 };
 
 type Named = { readonly name: string; readonly value: string };
-/** `raw` is encoded anew from the fields that are shown. */
+/** A message for the screen. `raw` is encoded again from the fields that are shown. */
 export type MessageView = {
   readonly fields: readonly Named[];
   readonly raw?: string;
@@ -58,7 +59,9 @@ export async function viewTimeline(
   return Promise.all(entries);
 }
 
-/** A message that was not sent or has no answer has found nothing out: its event says so. */
+/**
+ * The names of events whose message was not sent or got no answer, and therefore found nothing out.
+ */
 const unsent = {
   charge_not_found: "inquiry_not_sent",
   reversal_unanswered: "reversal_not_sent",
@@ -83,7 +86,7 @@ export function shownEventOf(kind: EventKind, cause: string): ShownEvent {
   return cause.startsWith("answered ") ? "charge_not_confirmed" : "inquiry_unanswered";
 }
 
-/** An answer to a charge: those to captures and refunds are kept. */
+/** Events that answer a charge. The messages of captures and refunds are stored instead. */
 const ofCharges: ReadonlySet<OrderEvent["kind"]> = new Set([
   ...(["authorized", "refused", "refused_in_doubt", "amount_in_doubt"] as const),
   ...(["amount_refused", "approved_in_part", "authentication_demanded"] as const),
@@ -100,7 +103,7 @@ function messagesOf(event: OrderEvent, before: Order, options: TimelineOptions) 
   });
 }
 
-/** Where the facts of an event are, and whether a merchant's user sees them too. */
+/** The places of facts in an event, and whether a merchant's user sees them. */
 // biome-ignore format: a table
 const shownFacts = [
   ["reason code", true],  ["reason detail", false], ["cause", false], ["code", true],
@@ -112,10 +115,10 @@ const shownFacts = [
   ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
   ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
 ] as const satisfies readonly (readonly [path: string, forMerchants: boolean])[];
-/** A gate is shown by its name, and one that was removed by its id. */
+/** The names of facts. A gate is shown by its name, and a removed one by its id. */
 export type FactName = (typeof shownFacts)[number][0] | "gate" | "amount";
 
-/** Steps of money beside the charge, whose amount is the order's. */
+/** Events that move money other than the charge, whose amount is that of the order. */
 const movesOfMoney: readonly string[] = [
   "capture_asked",
   "return_asked",
@@ -131,7 +134,10 @@ function amountOf(kind: string, after: Order | undefined) {
   return { amount: `${formatAmount(amount)} ${amount.currency.code}` };
 }
 
-/** Merchants' users see logins of their own merchant only. Operators' logins have no @. */
+/**
+ * Returns whether a login may be shown. Merchants' users see logins of their own merchant only, and
+ * operators' logins contain no @.
+ */
 export function mayBeNamed(login: string, isOperator: boolean): boolean {
   return isOperator || login.includes("@");
 }
@@ -148,7 +154,7 @@ function factsOf(detail: HistoryEntry["detail"], { gates, isOperator }: Reader) 
     const gate = path === "gate id" ? gates.get(String(value)) : undefined;
     return [gate === undefined ? ([path, String(value)] as const) : (["gate", gate.name] as const)];
   });
-  // Each name is one of the table's.
+  // Each name is one of the table's, so the type holds.
   return Object.fromEntries(facts) as Readonly<Partial<Record<FactName, string>>>;
 }
 
@@ -156,7 +162,7 @@ function valueIn(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** Rules that have fired, with what they did; none of their facts is personal data. */
+/** Returns the rules that matched, with their results. None of their facts is personal data. */
 function rulesOf(event: OrderEvent | undefined) {
   const findings = event !== undefined && "findings" in event ? (event.findings ?? []) : [];
   return findings.map(({ kind, scope, ...found }) => ({

@@ -1,13 +1,14 @@
 /**
- * Views of the list of orders that a team shares. A view is the filters of an address; a search
- * stays in the user's browser, because it may name a person whose data is erased one day.
+ * Views of the list of orders that a team shares. A view is the filters in the page's URL. It does
+ * not contain the search, which may name a person whose data will be erased one day; the user's
+ * browser keeps it.
  */
 import type { MerchantId } from "../values/ids.ts";
 import type { Api, Handlers } from "./api.ts";
 import { filterNames } from "./order-index.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
-/** The users of a merchant; absent: the operators. */
+/** The team of a merchant's users, or undefined for the operators. */
 export type ViewTeam = MerchantId | undefined;
 
 export type SharedView = Api["GET /views"]["output"]["views"][number];

@@ -1,6 +1,6 @@
 /**
- * Who visits: the session and the known browser by their cookies, the client by its address. A
- * cookie has a random token, and the session's row its digest.
+ * Identifies the visitor: the session and the known browser by their cookies, the client by its
+ * address. A cookie contains a random token, and the session's row only its digest.
  */
 import { createHash } from "node:crypto";
 import {
@@ -14,18 +14,18 @@ import type { Instant } from "../values/time.ts";
 import type { PortalSession, PortalVisit } from "./route.ts";
 
 export type VisitOptions = {
-  /** As browsers see the gateway; it is known when the gateway listens. */
+  /** Returns the gateway's origin as browsers see it. It is known once the gateway listens. */
   readonly origin: () => string;
   readonly now: () => Instant;
   readonly isTrusted: IsTrusted;
   readonly proxyHeader: ProxyHeader;
-  /** Nothing for one that has expired. */
+  /** Returns undefined for a session that has expired. */
   readonly findSession: (digest: Uint8Array, now: Instant) => Promise<PortalSession | undefined>;
   readonly touchSession: (digest: Uint8Array, now: Instant) => Promise<void>;
   readonly isDevice: (login: string, device: string) => boolean;
 };
 
-/** A session is written as seen at most so often. */
+/** How often a session is marked as seen, at most. */
 const touchEveryMs = 30_000;
 const deviceDays = 180;
 
@@ -66,7 +66,9 @@ export async function openVisit(
   };
 }
 
-/** The prefix keeps other hosts of the same domain from setting it. */
+/**
+ * Returns the name of a cookie. The prefix keeps other hosts of the same domain from setting it.
+ */
 function cookieName(cookie: "session" | "device", isSecure: boolean): string {
   return `${isSecure ? "__Host-" : ""}tollgate-${cookie}`;
 }
