@@ -1,21 +1,21 @@
 /**
- * The record of the backups that were made. `gw doctor` and the metrics tell the age of the latest,
- * so that a backup which has failed for days is noticed before it is needed.
+ * The record of finished backups. `gw doctor` and the metrics show the age of the latest, so that
+ * an operator notices failing backups before one is needed.
  */
 import { asInstant, type Instant } from "../../values/time.ts";
 import type { Query } from "../server/database.ts";
 
 type MadeBackup = {
-  /** The moment whose picture it is. */
+  /** The moment of the data in the backup. */
   readonly takenAt: Instant;
   readonly place: string;
   readonly rows: number;
   readonly bytes: number;
-  /** SHA-256. */
+  /** The SHA-256 of the manifest. */
   readonly manifest: string;
 };
 
-/** The command's own entries are in the audit. */
+/** Records a finished backup. The audit contains the entries of the command itself. */
 export async function recordBackup(query: Query, made: MadeBackup): Promise<void> {
   const { takenAt, place, rows, bytes, manifest } = made;
   await query(
@@ -26,7 +26,7 @@ export async function recordBackup(query: Query, made: MadeBackup): Promise<void
 }
 
 type LatestBackup = Pick<MadeBackup, "takenAt" | "place"> & {
-  /** By the database's clock. */
+  /** The age of the backup by the database's clock. */
   readonly ageS: number;
 };
 

@@ -1,7 +1,8 @@
 /**
  * Whether the installation is on hold (decision 0050). A restored database lacks what happened
  * after its backup: until an operator has compared the books, its nodes answer the status of orders
- * and send nothing. A node that meets a copy of the database puts it on hold by itself.
+ * and send nothing. A node that finds itself on a copy of the database puts the installation on
+ * hold.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../values/problem.ts";
@@ -15,11 +16,11 @@ export type Hold = {
   readonly since: Instant;
   readonly why: string;
   readonly verifiedAt: Instant | undefined;
-  /** As `comparedDay` has them. */
+  /** The compared days, in the form of `comparedDay`. */
   readonly reconciled: readonly string[];
 };
 
-/** A gate and a day (UTC) whose books were compared. */
+/** Returns the text for a gate and a UTC day whose books were compared. */
 export function comparedDay(gate: string, day: string): string {
   return `${gate} ${day}`;
 }
@@ -45,7 +46,10 @@ export async function findHold(query: Query): Promise<Hold | undefined> {
   };
 }
 
-/** Also begins one anew: earlier proofs and comparisons do not count any more. */
+/**
+ * Puts the installation on hold. If it was on hold already, the hold starts again: earlier proofs
+ * and comparisons do not count any more.
+ */
 export function putOnHold(audit: Audit, why: string): Promise<void> {
   return audit.change(async (query, write) => {
     await markHold(query, why);
@@ -53,7 +57,7 @@ export function putOnHold(audit: Audit, why: string): Promise<void> {
   });
 }
 
-/** For a transaction that writes its own entry of the audit. */
+/** Does the same inside a transaction that writes its own entry of the audit. */
 export async function markHold(query: Query, why: string): Promise<void> {
   await query(
     `update installation_hold set since = clock_timestamp(), why = $1, verified_at = null,
@@ -67,7 +71,7 @@ export async function noteVerified(query: Query): Promise<void> {
   await query("update installation_hold set verified_at = now() where since is not null");
 }
 
-/** While the installation is on hold; otherwise nothing is noted. */
+/** Notes a compared day if the installation is on hold. */
 export async function noteReconciled(query: Query, gate: string, day: string): Promise<void> {
   await query(
     `update installation_hold set reconciled = array_append(array_remove(reconciled, $1), $1)
@@ -76,13 +80,13 @@ export async function noteReconciled(query: Query, gate: string, day: string): P
   );
 }
 
-/** Numbers beyond those that the lost time may have used, then the nodes go on. */
+/** Releases the hold. First, it moves all numbers beyond those that the lost time may have used. */
 export async function releaseHold(database: Database, audit: Audit, facts: object): Promise<void> {
   const server = await identifyServer(database.query).catch(() => undefined);
   await audit.change(async (query, write) => {
     await query("select from installation_hold for update");
     const before = await findHold(query);
-    // Another command has released it meanwhile.
+    // Another command has released the hold already.
     if (before === undefined) return;
     await moveOrderNumbersAhead(query);
     await query(moveOtherNumbers);
@@ -102,7 +106,7 @@ export async function releaseHold(database: Database, audit: Audit, facts: objec
   });
 }
 
-/** Merchants, endpoints and gates that were made after the backup had these numbers. */
+/** Skips the numbers of merchants, endpoints and gates that may have been made after the backup. */
 const moveOtherNumbers = `
 select setval(format('%I.%I', schemaname, sequencename), last_value + 1000)
 from pg_sequences
@@ -113,12 +117,15 @@ type Server = {
   readonly system: string;
   readonly timeline: number;
   readonly target: string | null;
-  /** Those of the server that nodes have worked on. */
+  /** The server on which nodes have worked until now. */
   readonly knownSystem: string | null;
   readonly knownTimeline: number | null;
 };
 
-/** A server that was restored to a point in time has a recovery target in its settings. */
+/**
+ * Identifies the server. A server that was restored to a point in time has a recovery target in its
+ * settings.
+ */
 export async function identifyServer(query: Query): Promise<Server> {
   const [row] = await query<Server>(
     `select (select system_identifier from pg_control_system())::text as system,
@@ -135,13 +142,14 @@ export async function identifyServer(query: Query): Promise<Server> {
 }
 
 /**
- * Is this still the server that nodes have worked on? Another system identifier, or another
- * timeline with a recovery target, is a copy. A standby that has taken over has another timeline
- * alone.
+ * Puts the installation on hold if the server is not the one on which nodes have worked. Another
+ * system identifier, or another timeline with a recovery target, means a copy. A standby that has
+ * taken over only has another timeline.
  */
 export async function recognizeCopy(database: Database, audit: Audit): Promise<void> {
-  // Before the server's identity, because a release changes both at once: read after it, an end of
-  // the hold would look like a copy that is new, and the release would be undone.
+  // The hold is read before the server's identity, because a release changes both at once. In the
+  // other order, a hold that just ended would look like a new copy, and the release would be
+  // undone.
   const hold = await findHold(database.query);
   const { knownSystem, knownTimeline, ...server } = await identifyServer(database.query);
   if (knownSystem === server.system && knownTimeline === server.timeline) return;
@@ -164,7 +172,9 @@ function describeCopy(
   return target === null ? undefined : `the database was restored to a point in time (${target})`;
 }
 
-/** The code says: not now, try again later. */
+/**
+ * The error of work that an installation on hold refuses. Its code means: not now, try again later.
+ */
 export class OnHold extends Error {
   readonly code = "57P03";
   constructor() {
@@ -177,10 +187,10 @@ const lookMs = 1_000;
 type HoldOptions = {
   readonly database: Database;
   readonly audit: Audit;
-  /** The server does not tell who it is: a copy is not recognized. */
+  /** Called if the server does not reveal its identity, so that copies cannot be recognised. */
   readonly onUnknown: (cause: string) => void;
   readonly onChange: (hold: Hold | undefined) => void;
-  /** For so long a look counts for all loops. */
+  /** How long a look at the hold counts for all loops. */
   readonly freshMs?: number;
 };
 
@@ -188,7 +198,7 @@ const usualFreshMs = 200;
 
 export type LiveHold = Awaited<ReturnType<typeof openHold>>;
 
-/** For a node. */
+/** Opens the hold for a node. */
 export async function openHold(options: HoldOptions) {
   const { database, audit, onUnknown, onChange, freshMs = usualFreshMs } = options;
   const tells = await recognizeCopy(database, audit).then(
@@ -203,8 +213,8 @@ export async function openHold(options: HoldOptions) {
     current: () => hold,
     look,
     /**
-     * In the loops that look for due work. A main database that is away keeps no node from the
-     * orders of other cells: then the last look counts.
+     * Wraps the loops that look for due work. If the main database is unreachable, the result of
+     * the last look counts, so that the node still processes the orders of other cells.
      */
     unless: <Result>(task: () => Promise<Result>, otherwise: Result) => {
       return async () => {
@@ -212,7 +222,7 @@ export async function openHold(options: HoldOptions) {
         return hold === undefined ? task() : otherwise;
       };
     },
-    /** Rejects while the installation is on hold. */
+    /** Wraps a call so that it rejects while the installation is on hold. */
     refusing: <Given extends readonly unknown[], Result>(
       call: (...given: Given) => Promise<Result>,
     ): ((...given: Given) => Promise<Result>) => {
@@ -220,7 +230,7 @@ export async function openHold(options: HoldOptions) {
     },
   };
 
-  /** Several loops share a look. */
+  /** Looks at the hold unless another loop has just done it. */
   async function lookAgain(): Promise<void> {
     if (performance.now() - lookedAtMs < freshMs) return;
     lookedAtMs = performance.now();
@@ -228,7 +238,10 @@ export async function openHold(options: HoldOptions) {
     await Promise.race([look(), late]).catch(() => undefined);
   }
 
-  /** The server may have been restored since the last look, under a node that went on. */
+  /**
+   * Looks at the hold. The server may have been restored since the last look while this node kept
+   * running.
+   */
   async function look(): Promise<Hold | undefined> {
     const before = hold;
     if (tells === true) await recognizeCopy(database, audit).catch(() => undefined);

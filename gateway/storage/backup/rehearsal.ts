@@ -1,6 +1,6 @@
 /**
- * Whether the database was used for a rehearsal. The mark is among the applied migrations, because
- * backups have those.
+ * Says whether the database was used for a rehearsal. The mark is one of the applied migrations,
+ * because backups contain their names.
  */
 import { Problem } from "../../values/problem.ts";
 import type { Audit } from "../people/audit.ts";
@@ -10,7 +10,7 @@ const mark = "0000-rehearsal";
 
 type Usage = {
   readonly isMarked: boolean;
-  /** It has gates, or an order was made in it. */
+  /** Whether the database has gates, or an order was made in it. */
   readonly isUsed: boolean;
 };
 
@@ -24,7 +24,10 @@ export async function findUsage(query: Query): Promise<Usage> {
   return row;
 }
 
-/** The same of a backup, by the migrations that it has: nothing else of it has been read yet. */
+/**
+ * Refuses a backup of the other kind of installation. The migrations show its kind before anything
+ * else of it is read.
+ */
 export function refuseBackup(
   migrations: readonly string[],
   { rehearsal }: { readonly rehearsal: boolean },
@@ -40,7 +43,7 @@ export function refuseBackup(
   );
 }
 
-/** Why the database and GW_REHEARSAL do not belong together. */
+/** Returns why the database does not fit the value of GW_REHEARSAL. */
 export async function refuseDatabase(
   query: Query,
   { rehearsal }: { readonly rehearsal: boolean },
@@ -60,7 +63,10 @@ export async function refuseDatabase(
   );
 }
 
-/** Marks the database for ever: no command removes the mark. Returns false if it has it already. */
+/**
+ * Marks the database permanently: no command removes the mark. Returns false if the mark was there
+ * already.
+ */
 export function markRehearsal(audit: Audit): Promise<boolean> {
   return audit.change(async (query, write) => {
     const marked = await query(

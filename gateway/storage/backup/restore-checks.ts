@@ -1,4 +1,4 @@
-/** What is looked up to verify a restored installation. Statements are about one cell each. */
+/** Queries that verify a restored installation. Each statement concerns one cell. */
 import type { CardId, MerchantId } from "../../values/ids.ts";
 import type { Query } from "../server/database.ts";
 
@@ -9,7 +9,7 @@ export async function listCardKeysInUse(query: Query): Promise<readonly number[]
 
 type CardName = { readonly merchantId: MerchantId; readonly cardId: CardId };
 
-/** The oldest and the newest under a key. */
+/** Returns the oldest and the newest cards under a key. */
 export async function sampleCards(
   query: Query,
   key: number,
@@ -25,7 +25,7 @@ export async function sampleCards(
   return [...new Map(found.map((card) => [`${card.merchantId}/${card.cardId}`, card])).values()];
 }
 
-/** Merchants with orders in this cell that the main database does not have. */
+/** Returns merchants that have orders in this cell but do not exist in the main database. */
 export async function findStrayMerchants(main: Query, query: Query) {
   const known = await main<{ id: string }>("select id from merchants");
   const rows = await query<{ id: string }>(
@@ -36,7 +36,7 @@ export async function findStrayMerchants(main: Query, query: Query) {
   return rows.map(({ id }) => id);
 }
 
-/** Whether a cell has orders with ids that the main database would come to again. */
+/** Returns whether a cell has orders with ids that the main database would issue again. */
 export async function hasOrdersFrom(query: Query, id: string): Promise<boolean> {
   return (await query("select from orders where id >= $1::bigint limit 1", [id])).length > 0;
 }

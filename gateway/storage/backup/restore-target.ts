@@ -1,6 +1,6 @@
 /**
- * The empty database that a backup is read into. All cells become schemas of it, on any server that
- * they were on: an address in a backup is that of an installation which may still be running.
+ * The empty database into which a backup is read. All cells become schemas of it, even if they were
+ * on other servers: an address in a backup may belong to an installation that is still running.
  */
 import type pg from "pg";
 import { Problem } from "../../values/problem.ts";
@@ -36,7 +36,10 @@ type RestoredPlace = {
 
 export class NotRestorable extends Error {}
 
-/** Tables that are not ours, or ours with keys in them. What a failed try has left may stay. */
+/**
+ * Refuses a database with foreign tables, or with our own tables that contain keys. Empty tables of
+ * a failed attempt may stay.
+ */
 export async function refuseFilled(query: Query): Promise<Problem | undefined> {
   const tables = await query<{ name: string }>(
     `select oid::regclass::text as name from pg_class
@@ -59,11 +62,11 @@ export type RestoreTarget = Awaited<ReturnType<typeof openRestoreTarget>>;
 
 type Options = {
   readonly database: Database;
-  /** As GW_REHEARSAL says. */
+  /** The value of GW_REHEARSAL. */
   readonly rehearsal: boolean;
-  /** With the search path of a schema. */
+  /** Opens a database with the search path of a schema. */
   readonly openSchema: (cell: string) => Database;
-  /** Throws with another key-encryption key. */
+  /** Opens secrets. Throws if the key-encryption key is a different one. */
   readonly openSecrets: (query: Query) => Promise<Vault["openSecret"]>;
 };
 
@@ -74,7 +77,7 @@ export async function openRestoreTarget(options: Options) {
   let places: readonly RestoredPlace[] = [];
 
   return {
-    /** Makes the schema of the backup's version, and begins the transaction that fills it. */
+    /** Makes the schema of the backup's version and begins the transaction that fills it. */
     async prepare(given: readonly RestoredPlace[]): Promise<void> {
       places = given;
       await makeSchemas(options, places);
@@ -92,14 +95,14 @@ export async function openRestoreTarget(options: Options) {
     tablesOf,
     copyInto: (table: StoredTable) => copyInto(client, table),
 
-    /** Nothing when the vault's keys did not seal it. */
+    /** Returns the audit key, or undefined if the vault's keys did not seal it. */
     async findOwnAuditKey(id: number): Promise<AuditKey | undefined> {
       const openSecret = await openSecrets(query);
       const key = (await listAuditKeys(query)).find((each) => each.id === id);
       return key !== undefined && isOwnKey(key, openSecret) ? key : undefined;
     },
 
-    /** On hold from the first moment on. */
+    /** Commits the restored rows together with the hold. */
     async commit(why: string): Promise<void> {
       await switchTriggers(query, await allTables(), "enable");
       for (const { cell, sequences } of places) {
@@ -114,7 +117,7 @@ export async function openRestoreTarget(options: Options) {
       await query("analyze");
     },
 
-    /** Without a commit nothing stays but empty tables. */
+    /** Closes the connection. Without a commit, only empty tables remain. */
     close: () => client.end(),
   };
 
@@ -133,7 +136,7 @@ function schemasOf(cell: string): readonly string[] {
   return cell === mainCell ? mainSchemas : [schemaOf(cell)];
 }
 
-/** What can be refused by the names of migrations alone is refused first. */
+/** Makes the schemas. It first refuses whatever the names of migrations alone show to be wrong. */
 async function makeSchemas(
   { database, rehearsal, openSchema }: Options,
   places: readonly RestoredPlace[],

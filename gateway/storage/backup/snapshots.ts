@@ -1,7 +1,8 @@
 /**
- * One picture of the installation while payments go on (decision 0050): a transaction on every
- * database server, which sees all commits before its beginning. The cells' own servers come first
- * and the main database last, so that it knows every merchant and every key that a cell needs.
+ * One consistent snapshot of the installation while payments go on (decision 0050): a transaction
+ * on every database server, which sees all commits before its beginning. The cells' own servers
+ * come first and the main database last, so that it knows every merchant and every key that a cell
+ * needs.
  */
 import type pg from "pg";
 import type { Instant } from "../../values/time.ts";
@@ -34,13 +35,16 @@ export type PicturedPlace = {
 
 export type Picture = {
   readonly takenAt: Instant;
-  /** The main database first. */
+  /** The places, with the main database first. */
   readonly places: readonly PicturedPlace[];
   readonly audit: { readonly seq: number; readonly hash: string };
   close(): Promise<void>;
 };
 
-/** Another backup runs, or a rotation or move on several servers: a later try succeeds. */
+/**
+ * Another backup is running, or a rotation or move involves several servers. A later attempt
+ * succeeds.
+ */
 export class PictureRefused extends Error {}
 
 export async function openPicture(main: Database, cells: Cells): Promise<Picture> {
@@ -83,15 +87,15 @@ export async function openPicture(main: Database, cells: Cells): Promise<Picture
 
 export const mainSchemas: readonly string[] = ["public", "vault"];
 
-/** Held by the connection. */
+/** Takes the lock of backups, which the connection holds. */
 async function lockBackups(client: pg.Client): Promise<void> {
   const { rows } = await client.query("select pg_try_advisory_lock(8586, 0) as got");
   if (rows[0]?.got !== true) throw new PictureRefused("Another backup is running.");
 }
 
 /**
- * Between the pictures of two servers no key is destroyed and no merchant changes its cell. On one
- * server there is one picture, also in the middle of either.
+ * Prevents that a key is destroyed or a merchant moved between the snapshots of two servers. A
+ * single server has one snapshot, which is consistent even during either.
  */
 async function lockKeys(main: Database) {
   const lock = await takeRotationLock(main);
@@ -107,8 +111,8 @@ function ask(client: pg.Client): Query {
 }
 
 /**
- * Tables are locked before the picture is taken, which the first query does: no statement finds one
- * of them gone. No partition is dropped meanwhile, because payments would wait behind the attempt.
+ * Locks the tables before the first query takes the snapshot, so that every statement finds them.
+ * No partition is dropped until the backup ends, because payments would wait behind the attempt.
  */
 async function begin(client: pg.Client, schemas: readonly string[]): Promise<void> {
   const query = ask(client);
@@ -135,7 +139,7 @@ async function describe(client: pg.Client, schemas: readonly string[]) {
   const query = ask(client);
   const [schema = ""] = schemas;
   const tables = await listCopiedTables(query, schemas);
-  // Citus takes the picture of a worker with the first statement that reaches it.
+  // Citus takes the snapshot of a worker with the first statement that reaches the worker.
   await query(`select from "${schema}".moved_merchants limit 1`);
   return {
     client,

@@ -1,7 +1,7 @@
 /**
- * What a backup has of a database: its tables row by row in PostgreSQL's own text form, the values
- * of its sequences, the names of its partitions. Unlogged tables have keys that must never be in a
- * backup (decision 0015), and are left out.
+ * The content of a database in a backup: its tables row by row in PostgreSQL's own text form, the
+ * values of its sequences, and the names of its partitions. Unlogged tables contain keys that must
+ * never be in a backup (decision 0015), so they are omitted.
  */
 import type { Readable, Writable } from "node:stream";
 import type pg from "pg";
@@ -15,16 +15,16 @@ export type StoredTable = {
   readonly columns: readonly string[];
 };
 export type AppliedMigration = { readonly name: string; readonly compatibleFrom: string | null };
-/** As the statistics estimate it, for progress. */
+/** The size of a table as the statistics estimate it. It is used for progress. */
 export type TableSize = { readonly rows: number; readonly bytes: number };
 export type SequenceValue = {
   readonly schema: string;
   readonly name: string;
-  /** Absent when no value was taken yet. */
+  /** The last value. Null if none was taken yet. */
   readonly last: string | null;
 };
 
-/** A table stands behind those that its foreign keys name. */
+/** Lists the tables so that each comes after those to which its foreign keys refer. */
 export async function listCopiedTables(query: Query, schemas: readonly string[]) {
   const tables = await query<StoredTable & TableSize & { readonly after: readonly string[] }>(
     `select relnamespace::regnamespace::text as schema, relname as name,
@@ -45,7 +45,7 @@ export async function listCopiedTables(query: Query, schemas: readonly string[])
   return sortByKeys(tables);
 }
 
-/** Some extensions have views and tables of their own, like `pg_stat_statements`. */
+/** A condition that excludes the views and tables of extensions, like `pg_stat_statements`. */
 export const isNoExtensions = `not exists (
   select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid
     and deptype = 'e')`;
@@ -73,7 +73,7 @@ export function qualified({ schema, name }: Pick<StoredTable, "schema" | "name">
   return `${schema}.${name}`;
 }
 
-/** Names of the catalog, which may need quotes. */
+/** Quotes a name of the catalog. */
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -99,19 +99,19 @@ export async function setSequences(query: Query, values: readonly SequenceValue[
   }
 }
 
-/** Each schema's own: the names in it are found by the search path. */
+/** Lists the partitions of one schema, whose names are found by the search path. */
 export async function listPartitionNames(query: Query, schema: string) {
   await query("select set_config('search_path', $1, true)", [schema]);
   return (await listPartitions(query)).map(({ name }) => name).toSorted();
 }
 
-/** A row is a line: within values a line feed is written as `\\n`. */
+/** Copies a table out. Each row is one line: within values, a line feed is written as `\\n`. */
 export function copyOut(client: pg.ClientBase, table: StoredTable): Readable {
   const columns = table.columns.map(quoted).join(", ");
   return client.query(copyTo(`copy (select ${columns} from ${placeOf(table)}) to stdout`));
 }
 
-/** `rowCount` tells, after its end, how many rows were written. */
+/** Copies a table in. At the end, `rowCount` is the number of written rows. */
 export function copyInto(
   client: pg.ClientBase,
   table: StoredTable,
@@ -124,7 +124,10 @@ export async function truncateAll(query: Query, tables: readonly StoredTable[]):
   await query(`truncate ${tables.map(placeOf).join(", ")}`);
 }
 
-/** Triggers look at tables that are not filled yet; foreign keys are checked all the same. */
+/**
+ * Turns triggers on or off, because they would read tables that are not filled yet. Foreign keys
+ * are checked nevertheless.
+ */
 export async function switchTriggers(
   query: Query,
   tables: readonly StoredTable[],
@@ -133,7 +136,7 @@ export async function switchTriggers(
   for (const table of tables) await query(`alter table ${placeOf(table)} ${to} trigger user`);
 }
 
-/** Nothing is dropped or rewritten until the transaction ends. */
+/** Prevents that the tables are dropped or rewritten until the transaction ends. */
 export async function lockForReading(query: Query, tables: readonly StoredTable[]): Promise<void> {
   await query(`lock table ${tables.map(placeOf).join(", ")} in access share mode`);
 }

@@ -1,4 +1,4 @@
-/** Callbacks for the operator: lists, attempts, and sending again. */
+/** Callbacks for the operator: lists of them, their attempts, and sending them again. */
 import type {
   CallbackQuery,
   CallbackWindow,
@@ -21,12 +21,12 @@ export type CallbackEntry = {
   readonly state: DeliveryState;
   readonly tries: number;
   readonly made: Instant;
-  /** The next attempt. */
+  /** The time of the next attempt. */
   readonly next: Instant | null;
   readonly ended: Instant | null;
 };
 
-/** The latest first. */
+/** Lists callbacks, the latest first. */
 export function findCallbacks(query: Query, filter: DeliveryFilter, most: number) {
   return query<CallbackEntry>(
     `select order_id as order, sequence, serial, url, coalesce(ended, 'due') as state, tries,
@@ -37,7 +37,7 @@ export function findCallbacks(query: Query, filter: DeliveryFilter, most: number
   );
 }
 
-/** Every attempt, the earliest first. */
+/** Lists every attempt, the earliest first. */
 export function findAttempts(query: Query, { merchantId, orderId, sequence }: DeliveryFilter) {
   return query<StoredAttempt>(
     `select sequence, ${milliseconds("at")} as at, node, method, url, body, status, failure,
@@ -51,14 +51,15 @@ export function findAttempts(query: Query, { merchantId, orderId, sequence }: De
 
 type Resending = {
   readonly now: Instant;
-  /** The login of the user. */
+  /** The login of the user who sends them again. */
   readonly by: string;
   readonly most?: number | undefined;
 };
 
 /**
- * Due at once, with all attempts anew, after the open ones before it in its order; `asked` is false
- * for those. At most `most` are asked for, the oldest first.
+ * Makes callbacks due at once and resets their attempts. Open callbacks before them in the same
+ * order are sent first and are returned with `asked: false`. At most `most` callbacks are chosen,
+ * the oldest first.
  */
 export function resendCallbacks(
   query: Query,
@@ -90,7 +91,10 @@ export function resendCallbacks(
   );
 }
 
-/** At most so many in all cells together: each gets what those before it have left. */
+/**
+ * Returns a function that sends callbacks of one cell again. All cells together send at most
+ * `most`: each gets what the cells before it have left.
+ */
 export function makeResend(filter: DeliveryFilter, { most, ...resending }: Resending) {
   if (most === undefined) return (query: Query) => resendCallbacks(query, filter, resending);
   let left = most;
@@ -108,8 +112,8 @@ export function makeResend(filter: DeliveryFilter, { most, ...resending }: Resen
 }
 
 /**
- * A page for the portal, the latest first. No index has receivers, states and endpoints, which each
- * payment would have to keep up: so many rows are looked through, and no more.
+ * Finds a page for the portal, the latest first. No index contains receivers, states and endpoints,
+ * because each payment would have to maintain it. Therefore at most this many rows are examined.
  */
 export async function findCallbackPage(
   query: Query,
@@ -146,13 +150,16 @@ export async function findCallbackPage(
   return { rows, end };
 }
 
-/** Its month is never before that of the result, as far as the clocks of nodes agree. */
+/**
+ * Selects the last attempt. Its partition is never older than the callback, as far as the clocks of
+ * nodes agree.
+ */
 const lastAttempt = `select status, failure from callback_attempts as attempt
   where attempt.merchant_id = page.merchant_id and attempt.order_id = page.order_id
     and attempt.sequence = page.sequence and attempt.at > page.made_at - interval '1 day'
   order by attempt.at desc limit 1`;
 
-/** Of the receivers of those that a filter names, up to `most` callbacks. */
+/** Counts up to `most` of the filtered callbacks by receiver. */
 export function countReceivers(query: Query, filter: DeliveryFilter, most: number) {
   return query<{ readonly receiver: string; readonly count: number }>(
     `select receiver, count(*)::int as count
@@ -162,7 +169,7 @@ export function countReceivers(query: Query, filter: DeliveryFilter, most: numbe
   );
 }
 
-/** How those that were sent again at a moment have gone since. */
+/** Counts the results of callbacks that were sent again at a certain moment. */
 export function countResent(query: Query, filter: DeliveryFilter, at: Instant) {
   return query<ResentCount>(
     `select coalesce(ended, 'due') as state, tries > 0 as failed, count(*)::int as count
@@ -179,7 +186,7 @@ const rangeRows = `($1::bigint is null or merchant_id = $1)
   and ($4::float8 is null or made_at >= to_timestamp($4::float8 / 1000))
   and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))`;
 
-/** State, endpoint and host, from this place on. */
+/** Returns the conditions for state, endpoint and host, whose values begin at this parameter. */
 const otherRows = (at: number) => `($${at}::text is null or coalesce(ended, 'due') = $${at}
     or ($${at} = 'failing' and ended is null and tries > 0))
   and ($${at + 1}::bigint is null or exists (

@@ -1,6 +1,6 @@
 /**
  * Callbacks that are owed, and every attempt to deliver them. Most have ended and few are open, but
- * after an outage that may be many: every statement finds its rows by their key or by the time when
+ * after an outage many may be open. Every statement finds its rows by their key or by the time when
  * they are due, and is written so that the planner has no other choice.
  */
 import type { AttemptRecord, Callback, CallbackStore } from "../../callbacks/callback.ts";
@@ -15,7 +15,7 @@ type Due = {
   readonly merchant_id: string;
   readonly order_id: string;
   readonly sequence: number;
-  /** In seconds. */
+  /** When the callback is due, in seconds. */
   readonly due: number;
   /** When an earlier callback of the order is due, which has to end first. */
   readonly waits: number | null;
@@ -27,10 +27,13 @@ type Dependencies = {
   readonly findOrder: (key: Pick<Callback, "merchantId" | "orderId">) => Promise<Order | undefined>;
 };
 
-/** Nothing waits for the record of an attempt but the order's next callback. */
+/**
+ * How long attempts are gathered. Only the order's next callback waits for the record of an
+ * attempt.
+ */
 const recordGapMs = 50;
 
-/** In one statement, so that payments do not notice it. */
+/** How many rows one statement deletes, so that payments do not notice it. */
 const deletedMax = 500;
 
 export function makeCallbackStore(
@@ -112,9 +115,10 @@ function packRecord({ callback, attempt, decision }: AttemptRecord) {
 }
 
 /**
- * Of one order only the first open callback. A later one is found too, unless the earlier one is
- * itself due: it is deferred, so that the next look does not read it again. The time is wrapped:
- * bare, its maximum would be looked for among all open callbacks instead of by the order.
+ * Finds only the first open callback of each order. A later one is found too, unless the earlier
+ * one is itself due: it is then deferred, so that the next look does not read it again. The `+
+ * interval '0'` keeps the planner from searching all open callbacks for the maximum instead of
+ * those of the order.
  */
 export const dueStatement = `
 select merchant_id, order_id, sequence, extract(epoch from due_at)::float8 as due,
@@ -132,7 +136,10 @@ where due_at <= to_timestamp($1::float8 / 1000) and ${isHere}
       and earlier.due_at <= to_timestamp($1::float8 / 1000))
 order by due_at limit $2`;
 
-/** Compare-and-set: a faster node has moved the time. Compared as no index can, for the planner. */
+/**
+ * Compares and sets: another node may have moved the time since. The comparison is written so that
+ * no index serves it, which keeps the planner from the index of times.
+ */
 const stillDue = `
 from json_to_recordset($1::json)
   as found (merchant_id bigint, order_id bigint, sequence int, due float8, waits float8)
@@ -163,9 +170,10 @@ where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.ord
     select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}`;
 
 /**
- * Due with the earlier callback, so that no look reads this one before; unless another node or the
- * operator has moved it since, who knew how the earlier one went. The lock waits for a node that is
- * recording the end of the earlier one: that node has not seen this one, and would not make it due.
+ * Makes a callback due together with the earlier one of its order, so that no look reads it before.
+ * It does nothing if another node or the operator has moved it since. The lock waits for a node
+ * that is recording the end of the earlier callback: that node has not seen this one and would not
+ * make it due.
  */
 export const waitStatement = `
 with open as (
@@ -183,10 +191,11 @@ with open as (
 select from earlier where due_at is not null`;
 
 /**
- * A callback that has ended makes the order's next one due; one that has not takes it along, unless
- * that was attempted in this batch too: a statement can update a row once only. For the planner
- * there is a redundant condition, which makes it expect one row, and a comparison that no index
- * serves: it then goes by the key, and does not read all open callbacks for each of the batch.
+ * Records attempts. A callback that has ended makes the order's next one due. One that has not
+ * ended moves the next one to its own time, unless that was attempted in this batch too, because a
+ * statement can update a row only once. Two details are for the planner: a redundant condition
+ * makes it expect one row, and a comparison without an index makes it use the key, so that it does
+ * not read all open callbacks for each item.
  */
 export const recordStatement = `
 with attempted as materialized (
@@ -223,7 +232,10 @@ where callbacks.merchant_id = moved.merchant_id and callbacks.order_id = moved.o
     where own.merchant_id = callbacks.merchant_id and own.order_id = callbacks.order_id
       and own.sequence = callbacks.sequence)`;
 
-/** With every attempt, which holds data of merchants' customers. Nodes skip each other's rows. */
+/**
+ * Deletes old callbacks with their attempts, which contain data of merchants' customers. Nodes skip
+ * each other's rows.
+ */
 const deleteStatement = `
 with old as materialized (
   select merchant_id, order_id, sequence from callbacks

@@ -1,6 +1,6 @@
 /**
- * The fingerprints of cards while their key is replaced, with the hash ids of references, and the
- * entries of lists from before.
+ * The fingerprints of cards while their key is replaced, the hash ids of references, and the list
+ * entries under earlier keys.
  */
 import type { SealedCard } from "../../vault/vault.ts";
 import type { Database, Query } from "../server/database.ts";
@@ -10,7 +10,7 @@ const pageSize = 500;
 
 export type FingerprintedCard = SealedCard & { readonly fingerprint: Buffer };
 
-/** By merchant and card, from the one after `after` on. */
+/** Lists cards by merchant and id, beginning after `after`. */
 export function listSealedCards({ query }: Database, after: SealedCard | undefined) {
   return query<FingerprintedCard>(
     `select merchant_id as "merchantId", id as "cardId", key_id as "keyId", sealed, fingerprint
@@ -24,7 +24,7 @@ type NewFingerprint = Pick<FingerprintedCard, "merchantId" | "cardId" | "fingerp
   readonly hashId: string;
 };
 
-/** Answers how many cards and references had others. */
+/** Writes fingerprints. Returns how many cards and references had other ones. */
 export async function writeFingerprints(
   { query }: Database,
   cards: readonly NewFingerprint[],
@@ -54,7 +54,7 @@ export async function writeFingerprints(
   return { cards: written.length, references: references.length };
 }
 
-/** Entries that a node may have added by the key before this one. */
+/** Finds entries that a node may have added under the previous key. */
 export function findEarlierEntries(query: Query, keyId: number, graceMs: number) {
   return query<{ id: string; value: string }>(
     `select entry.id, value from list_entries as entry, vault.keys as made

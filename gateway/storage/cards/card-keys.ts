@@ -1,27 +1,33 @@
 /**
  * A cell's copy of the list of the vault's keys. The statement that writes a card, or pending card
- * data, locks the row of its key for sharing; the statement that destroys a key locks it alone. So
- * nothing is written under a destroyed key, however late its writer is. A key is listed by its
- * first writer, if the vault has it, and a destroyed key stays listed in every cell.
+ * data, takes a shared lock on the row of its key, and the statement that destroys a key takes an
+ * exclusive one. Therefore nothing is written under a destroyed key, however late the writer is.
+ * The first writer of a key lists it if the vault has it, and a destroyed key stays listed in every
+ * cell.
  */
 import type { Database, Query } from "../server/database.ts";
 
-/** A part of a writing statement: the keys of the array that may seal cards, locked. */
+/** Returns a part of a writing statement: it locks those keys of the array that may seal cards. */
 export function lockUsableKeys(ids: string): string {
   return `usable as materialized (
   select id from card_keys where id = any(${ids}) and destroyed_at is null for share
 )`;
 }
 
-/** A row is of the write, or names a key that seals nothing here; then nothing is written. */
+/**
+ * A row of the write, or the number of a key that may not seal anything here. In the second case,
+ * nothing was written.
+ */
 export type RefusedKey = { readonly refusedKey?: number | null };
 
-/** Absent where nothing is sealed by keys from memory. */
+/**
+ * Checks that the vault has the keys. It is absent where no keys from memory are used for sealing.
+ */
 export type ConfirmKeys = { readonly confirmKeys?: (ids: readonly number[]) => Promise<boolean> };
 
 /**
- * Fails when a key is destroyed, or lost with the latest commits. One that is only new here is
- * listed, and the write repeated.
+ * Writes, and fails if a key is destroyed, or was lost with the latest commits. If a key is merely
+ * new in this cell, it lists the key and repeats the write.
  */
 export async function writeUnderKeys<Row extends RefusedKey>(
   query: Query,
@@ -32,7 +38,7 @@ export async function writeUnderKeys<Row extends RefusedKey>(
   const refused = rows.flatMap(({ refusedKey }) => refusedKey ?? []);
   if (refused.length === 0) return rows;
   if ((await confirmKeys?.(refused)) === false) {
-    // The keys were read again: another try seals with one that is there.
+    // The keys were read again, so another try seals with an existing one.
     const lost = new Error(`the vault does not have the key ${refused[0]}`);
     throw Object.assign(lost, { code: "40001" });
   }
@@ -51,7 +57,10 @@ export async function listCardKeys(query: Query, ids: readonly number[]): Promis
   );
 }
 
-/** False when a card of this cell is under the key. Waits for statements that write such a card. */
+/**
+ * Closes a key for new cards. Waits for statements that write such a card, and returns false if a
+ * card of this cell is under the key.
+ */
 export function closeCardKey({ transaction }: Database, id: number): Promise<boolean> {
   return transaction(async (query) => {
     await listCardKeys(query, [id]);
@@ -69,7 +78,7 @@ const underKey = `
 (select from cards where key_id = $1 limit 1)
 union all (select from held_keys where key_id = $1 limit 1)`;
 
-/** Into a new cell: the keys that were destroyed before it was made. */
+/** Copies the keys that were destroyed earlier into a new cell. */
 export async function copyDestroyedKeys(main: Query, cell: Query): Promise<void> {
   const rows = await main<{ id: number }>(
     "select id from card_keys where destroyed_at is not null",

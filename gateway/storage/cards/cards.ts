@@ -1,5 +1,5 @@
 /**
- * The tables of cards: sealed cards, references to them, and pending card data. Nothing here can
+ * The tables of cards: sealed cards, references to them, and pending card data. This code cannot
  * open what it stores. The statement that begins an order writes its card (`commit.ts`).
  */
 import type {
@@ -33,7 +33,10 @@ import {
 } from "../server/gather.ts";
 import { type ConfirmKeys, lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 
-/** Look-ups of the same moment become one statement: captures and returns come in crowds. */
+/**
+ * Gathers look-ups of the same moment into one statement, because captures and returns often come
+ * in large numbers.
+ */
 export function makeFindSealedCard(query: Query, options: GatherOptions = {}): FindSealedCard {
   const statement = `
     select cards.merchant_id, cards.id, cards.key_id as "keyId", cards.sealed, cards.fingerprint,
@@ -90,7 +93,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
           plainArray(referencePurposes.map((purpose) => ids[purpose])),
         ],
       );
-      // Of concurrent requests, the first has written them: all answer the same.
+      // Of concurrent requests, the first has written the references, and all return the same.
       const written = await findByCard(merchantId, cardId);
       if (written === undefined) throw new Error("card references were written and are not there");
       return written.ids;
@@ -151,7 +154,10 @@ type ReferenceRow = Omit<
 
 const remover = "case when removed_at is not null then coalesce(removed_by, 'operator') end";
 
-/** An order in flight or in doubt may have to send the number again. */
+/**
+ * Finds removed references whose card can be destroyed. An order in flight or in doubt may have to
+ * send the card number again.
+ */
 const findRemoved = `
 select merchant_id as "merchantId", card_id as "cardId" from card_references as removed
 where removed_at <= to_timestamp($1::float8 / 1000) and destroyed_at is null and purpose = 'card'
@@ -166,16 +172,17 @@ export function cardColumns(cards: readonly CardOfMerchant[]) {
 }
 
 /**
- * Pending card data and its keys, in two tables that the database keeps out of its write-ahead
- * log, and so out of base backups and replicas. They outlive a node; a crash of the database
- * empties them.
+ * Stores pending card data and its keys in two tables that the database excludes from its
+ * write-ahead log, and therefore from base backups and replicas. They survive the end of a node; a
+ * crash of the database empties them.
  */
 export function makePendingCardStore(
   query: Query,
   options: GatherOptions & ConfirmKeys = {},
 ): PendingCardStore {
   const put = makeGather(async (items: readonly Put[]) => {
-    // Of two for one order the later one counts, and a statement may write a row only once.
+    // If a batch has two items for one order, the later one counts, because a statement can write a
+    // row only once.
     const latest = [...new Map(items.map((item) => [item.row.context, item])).values()];
     const columns = [
       textArray(latest.map(({ row }) => row.context)),
@@ -215,14 +222,18 @@ export function makePendingCardStore(
 type Wanted = { readonly context: string; readonly now: Instant };
 type Put = { readonly row: PendingCardRow; readonly expiresAt: Instant };
 
-/** Before a database is shut down in order, which would write them to its files. */
+/**
+ * Deletes the pending card data before an orderly shutdown of the database, which would write it to
+ * the files.
+ */
 export async function deletePendingCards(query: Query): Promise<void> {
   await query("truncate held_keys, held_secrets");
 }
 
 /**
- * Frees the space of deleted rows; an empty table leaves no page in its file. Only the owner of a
- * table may do that, which the role of the vault is not; another login is warned by the database.
+ * Frees the space of deleted rows, so that an empty table leaves no page in its file. Only the
+ * owner of a table may do that, so the connection drops the role of the vault first. The database
+ * warns a login that is not the owner.
  */
 export async function vacuumPendingCards({ connect }: Pick<Database, "connect">): Promise<void> {
   const client = await connect();
@@ -234,7 +245,7 @@ export async function vacuumPendingCards({ connect }: Pick<Database, "connect">)
   }
 }
 
-/** The first part of a context is the merchant. */
+/** A condition for home cells: the first part of a context is the merchant. */
 const ownersLiveHere = livesHere(
   "in (select split_part(owner, '/', 1)::bigint from unnest($1::text[]) as owner)",
 );

@@ -1,6 +1,6 @@
 /**
- * Keys for message authentication that a host delivers: stored once, by whichever node the host
- * spoke to, and never a second time.
+ * Keys for message authentication that a host delivers. Each is stored only once, by the node that
+ * received it.
  */
 import type { DeliveredKey, StoreKey } from "../../acquirers/gates.ts";
 import type { GateId } from "../../values/ids.ts";
@@ -11,9 +11,9 @@ import type { Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
 import { macKeyContext } from "./mac-keys.ts";
 
-/** A delivered key writes after this, if the host has not used it before. */
+/** The gateway signs with a delivered key after this time, or earlier if the host has used it. */
 const writesAfterMs = 60_000;
-/** The key before it verifies for so long, if the host does not use the new one before. */
+/** The previous key verifies messages for this long, unless the host uses the new one earlier. */
 const verifiesForMs = 3_600_000;
 
 type StoreDependencies = {
@@ -23,8 +23,8 @@ type StoreDependencies = {
 };
 
 /**
- * One node stores a delivered key, and all nodes are notified of it. The first key of a gate writes
- * at once: there is no other.
+ * Makes the storing of delivered keys. One node stores a key, and all nodes are notified of it. The
+ * first key of a gate is used at once, because there is no other.
  */
 export function makeStoreKey(
   { audit, sealSecret, clock }: StoreDependencies,
@@ -32,7 +32,7 @@ export function makeStoreKey(
 ): StoreKey {
   return (delivered: DeliveredKey) =>
     audit.change(async (query, write) => {
-      // Deliveries to one gate come one after the other.
+      // Deliveries to one gate are stored one after the other.
       await query("select id from gates where id = $1 for update", [gateId]);
       const now = clock.now();
       if (!(await isNew(query, delivered, now))) {
@@ -86,7 +86,9 @@ export function makeStoreKey(
 
 export function makeDueKeys(query: Query, clock: Pick<Clock, "now">) {
   return {
-    /** The gates whose next key is due: this node asks for it, and no other does. */
+    /**
+     * Returns the gates whose next key is due. The claim makes sure that no other node asks for it.
+     */
     async claimDue(): Promise<readonly GateId[]> {
       const rows = await query<{ gateId: GateId }>(
         `update gate_zone_keys set asked_at = to_timestamp($1::float8 / 1000)
@@ -97,7 +99,7 @@ export function makeDueKeys(query: Query, clock: Pick<Clock, "now">) {
       return rows.map(({ gateId }) => gateId);
     },
 
-    /** The host could not be asked: it is due again after a minute. */
+    /** Makes the request due again after a minute if the host could not be asked. */
     async postpone(gate: GateId): Promise<void> {
       await query(
         `update gate_zone_keys

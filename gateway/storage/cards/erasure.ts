@@ -1,7 +1,7 @@
 /**
- * Deletes what must not be known any longer from orders that stay in the books: a person's data,
- * and hash ids whose key is being replaced. It changes nothing of
- * what happened to an order, and is the only code beside the commit queue that writes orders.
+ * Deletes data that must not be known any longer from orders that stay in the books: a person's
+ * data, and hash ids whose key is being replaced. It changes nothing about what happened to an
+ * order. Besides the commit queue, it is the only code that writes orders.
  */
 import type { CardOfMerchant } from "../../engine/cards.ts";
 import { erase } from "../../orders/erase.ts";
@@ -13,16 +13,19 @@ import { lockIndex } from "../portal/order-index.ts";
 import { besideOthers, type Database, type Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
 
-/** Orders a statement looks at, so that payments do not notice it. */
+/** How many orders a statement examines, so that payments do not notice it. */
 const pageSize = 1_000;
 
-/** For the history of an order that is changed. */
+/** The author and the time of the change, for the history of the order. */
 export type Deletion = { readonly by: string; readonly at: Instant };
 
 /** Thirty-two zeros are no digest, and zero is no key. */
 const noDigest = "digest = decode(repeat('00', 32), 'hex'), digest_key = 0";
 
-/** A step like any other, with its history; what is due stays due, for the new version. */
+/**
+ * Writes the change as a step with its history. An effect that is due stays due, for the new
+ * version.
+ */
 const asStep = (update: string) => `
 with changed as (
   ${update}
@@ -36,14 +39,13 @@ with changed as (
 )
 select from changed`;
 
-/** The step of a younger order may be on its way. */
+/** How long to wait before orders are read: the step of a younger order may not be stored yet. */
 export const settledMs = 15 * 60_000;
 
 /**
- * Gives the orders of a page the hash ids that follow from their cards' fingerprints; the card of
- * an order may be destroyed, and its hash id then stays as it is. An order that has changed since
- * it was read is read again. Each call goes on after the page of the last one, and answers how many
- * orders it has looked at.
+ * Writes the hash ids that follow from the fingerprints of an order's cards. If a card is
+ * destroyed, its hash id stays as it is. An order that has changed since it was read is read again.
+ * Each call continues after the page of the last one, and returns how many orders it has examined.
  */
 export function makeRenewHashIds(
   query: Query,
@@ -58,7 +60,7 @@ export function makeRenewHashIds(
     return count;
   };
 
-  /** False when an order has changed meanwhile. */
+  /** Returns false if an order has changed since it was read. */
   async function renewPage(after: string, last: string): Promise<boolean> {
     const page = await query<StoredProgress>(
       `select merchant_id as "merchantId", id, version, progress from orders
@@ -114,12 +116,12 @@ type StoredProgress = {
   readonly progress: Progress;
 };
 
-/** The card, and those that were refused on the payment page. */
+/** Returns the order's card, and the cards that were refused on the payment page. */
 function cardsIn({ card, page }: Progress): readonly HashedCard[] {
   return [...(card ? [card] : []), ...(page?.refused ?? []).map((each) => each.card)];
 }
 
-/** Nothing when all are as they should be. */
+/** Returns the progress with new hash ids, or undefined if none has changed. */
 function renewHashIds(
   { merchantId, progress }: StoredProgress,
   hashIds: ReadonlyMap<string, string>,
@@ -138,7 +140,7 @@ function renewHashIds(
   return JSON.stringify(next) === JSON.stringify(progress) ? undefined : next;
 }
 
-/** The orders of a cell by id. */
+/** Reads the orders of a cell by id. */
 function makeNextPage(query: Query) {
   let last = "0";
   return async () => {
@@ -152,20 +154,23 @@ function makeNextPage(query: Query) {
   };
 }
 
-/** A person, by the address or by the hash ids of a card at each merchant. */
+/** A person, named by the email address or by the hash ids of a card at each merchant. */
 export type Person =
-  /** In each way in which it may have been stored, in lower case. */
+  /** The address in each form in which it may have been stored, in lower case. */
   | { readonly emails: readonly string[] }
   | { readonly hashIds: Iterable<readonly [MerchantId, string]> };
 
 export type OrderOfPerson = {
   readonly merchantId: MerchantId;
   readonly id: OrderId;
-  /** In flight, in doubt, or with a callback that is still to be delivered. */
+  /** Whether the order is in flight, in doubt, or has a callback that is still to be delivered. */
   readonly isOpen: boolean;
 };
 
-/** No index has addresses or hash ids: all orders are looked through, page by page. */
+/**
+ * Finds the orders of a person. No index has addresses or hash ids, so it examines all orders page
+ * by page.
+ */
 export async function findOrdersOf(
   { query }: Pick<Database, "query">,
   person: Person,
@@ -191,7 +196,7 @@ export async function findOrdersOf(
 }
 
 const byEmail = "lower(facts #>> '{purchase,customer,email}') = any($3::text[])";
-/** Also one that was refused on the payment page. */
+/** A condition for a card, including one that was refused on the payment page. */
 const byCard = `((merchant_id, progress #>> '{card,hashId}') in (
   select * from unnest($3::bigint[], $4::text[])) or exists (
   select from ${refusedTries} where (merchant_id, tried #>> '{card,hashId}') in (
@@ -204,8 +209,9 @@ const isBusy = `(${isOpen} or exists (
 type ErasedOrder = { readonly cards: readonly CardOfMerchant[] };
 
 /**
- * Erases an order with its history, callbacks and references; nothing when it is open by now. The
- * version grows, so that a node which has the order in memory cannot write the data back.
+ * Erases an order with its history, callbacks and references. Returns undefined if the order is
+ * open by now. The version increases, so that a node which has the order in memory cannot write the
+ * data back.
  */
 export function eraseOrder(
   { transaction }: Pick<Database, "transaction">,
@@ -273,7 +279,7 @@ async function eraseHistory(query: Query, key: readonly string[]): Promise<void>
   }
 }
 
-/** Addresses and answers may have the customer's data in them. */
+/** URLs and answers may contain the customer's data. */
 const eraseCallbacks = [
   "update callbacks set url = '' where merchant_id = $1 and order_id = $2",
   `update callback_attempts set url = '', body = '', answer = ''
@@ -281,8 +287,9 @@ const eraseCallbacks = [
 ];
 
 /**
- * A node writes the rest of the row again, because the order's version is newer; one that holds
- * the order from before in memory does not.
+ * Erases the person from the index. The stored version is set back, so that a node writes the rest
+ * of the row again. A node that has the old order in memory does not overwrite it, because that
+ * version is not newer.
  */
 const eraseIndex = `
 update order_index set email = '', name = '', people = '{}', last_four = '',
@@ -317,8 +324,8 @@ const erasedTables = [
 ];
 
 /**
- * Frees what changed rows had before, unless an older transaction still sees them. The disk and
- * the write-ahead log may have their bytes for longer.
+ * Frees the space of the earlier versions of changed rows, unless an older transaction still sees
+ * them. The disk and the write-ahead log may contain their bytes for longer.
  */
 export async function vacuumErased(database: Pick<Database, "connect">): Promise<void> {
   const client = await database.connect();

@@ -1,6 +1,6 @@
 /**
- * The keys of gates for message authentication, and the zone keys under which hosts deliver them,
- * as they are stored: sealed by the vault's keys.
+ * The stored keys of gates for message authentication, and the zone keys under which hosts deliver
+ * them. The vault's keys seal both.
  */
 import type { GateMacKey, GateZoneKey } from "../../acquirers/gates.ts";
 import type { GateId } from "../../values/ids.ts";
@@ -15,7 +15,7 @@ type KeyRow = Omit<GateMacKey, "key" | "writesAt" | "verifiesUntil"> & {
   readonly verifiesUntil: number | null;
 };
 
-/** By gate, the newest first: it writes. */
+/** Loads the keys by gate, the newest first. The gateway signs with the newest. */
 export async function loadMacKeys(
   query: Query,
   open: Open,
@@ -59,7 +59,7 @@ function msOf(column: string): string {
   return `(extract(epoch from ${column}) * 1000)::float8`;
 }
 
-/** What a key is sealed for. */
+/** Returns the context in which a gate's key is sealed. */
 export function macKeyContext(gateId: string): string {
   return `mac-key/${gateId}`;
 }
@@ -68,7 +68,10 @@ export function zoneKeyContext(gateId: string): string {
   return `zone-key/${gateId}`;
 }
 
-/** Gates whose messages should be authenticated and are not, with the reason for thinking so. */
+/**
+ * Lists gates whose messages should be authenticated but are not, with the reason for that
+ * expectation.
+ */
 export function listUnauthenticated(
   query: Query,
 ): Promise<readonly { readonly name: string; readonly hasZoneKey: boolean }[]> {
@@ -81,7 +84,7 @@ export function listUnauthenticated(
   );
 }
 
-/** What may be shown of a key. */
+/** The facts about a key that may be shown. */
 export type ListedMacKey = {
   readonly id: string;
   readonly algorithm: string;
@@ -89,11 +92,11 @@ export type ListedMacKey = {
   readonly checkValue: string;
   readonly createdAt: string;
   readonly delivered: boolean;
-  /** Of a key that has a successor. */
+  /** The end of the key's use, if it has a successor. */
   readonly verifiesUntil: string | null;
 };
 
-/** The newest first. */
+/** Lists the keys of a gate, the newest first. */
 export function listMacKeys(query: Query, gateId: GateId): Promise<readonly ListedMacKey[]> {
   const printed = (column: string) =>
     `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI UTC')`;

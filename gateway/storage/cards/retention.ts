@@ -1,6 +1,6 @@
 /**
- * What the retention of card numbers reads and writes in one cell: nodes' connections find out
- * which cards are due, the vault's connections destroy them.
+ * The retention of card numbers in one cell. The connections of nodes find out which cards are due,
+ * and the vault's connections destroy them.
  */
 import type { CardOfMerchant } from "../../engine/cards.ts";
 import type { CondemnedCard, RetentionStore } from "../../engine/retention.ts";
@@ -57,7 +57,7 @@ export function makeRetentionStore({ node, vault }: Databases): RetentionStore {
   };
 }
 
-/** By connections that may write the vault's tables. */
+/** Marks cards for destruction. The connection must have the right to write the vault's tables. */
 export async function condemnCards(
   query: Query,
   cards: readonly CondemnedCard[],
@@ -82,7 +82,10 @@ on conflict (days) do update set walked_at = excluded.walked_at
     or known.walked_at > excluded.walked_at
 returning after_id as after`;
 
-/** The row of no days has the rules. At most once in a while: settings of nodes may differ. */
+/**
+ * Restarts every walk if the rules have changed. The row of 0 days stores a hash of the rules. The
+ * restart happens at most once in a while, because the settings of nodes may differ.
+ */
 const restartWalks = `
 with changed as (
   insert into retention_walks as known (days, after_id, walked_at)

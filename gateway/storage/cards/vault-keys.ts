@@ -1,7 +1,7 @@
 /**
  * The table of the vault's keys, and its part in a rotation: the next key is added, cards and
  * secrets are sealed with it page by page while nodes work, and a key that seals nothing any more
- * is destroyed. Nodes are notified of every change, as of the configuration's.
+ * is destroyed. Nodes are notified of every change.
  */
 import type { KeyStore, SealedKey } from "../../vault/keys.ts";
 import type { CvvKeyRow, CvvKeyStore } from "../../vault/request-digests.ts";
@@ -65,8 +65,8 @@ export async function listKeys(
 }
 
 /**
- * How many days the keys in use are old, by purpose. The key-encryption key is not in the database:
- * its age is that of the last rewrap, or of the oldest key.
+ * Returns the age of the current keys in days, by purpose. The key-encryption key is not in the
+ * database: its age is that of the last rewrap, or of the oldest key.
  */
 export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, number>> {
   const days = (since: string) => `floor(extract(epoch from now() - ${since}) / 86400)::int`;
@@ -81,13 +81,17 @@ export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, num
   return new Map(rows.map((row) => [row.purpose, row.days]));
 }
 
-/** The key of pending card data is replaced every day: the list would have little else. */
+/**
+ * The condition for old keys of pending card data, which are not listed: this key is replaced every
+ * day.
+ */
 const isOldPending =
   "coalesce(purpose = 'held' and destroyed_at < now() - interval '30 days', false)";
 
 /**
- * Whether the key of pending card data is a day old. After another key-encryption key was
- * introduced it waits for a day too: a node that still has the old one could not open a new key.
+ * Returns whether the key of pending card data is a day old. It also waits a day after a new
+ * key-encryption key was introduced, because a node that still has the old one could not open a new
+ * key.
  */
 export async function isPendingKeyDue(vault: Query, node: Query): Promise<boolean> {
   const day = "now() - interval '1 day'";
@@ -99,7 +103,10 @@ export async function isPendingKeyDue(vault: Query, node: Query): Promise<boolea
   return (await node(wrapped)).length === 0;
 }
 
-/** Absent while another rotation runs. The lock ends with its connection. */
+/**
+ * Takes the lock of rotations. Returns undefined while another rotation runs. The lock ends with
+ * its connection.
+ */
 export async function takeRotationLock(database: Database) {
   const client = await database.connect();
   const { rows } = await client.query("select pg_try_advisory_lock(8585, 0) as got");
@@ -108,7 +115,10 @@ export async function takeRotationLock(database: Database) {
   return undefined;
 }
 
-/** For the key of pending card data, of which the vaults of all cells have rows. */
+/**
+ * Makes the operations on the key of pending card data, under which the vaults of all cells have
+ * rows.
+ */
 export function makePendingKeys(vault: Database, node: Pick<Database, "query">, cells: Cells) {
   const vaults = cells.stores((each) => each.vault);
   return {
@@ -119,7 +129,7 @@ export function makePendingKeys(vault: Database, node: Pick<Database, "query">, 
   };
 }
 
-/** Seals all keys with another key-encryption key, or none. */
+/** Seals all keys with another key-encryption key, or none of them. */
 export async function rewrapKeys(
   database: Database,
   rewrap: (key: SealedKey) => Uint8Array,
@@ -136,7 +146,7 @@ export async function rewrapKeys(
   return count;
 }
 
-/** Frees the bytes that a changed row had before; the disk may have its bytes for longer. */
+/** Frees the bytes of earlier versions of rows. The disk may contain them for longer. */
 const vacuumKeys = "vacuum vault.keys";
 
 export function makeRotationStore(database: Database, cells: readonly Database[]): RotationStore {
@@ -269,7 +279,10 @@ function cardsOf({ query }: Database): Pick<OfCell, "countCards" | "listCards" |
   };
 }
 
-/** Control keys, keys of wallets and gates, users' secrets, addresses of cells, by context. */
+/**
+ * Lists and reseals the secrets of the configuration by context: control keys, keys of wallets and
+ * gates, users' secrets, and addresses of cells.
+ */
 function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
   return {
     async listSecrets() {
@@ -328,8 +341,8 @@ const reseal: Readonly<Record<string, string>> = {
 };
 
 /**
- * The keys for digests of CVVs: some rows that nodes share, in no backup. By the vault's own
- * connections.
+ * Stores the keys for digests of CVVs: a few rows that nodes share and that are in no backup. It
+ * uses the vault's own connections.
  */
 export function makeCvvKeyStore(query: Query): CvvKeyStore {
   return {
@@ -358,7 +371,9 @@ export function makeCvvKeyStore(query: Query): CvvKeyStore {
   };
 }
 
-/** Before a database is shut down in order, which would write them to its files. */
+/**
+ * Deletes the keys before an orderly shutdown of the database, which would write them to its files.
+ */
 export async function deleteCvvKeys(query: Query): Promise<void> {
   await query("truncate vault.cvv_keys");
 }

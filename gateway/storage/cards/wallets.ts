@@ -1,5 +1,5 @@
 /**
- * What is stored for wallets: merchants' keys, sealed by the vault's keys, and the tokens that were
+ * The stored data of wallets: merchants' keys, sealed by the vault's keys, and the tokens that were
  * used, so that each pays once.
  */
 import { createPrivateKey, randomUUID } from "node:crypto";
@@ -47,17 +47,17 @@ type KeyRow = Pick<WalletKey, "id" | "merchantId" | "wallet"> & {
   readonly certificate: string | null;
 };
 
-/** What a key is sealed for. */
+/** Returns the context in which a wallet's key is sealed. */
 export function walletKeyContext(merchantId: string, wallet: string): string {
   return `wallet-key/${merchantId}/${wallet}`;
 }
 
-/** What may be shown of a key. */
+/** The facts about a key that may be shown. */
 export type ListedWalletKey = {
   readonly id: string;
   readonly merchantId: MerchantId;
   readonly wallet: KeyUse;
-  /** SPKI, in PEM. */
+  /** The public key as SPKI in PEM. */
   readonly publicKey: string;
   readonly certificate: string | null;
   readonly createdAt: string;
@@ -68,7 +68,7 @@ type NewWalletKey = Pick<ListedWalletKey, "merchantId" | "wallet" | "publicKey">
   readonly privateKey: Secret<string>;
 };
 
-/** Of all merchants, or of one. */
+/** Lists the keys of one merchant, or of all. */
 export function listWalletKeys(query: Query, merchantId?: MerchantId) {
   return query<ListedWalletKey>(
     `select id, merchant_id as "merchantId", wallet, public_key as "publicKey", certificate,
@@ -118,7 +118,7 @@ export function makeWalletKeyAdministration(
       });
     },
 
-    /** `vacuumWalletKeys` destroys the private key after the commit. */
+    /** Removes a key. `vacuumWalletKeys` destroys the private key after the commit. */
     async remove(id: string): Promise<boolean> {
       return audit.change(async (inside, write) => {
         const rows = await inside(
@@ -135,14 +135,17 @@ export function makeWalletKeyAdministration(
   };
 }
 
-/** Frees what the rows of removed keys had before: the private keys. */
+/** Frees the space of earlier versions of the rows, which contain the removed private keys. */
 export async function vacuumWalletKeys(query: Query): Promise<void> {
   await query("vacuum vault.wallet_keys");
 }
 
 const deleteEveryMs = 60_000;
 
-/** False when another request has used the token; repeats of the same request share it. */
+/**
+ * Claims a token. Returns false if another request has used it; repeats of the same request share
+ * it.
+ */
 export function makeClaimToken(
   query: Query,
   clock: Clock,
@@ -182,7 +185,7 @@ export function makeClaimToken(
   return (token) => take({ ...token, claim: randomUUID() });
 }
 
-/** A claim is one request's, and the same in all its tries. */
+/** A claim belongs to one request and is the same in all its tries. */
 type ClaimedToken = UsedToken & { readonly claim: string };
 
 type TokenRow = Record<"merchant_id" | "wallet" | "message_id", string> & { digest: Buffer };
@@ -190,8 +193,8 @@ type TokenRow = Record<"merchant_id" | "wallet" | "message_id", string> & { dige
 type Claim = Omit<ClaimedToken, "replayIds"> & UsedToken["replayIds"][number] & { holders: number };
 
 /**
- * A statement may write a row once: of several requests with one replay id the first is written,
- * and its repeats are counted as holders.
+ * Merges the tokens of a batch, because a statement can write a row only once. Of several requests
+ * with one replay id, the first is written, and its repeats are counted as holders.
  */
 function claimsOf(tokens: readonly ClaimedToken[]): readonly Claim[] {
   const claims = new Map<string, Claim>();
@@ -211,9 +214,9 @@ function keyOf({ merchantId, wallet }: Pick<UsedToken, "merchantId" | "wallet">,
 }
 
 /**
- * Returns the digest of the present holder: the first request, or the next after its release. A try
- * whose answer was lost is not counted twice. If a repeat was counted in between, it is: then the
- * token stays with this request, which is safe.
+ * Claims tokens and returns the digest of the present holder: the first request, or the next one
+ * after its release. A try whose answer was lost is not counted twice. If a repeat was counted in
+ * between, the try is counted again, and the token stays with this request, which is safe.
  */
 const claimStatement = `
 insert into wallet_messages as known
@@ -233,7 +236,7 @@ on conflict (merchant_id, wallet, message_id) do update set
     then excluded.claim else known.claim end
 returning merchant_id, wallet, message_id, digest`;
 
-/** Another request can claim the token when no holder is left. */
+/** Releases a token. Another request can claim it when no holder is left. */
 export async function releaseToken(query: Query, token: UsedToken): Promise<void> {
   const { merchantId, wallet, replayIds, digest } = token;
   await query(

@@ -1,4 +1,4 @@
-/** Adds, lists and examines cells. A cell is listed when it has all tables and grants. */
+/** Adds, lists and examines cells. A cell is listed once it has all tables and grants. */
 import type { Vault } from "../../vault/vault.ts";
 import { copyDestroyedKeys } from "../cards/card-keys.ts";
 import { notifyNodes } from "../configuration/configuration.ts";
@@ -15,7 +15,10 @@ import {
   storeTalliesUncompressed,
 } from "./citus.ts";
 
-/** The caller holds the lock of key rotations: no key is destroyed meanwhile. Answers the place. */
+/**
+ * Adds a cell and returns its place. The caller holds the lock of key rotations, so that no key is
+ * destroyed in between.
+ */
 export async function addCell(
   { audit, database, cells, sealSecret }: AddingCell,
   place: CellPlace,
@@ -29,7 +32,8 @@ export async function addCell(
       if (problem !== undefined) throw new Error(problem.sentence);
     }
     await prepareCell(cell.node, place, report);
-    // It locks the table: no merchant has payments in the cell yet.
+    // The statement locks the table, which is harmless because no merchant has payments in the cell
+    // yet.
     if (place.onCitus === true) {
       await storeTalliesUncompressed(cell.node.query, schemaOf(place.name));
     }
@@ -55,7 +59,7 @@ type AddingCell = {
   readonly sealSecret: Vault["sealSecret"];
 };
 
-/** Tables and grants as this version needs them. */
+/** Makes the tables and grants that this version needs. */
 export async function prepareCell(
   cell: Database,
   { name, onCitus = false }: CellPlace,
@@ -78,7 +82,7 @@ export function countMerchants(query: Query) {
   );
 }
 
-/** What `gw cell check` tells of a cell that answers. */
+/** Returns what `gw cell check` shows of a reachable cell. */
 export async function examineCell({ query }: Database, { name, onCitus = false }: CellPlace) {
   await query("select from moved_merchants limit 1");
   const schema = name === mainCell ? "public" : schemaOf(name);
@@ -94,7 +98,7 @@ export async function examineCell({ query }: Database, { name, onCitus = false }
   return onCitus ? { ...row, ...(await examineOnWorker(query, schema)) } : row;
 }
 
-/** In words. A coordinator of Citus is asked for the worker. */
+/** Describes the place of a cell in words. On Citus, the coordinator names the worker. */
 export async function describePlace(
   { query }: Database,
   { name, url, onCitus = false }: CellPlace,

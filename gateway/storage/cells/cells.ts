@@ -1,7 +1,7 @@
 /**
  * Cells (decision 0034). Every merchant lives in one: a schema with the tables of its orders, in
- * the main database or behind an address of its own. A store is made once for each cell, with its
- * own connections and queues, so that a cell that is away costs its own merchants only.
+ * the main database or on a server of its own. Each cell has its own stores with their own
+ * connections and queues, so that an unreachable cell only affects its own merchants.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { MerchantId } from "../../values/ids.ts";
@@ -11,12 +11,12 @@ import type { Database, Query } from "../server/database.ts";
 
 export const mainCell = "main";
 
-/** The vault's tables are reached by connections of their own. */
+/** The databases of a cell. The vault's tables have connections of their own. */
 export type CellDatabases = { readonly node: Database; readonly vault: Database };
 
 export type CellPlace = {
   readonly name: string;
-  /** Without an address it is in the main database. */
+  /** The address of the cell's server. Without one, the cell is in the main database. */
   readonly url?: Secret<string> | undefined;
   /** Its database is a Citus coordinator, which keeps the cell's tables on a worker. */
   readonly onCitus?: boolean;
@@ -26,7 +26,7 @@ export function schemaOf(cell: string): string {
   return `cell_${cell}`;
 }
 
-/** What a cell's address is sealed for. */
+/** Returns the context in which a cell's address is sealed. */
 export function cellContext(cell: string): string {
   return `cell/${cell}`;
 }
@@ -46,7 +46,10 @@ export async function loadCells(
   }));
 }
 
-/** Also for commands, which have no configuration open. */
+/**
+ * Loads the cells and the merchants' cells. Commands use it too, because they have no configuration
+ * in memory.
+ */
 export async function loadCellMap(query: Query, open: Vault["openSecret"]): Promise<CellMap> {
   const rows = await query<{ id: MerchantId; cell: string }>("select id, cell from merchants");
   return {
@@ -66,15 +69,19 @@ export async function openCellMap(load: () => Promise<CellMap>) {
 }
 
 /**
- * A condition of every statement that reads or writes a merchant's rows: it fails with a division
- * by zero after the merchant has moved away, however old the configuration of the node is. A
- * function that raises an error would have to exist on every server of a Citus cluster.
+ * Returns a condition for every statement that reads or writes a merchant's rows. It fails with a
+ * division by zero after the merchant has moved to another cell, however old the node's
+ * configuration is. A function that raises an error would have to exist on every server of a Citus
+ * cluster.
  */
 export function livesHere(merchants: string): string {
   return `(select 1 / (count(*) = 0)::int from moved_merchants where merchant_id ${merchants}) = 1`;
 }
 
-/** For statements that look for rows of all merchants: those of moved ones are copies. */
+/**
+ * A condition for statements that find rows of all merchants. It excludes the rows of moved
+ * merchants, which are copies.
+ */
 export const isHere = "merchant_id not in (select merchant_id from moved_merchants)";
 
 const divisionByZero = "22012";
@@ -83,7 +90,10 @@ export function hasMoved(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === divisionByZero;
 }
 
-/** Waited for in vain, or a copy. The code says: in use, try again later. */
+/**
+ * The merchant is still moving after the wait, or a row is a copy. The code means: in use, try
+ * again later.
+ */
 export class MerchantMoving extends Error {
   readonly code = "55006";
 }
@@ -124,16 +134,16 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   };
   return {
     ...router,
-    /** A place that may not be listed yet; the caller closes it. */
+    /** Opens a place that may not be listed yet. The caller closes it. */
     open,
-    /** From now on the configuration tells where merchants live. */
+    /** Makes the configuration decide from now on where merchants live. */
     follow(source: { current(): CellMap; reload(): Promise<void> }): void {
       current = source.current;
       reload = source.reload;
     },
-    /** One for each cell, made when it is first used. */
+    /** Returns stores of which each cell has one, made when it is first used. */
     stores: <Store>(make: (databases: CellDatabases) => Store) => makeStores(router, make),
-    /** Except the main cell's. */
+    /** Closes the databases of all cells except the main one. */
     async close(): Promise<void> {
       const others = [...opened.values()].filter((databases) => databases !== main);
       await Promise.allSettled(others.flatMap(({ node, vault }) => [node.close(), vault.close()]));
@@ -150,7 +160,10 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
     return databases;
   }
 
-  /** Resolves when the configuration has another cell for the merchant, or it stays where it is. */
+  /**
+   * Resolves when the configuration has another cell for the merchant, or when the move was taken
+   * back.
+   */
   function awaitMove(merchant: MerchantId, from: string): Promise<void> {
     const waiting = moving.get(merchant) ?? untilMoved(merchant, from);
     moving.set(merchant, waiting);
@@ -160,7 +173,7 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   async function untilMoved(merchant: MerchantId, from: string): Promise<void> {
     const { query } = databasesOf(from).node;
     for (let isAway = true; isAway; ) {
-      // The main database may be away: the next look reads it again.
+      // The main database may be unreachable: the next look reads it again.
       await reload().catch(() => undefined);
       if (router.cellOf(merchant) !== from) break;
       await delay(lookEveryMs, undefined, { ref: false });
@@ -180,14 +193,14 @@ type Router = Pick<Options, "waitMs" | "onFailed"> & {
   cellOf(merchant: MerchantId): string;
   databasesOf(name: string): CellDatabases;
   awaitMove(merchant: MerchantId, from: string): Promise<void>;
-  /** The wait of those who have met its fence. */
+  /** Returns the wait of calls that have found the merchant fenced. */
   moving(merchant: MerchantId): Promise<void> | undefined;
 };
 
 function makeStores<Store>(router: Router, make: (databases: CellDatabases) => Store) {
   const made = new Map<string, Store>();
   const failed = new Set<string>();
-  /** Of the failed ones, those in which a walk is under way: no other joins it. */
+  /** Failed cells in which a call is in progress. No other call joins it. */
   const retried = new Set<string>();
 
   return { of, call, each, inTurn, search };
@@ -200,7 +213,9 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     return store;
   }
 
-  /** In the merchant's cell, and again in the next one if the merchant is moving there. */
+  /**
+   * Calls the store of the merchant's cell, and again that of the next cell if the merchant moves.
+   */
   async function call<Result>(
     merchant: MerchantId,
     use: (store: Store, isAgain: boolean) => Promise<Result>,
@@ -209,7 +224,8 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     const giveUpAt = performance.now() + waitMs;
     for (let isAgain = false; ; isAgain = true) {
       const cell = router.cellOf(merchant);
-      // Known to be moving: its statement would fail, and with it the batch of others.
+      // A merchant that is known to be moving is waited for first: its statement would fail, and
+      // with it the whole batch.
       let moving = router.moving(merchant);
       try {
         if (moving === undefined) return await use(of(cell), isAgain);
@@ -225,8 +241,8 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
   }
 
   /**
-   * In all cells at once. A cell that fails is reported and left out, unless none has succeeded;
-   * one that has failed before is not waited for.
+   * Calls the stores of all cells at once. A cell that fails is reported and omitted, unless none
+   * succeeds. A cell that failed before is not waited for.
    */
   async function each<Result>(
     use: (store: Store, cell: string) => Promise<Result>,
@@ -255,7 +271,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     return [...results];
   }
 
-  /** In all cells, one after the other; fails with the first that fails. */
+  /** Calls the stores one after the other. Fails with the first that fails. */
   async function inTurn<Result>(
     use: (store: Store, cell: string) => Promise<Result>,
   ): Promise<readonly Result[]> {
@@ -264,7 +280,10 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     return results;
   }
 
-  /** The first that a cell finds. Fails when none has it and not every cell could be asked. */
+  /**
+   * Returns the first result that a cell finds. Fails if no cell has one and not every cell could
+   * be asked.
+   */
   async function search<Result>(
     use: (store: Store) => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
@@ -283,8 +302,9 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
 
 const nothing = new Error("not in this cell");
 /**
- * The same cells, read on the connections of what people look at: a change that holds the audit's
- * head may not wait for connections that other changes occupy while they wait for the head.
+ * Returns the same cells on the connections for screens. A change that holds the lock of the
+ * audit's end must not wait for connections that other changes occupy while they wait for this
+ * lock.
  */
 export function cellsAside(cells: Cells): Cells {
   const databasesOf = (name: string): CellDatabases => {

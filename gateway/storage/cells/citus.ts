@@ -1,11 +1,11 @@
 /**
- * Citus (decision 0042): a distributed schema, whose tables Citus keeps together on one worker. The
- * coordinator takes the same statements as a plain server, and passes them on.
+ * Citus (decision 0042) distributes a schema and keeps its tables together on one worker. The
+ * coordinator takes the same statements as a plain server and forwards them.
  */
 import { Problem } from "../../values/problem.ts";
 import type { Database, Query } from "../server/database.ts";
 
-/** Tables that are made in it later are placed with it. */
+/** Makes a distributed schema. Tables that are made in it later are placed on the same worker. */
 export async function makeDistributedSchema(
   { query, transaction }: Database,
   schema: string,
@@ -25,8 +25,8 @@ export async function makeDistributedSchema(
 }
 
 /**
- * Citus passes no change of a column's storage on to the shard. Its commands have connections of
- * their own, so the table must be committed.
+ * Stores the tallies uncompressed. Citus does not forward a change of a column's storage to the
+ * shard. Its commands have connections of their own, so the table must be committed before.
  */
 export async function storeTalliesUncompressed(query: Query, schema: string): Promise<void> {
   const [row] = await query<{ failure: string | null }>(
@@ -38,7 +38,10 @@ export async function storeTalliesUncompressed(query: Query, schema: string): Pr
   throw new Error(`the shard of screening_tallies: ${row.failure}`);
 }
 
-/** By the coordinator's catalogue: the worker itself may be away. */
+/**
+ * Returns the worker of a schema from the coordinator's catalogue, because the worker itself may be
+ * unreachable.
+ */
 export async function findWorker(query: Query, schema: string): Promise<string> {
   const [row] = await query<{ worker: string }>(
     `select nodename || ':' || nodeport as worker
@@ -50,8 +53,8 @@ export async function findWorker(query: Query, schema: string): Promise<string> 
 }
 
 /**
- * A move compares rows as texts, and a session's own form of times stays on the coordinator: so the
- * worker must have the usual one.
+ * Checks the worker's form of times. A move compares rows as texts, and a session's own form stays
+ * on the coordinator, so the worker must have the default one.
  */
 export async function checkWorker(query: Query, schema: string): Promise<void> {
   const [row] = await query<{ result: string }>(
@@ -64,7 +67,7 @@ export async function checkWorker(query: Query, schema: string): Promise<void> {
   throw new Error(`the worker needs timezone UTC, datestyle ISO, bytea_output hex: ${row?.result}`);
 }
 
-/** Counts and sizes are those of the worker: the coordinator's tables are empty. */
+/** Returns counts and sizes from the worker, because the coordinator's tables are empty. */
 export async function examineOnWorker(query: Query, schema: string) {
   const [row] = await query<{ orders: string; size: string }>(
     `select result as orders,

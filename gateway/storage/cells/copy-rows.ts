@@ -1,7 +1,7 @@
 /**
- * Makes a merchant's rows in one cell those of another. Rows are compared by pages of keys and
- * digests. What has changed since is found by sums over ranges of rows, without transferring any:
- * about a second for each hundred thousand orders.
+ * Copies a merchant's rows from one cell to another. Rows are compared by pages of keys and
+ * digests. Later changes are found by sums over ranges of rows, without transferring rows: this
+ * takes about a second for each hundred thousand orders.
  */
 import type { MerchantId } from "../../values/ids.ts";
 import type { Database, Query } from "../server/database.ts";
@@ -9,38 +9,44 @@ import type { Database, Query } from "../server/database.ts";
 const pageSize = 1000;
 const rangeSize = 200;
 
-/** Tables of a cell that are not about merchants. */
+/** Tables of a cell that contain no merchants' rows. */
 const others = [
   ...["card_keys", "moved_merchants", "cell_migrations", "retention_walks"],
   "order_index_progress",
 ];
 
 /**
- * Every change of an order adds a row to its history, in the same commit: where the history has not
- * changed, neither has the order, and no attempt was erased. The history is copied before them: a
- * change in between is found by the next look.
+ * Tables whose changes show in the history of orders. Every change of an order adds a row to its
+ * history in the same commit, so where the history has not changed, neither has the order, and no
+ * attempt was erased. The history is copied first: the next look finds a change in between.
  */
 const byHistory = ["orders", "callback_attempts"];
-/** Added to and deleted from: their keys tell, which an index has. */
+/**
+ * Tables in which rows are only added and deleted, so that comparing their keys, which an index
+ * has, is enough.
+ */
 const byKey = ["order_history", "requests", "callback_attempts"];
 
 export type Pair = {
   readonly from: Database;
   readonly to: Database;
-  /** Of the target's fence: a run whose mark is gone writes nothing more. */
+  /** The mark of the target's fence. A run whose mark is gone writes nothing more. */
   readonly mark: string;
 };
 
 export type Table = {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Without documents. Those that change stand in orders and their history. */
+  /** The columns without JSON documents. Documents that change are in orders and their history. */
   readonly plain: readonly string[];
   readonly key: readonly string[];
   readonly types: readonly string[];
 };
 
-/** Those with a merchant's rows: named by a column, or by the first part of a context. */
+/**
+ * Lists the tables with a merchant's rows. A column names the merchant, or the first part of a
+ * context.
+ */
 export function listTables({ query }: Database, schema: string) {
   return query<Table>(
     `select relname as name,
@@ -65,7 +71,10 @@ export function listTables({ query }: Database, schema: string) {
 }
 
 export type CopiedTable = Table & {
-  /** Where ranges begin: values of the key's part that tells rows of one merchant apart. */
+  /**
+   * The first keys of the ranges: values of that part of the key which distinguishes rows of one
+   * merchant.
+   */
   readonly bounds: readonly string[];
 };
 
@@ -83,14 +92,14 @@ export async function copyTable(pair: Pair, table: Table, merchant: MerchantId) 
 }
 
 /**
- * Finds the ranges that differ and copies their rows; answers how many differed. Where `isLasting`
- * says so, until none does.
+ * Finds the ranges that differ, copies their rows and returns how many differed. For tables that
+ * `retriesUntilEqual` names, it repeats this until none differs.
  */
 export async function copyChanges(
   pair: Pair,
   tables: readonly CopiedTable[],
   merchant: MerchantId,
-  isLasting: (table: Table) => boolean,
+  retriesUntilEqual: (table: Table) => boolean,
 ): Promise<number> {
   const found = await Promise.all(
     tables.map((table) => (table.name === "orders" ? [] : findDiffering(pair, table, merchant))),
@@ -99,22 +108,23 @@ export async function copyChanges(
   let rows = 0;
   for (const [at, table] of tables.entries()) {
     const ranges = [...(byHistory.includes(table.name) ? ofHistory : []), ...(found[at] ?? [])];
-    for (const range of ranges) rows += await copyUntilSame(pair, table, range, isLasting(table));
+    for (const range of ranges)
+      rows += await copyUntilSame(pair, table, range, retriesUntilEqual(table));
   }
   return rows;
 }
 
-async function copyUntilSame(pair: Pair, table: Table, range: Range, isLasting: boolean) {
+async function copyUntilSame(pair: Pair, table: Table, range: Range, retriesUntilEqual: boolean) {
   let rows = 0;
   for (let pass = 1; pass <= passesMax; pass += 1) {
     const changed = await copyRange(pair, table, range);
     rows += changed;
-    if (changed === 0 || !isLasting) return rows;
+    if (changed === 0 || !retriesUntilEqual) return rows;
   }
   throw new Error(`rows still differ after ${passesMax} copies`);
 }
 
-/** Behind a fence little changes: more copies than these mean a fault. */
+/** How often a range is copied. Behind a fence little changes, so more copies mean a fault. */
 const passesMax = 10;
 
 async function findDiffering(pair: Pair, table: CopiedTable, merchant: MerchantId) {
@@ -129,14 +139,14 @@ async function findDiffering(pair: Pair, table: CopiedTable, merchant: MerchantI
   for (const at of differing) {
     const last = ranges.at(-1);
     const isNext = last !== undefined && last.until === bounds[at - 1];
-    // Neighbours become one.
+    // Adjacent ranges are joined.
     if (isNext) ranges.pop();
     ranges.push({ merchant, from: isNext ? last.from : bounds[at - 1], until: bounds[at] });
   }
   return ranges;
 }
 
-/** By the number of the range: how many rows, and the sum of their digests. */
+/** Returns the count of rows and the sum of their digests by the number of the range. */
 async function sumRanges({ query }: Database, table: CopiedTable, merchant: MerchantId) {
   const place = rangePart(table);
   const columns = byKey.includes(table.name) ? table.key : table.plain;
@@ -149,12 +159,15 @@ async function sumRanges({ query }: Database, table: CopiedTable, merchant: Merc
   return new Map(rows.map(({ range, sum }) => [range, sum]));
 }
 
-/** A table's key begins with the merchant, or is one column. */
+/**
+ * Returns the position of the ranging column: a table's key begins with the merchant, or is one
+ * column.
+ */
 function rangePart({ key }: Table): number {
   return key[0] === "merchant_id" ? 1 : 0;
 }
 
-/** Two servers may sort texts differently. */
+/** Returns an expression for sorting, because two servers may sort texts differently. */
 function sortable({ key, types }: Table, place: number): string {
   return types[place] === "text" ? `${key[place]} collate "C"` : (key[place] ?? "");
 }
@@ -166,7 +179,9 @@ function ownedBy({ columns }: Table): string {
 
 type KeyedHash = { readonly key: string; readonly hash: string };
 
-/** The target's rows become those of the source, page by page; answers how many were not. */
+/**
+ * Makes the target's rows equal to those of the source, page by page. Returns how many differed.
+ */
 async function copyRange(
   pair: Pair,
   table: Table,
@@ -218,10 +233,13 @@ async function replaceRows(
   });
 }
 
-/** Citus takes no function of a column into a delete, unless it is immutable. */
+/**
+ * The condition that the fence still has the mark. Citus forwards no function of a column in a
+ * delete unless it is immutable.
+ */
 export const isMarked = "moved_at = to_timestamp($2::float8)";
 
-/** Until the transaction ends no one lifts the fence or marks it anew. */
+/** Locks the fence, so that until the transaction ends nobody lifts it or marks it again. */
 async function holdFence(query: Query, merchant: MerchantId, mark: string): Promise<void> {
   const held = await query(
     `select merchant_id from moved_merchants
@@ -231,14 +249,16 @@ async function holdFence(query: Query, merchant: MerchantId, mark: string): Prom
   if (held.length === 0) throw new OtherRun();
 }
 
-/** A run that was begun later has the merchant, however long this one has slept. */
+/** A later run has taken over the merchant, however long this one was suspended. */
 export class OtherRun extends Error {
   constructor() {
     super("another run goes on with the move, or has taken it back");
   }
 }
 
-/** Page by page: one statement for millions of rows would keep a standby and a vacuum waiting. */
+/**
+ * Deletes rows page by page: one statement for millions of rows would delay a standby and a vacuum.
+ */
 export async function deleteRows(
   database: Database,
   table: Table,
@@ -257,7 +277,7 @@ export async function deleteRows(
   }
 }
 
-/** From a value of the key's ranging part, up to another one and without it. */
+/** A range of keys from a value of the ranging column, included, to another one, excluded. */
 type Range = {
   readonly merchant: MerchantId;
   readonly from?: string | undefined;
@@ -294,7 +314,7 @@ function readPage(database: Database, table: Table, page: Page) {
   return database.query<KeyedHash>(statement, values);
 }
 
-/** As JSON text that nothing here parses: numbers keep all their digits. */
+/** Reads rows as JSON text that is never parsed here, so that numbers keep all their digits. */
 async function readRows(database: Database, table: Table, keys: readonly string[]) {
   const [row] = await database.query<{ rows: string | null }>(
     `select json_agg(row_to_json(${table.name}))::text as rows from ${table.name}

@@ -1,8 +1,8 @@
 /**
- * Moves a merchant from one cell to another. The rows are brought over and compared while payments
- * go on, then the merchant is fenced in its old cell, what has changed is brought over, compared,
- * and the merchant's row names the new cell. Every step can be repeated: a move that was cut short
- * at any point is gone on with by starting it again, or taken back.
+ * Moves a merchant from one cell to another. The rows are copied and compared while payments go on.
+ * Then the merchant is fenced in its old cell, later changes are copied and compared, and the
+ * merchant's row names the new cell. Every step can be repeated: a move that was interrupted at any
+ * point is continued by starting it again, or taken back.
  */
 import { setTimeout } from "node:timers/promises";
 import type { MerchantId } from "../../values/ids.ts";
@@ -23,20 +23,20 @@ import {
   type Table,
 } from "./copy-rows.ts";
 
-/** Statements of other merchants wait no longer than this for the fence. */
+/** How long statements of other merchants may wait for the fence. */
 const lockWaitMs = 200;
 
-/** Nodes delete rows of these when their time is over: one copy behind the fence is enough. */
+/** Tables from which nodes delete expired rows: one copy behind the fence is enough. */
 const expiringTables = ["oauth_nonces", "wallet_messages", "held_keys", "held_secrets"];
 
-/** The merchant is stopped when a look over all rows finds no more changes than these. */
+/** The merchant is stopped when a look over all rows finds no more changes than this. */
 const changesMax = 200;
-/** Or after so many looks, because it is always busy. */
+/** The merchant is stopped after this many looks in any case, because it may always be busy. */
 const looksMax = 5;
 
 type Report = (progress: string) => void | Promise<void>;
 type Places = { readonly main: Database; readonly cells: Cells };
-/** Another move was begun, and has to end first. */
+/** Another move has begun and must end first. */
 type OtherMove = { readonly begun: string };
 export type Moved = { readonly rows: number; readonly stoppedMs: number };
 
@@ -52,7 +52,7 @@ export async function moveMerchant(
   const tables = await tablesOf(cells, from_cell, to_cell);
   let [rows, stoppedAt] = [0, performance.now()];
   const isSwitched = (await cellOf(main, merchant)) === to_cell;
-  // The copy is no one's until the switch.
+  // The copy has no owner until the switch.
   const mark = isSwitched ? await findFence(to, merchant) : await fence(to, merchant);
   if (!isSwitched) {
     const pair = { from, to, mark };
@@ -71,7 +71,7 @@ export async function moveMerchant(
   }
   await liftFence(to, merchant, mark);
   const stoppedMs = Math.round(performance.now() - stoppedAt);
-  await beginWalksAnew(to);
+  await restartWalks(to);
   const left = await findFence(from, merchant);
   await report("Deleting the rows of the old cell");
   for (const table of tables) await deleteRows(from, table, merchant, left);
@@ -80,15 +80,16 @@ export async function moveMerchant(
 }
 
 /**
- * Before the switch the merchant goes on in its old cell, and the copy is deleted. The fence of the
- * other cell stays: the merchant does not live there.
+ * Takes a move back. Before the switch, the merchant stays in its old cell, and the copy is
+ * deleted. The fence of the other cell remains, because the merchant does not live there.
  */
 export async function abortMove(
   { main, cells }: Places,
   merchant: MerchantId,
   report: Report,
 ): Promise<"aborted" | "none" | "switched"> {
-  // Claimed like a run: an earlier one that still works cannot switch any more.
+  // The move is claimed as by a run, so that an earlier run that still works cannot switch any
+  // more.
   const [move] = await main.query<{ from_cell: string; to_cell: string }>(
     `update merchant_moves set begun_at = clock_timestamp() where merchant_id = $1
      returning from_cell, to_cell`,
@@ -98,7 +99,7 @@ export async function abortMove(
   if ((await cellOf(main, merchant)) === move.to_cell) return "switched";
   const { from, to } = databasesOf(cells, move.from_cell, move.to_cell);
   await from.query("delete from moved_merchants where merchant_id = $1", [merchant]);
-  await beginWalksAnew(from);
+  await restartWalks(from);
   await report("The merchant goes on in its old cell");
   const tables = await tablesOf(cells, move.from_cell, move.to_cell);
   const mark = await fence(to, merchant);
@@ -112,7 +113,7 @@ type UnfinishedMove = {
   readonly from: string;
   readonly to: string;
   readonly since: string;
-  /** `stopped`: the merchant gets 503 until the move goes on, or is taken back. */
+  /** `stopped` means that the merchant gets 503 until the move continues or is taken back. */
   readonly state: "copying" | "stopped" | "switched" | "unknown";
 };
 
@@ -143,7 +144,7 @@ function databasesOf(cells: Cells, from: string, to: string): Omit<Pair, "mark">
   return { from: cells.databasesOf(from).node, to: cells.databasesOf(to).node };
 }
 
-/** The schema of a cell other than the first has nothing but a cell's tables. */
+/** Lists the tables of a cell. A schema other than the first cell's contains nothing else. */
 function tablesOf(cells: Cells, from: string, to: string) {
   const listed = to === mainCell ? from : to;
   return listTables(cells.databasesOf(listed).node, schemaOf(listed));
@@ -173,7 +174,10 @@ async function cellOf({ query }: Database, merchant: MerchantId) {
   return row?.cell;
 }
 
-/** By the run that was begun last only, else false: another may have lifted the fence since. */
+/**
+ * Switches the merchant to the new cell. Only the latest run may do it, and others get false,
+ * because another run may have lifted the fence since.
+ */
 function switchCell({ transaction }: Database, merchant: MerchantId, to: string, run: string) {
   return transaction(async (query) => {
     if (!(await isLatest(query, merchant, run))) return false;
@@ -183,7 +187,7 @@ function switchCell({ transaction }: Database, merchant: MerchantId, to: string,
   });
 }
 
-/** In a transaction no other run begins until it ends. */
+/** Returns whether the run is the latest. In a transaction, no other run begins until it ends. */
 async function isLatest(query: Query, merchant: MerchantId, run: string): Promise<boolean> {
   const own = await query(
     `select from merchant_moves
@@ -193,7 +197,7 @@ async function isLatest(query: Query, merchant: MerchantId, run: string): Promis
   return own.length > 0;
 }
 
-/** Answers the fence's time: it is the mark of the run that has set it last. */
+/** Fences a merchant and returns the time of the fence, which marks the run that set it last. */
 async function fence({ query }: Database, merchant: MerchantId): Promise<string> {
   const [row] = await query<{ at: string }>(
     `with fenced as (
@@ -215,16 +219,19 @@ async function findFence({ query }: Database, merchant: MerchantId): Promise<str
   return row?.at ?? noMark;
 }
 
-/** Of no fence. */
+/** The mark of a merchant that is not fenced. */
 const noMark = "0";
 
-/** Unless another run has marked it since. */
+/** Lifts the fence unless another run has marked it since. */
 async function liftFence({ query }: Database, merchant: MerchantId, mark: string): Promise<void> {
   const own = `merchant_id = $1 and ${isMarked}`;
   await query(`delete from moved_merchants where ${own}`, [merchant, mark]);
 }
 
-/** All rows are copied, then all compared; then what payments change, until that is little. */
+/**
+ * Copies all rows, then compares all of them, then repeats copying what payments change until that
+ * is little.
+ */
 async function copyAll(pair: Pair, tables: readonly Table[], merchant: MerchantId) {
   let rows = 0;
   for (const table of tables) rows += (await copyTable(pair, table, merchant)).changed;
@@ -243,8 +250,9 @@ async function copyAll(pair: Pair, tables: readonly Table[], merchant: MerchantI
 }
 
 /**
- * What has changed since the copy, with the merchant stopped. When that fails, the merchant goes on
- * in its old cell: the copy is fenced. A fence that another run has set meanwhile stays.
+ * Copies what has changed since, with the merchant stopped. If that fails, the merchant continues
+ * in its old cell, and the copy stays fenced. A fence that another run has set in the meantime
+ * stays.
  */
 async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: MerchantId) {
   const { from } = pair;
@@ -252,12 +260,12 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
   const lift = async () => {
     await liftFence(from, merchant, mark);
     // The fence may have hidden orders from a walk.
-    await beginWalksAnew(from);
+    await restartWalks(from);
   };
   try {
     await awaitWriters(from, tables);
-    const isLasting = ({ name }: Table) => !expiringTables.includes(name);
-    const changed = await copyChanges(pair, tables, merchant, isLasting);
+    const retriesUntilEqual = ({ name }: Table) => !expiringTables.includes(name);
+    const changed = await copyChanges(pair, tables, merchant, retriesUntilEqual);
     return { changed, lift };
   } catch (error) {
     await lift().catch(() => undefined);
@@ -265,7 +273,7 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
   }
 }
 
-async function beginWalksAnew({ query }: Database): Promise<void> {
+async function restartWalks({ query }: Database): Promise<void> {
   await query("update retention_walks set after_id = 0 where days > 0");
   // Nodes drop orders of a fenced merchant without indexing them.
   const earlier = "now() - interval '5 minutes'";
@@ -273,8 +281,8 @@ async function beginWalksAnew({ query }: Database): Promise<void> {
 }
 
 /**
- * A statement that began before the fence holds its tables' locks: none is left after this. Only a
- * lock is waited for. A server that is away ends the run: an operator starts it again.
+ * Waits for statements that began before the fence, by taking the locks of their tables once. It
+ * only waits for locks: an unreachable server ends the run, and an operator starts it again.
  */
 async function awaitWriters({ transaction }: Database, tables: readonly Table[]): Promise<void> {
   const locks = [...tables.map(({ name }) => `lock table ${name} in share mode`), lockIndex];

@@ -1,6 +1,6 @@
 /**
- * The stores of all cells behind the interfaces of one: what names a merchant goes to the
- * merchant's cell, what looks for due or expired rows walks all cells.
+ * The stores of all cells behind the interfaces of one. A call that names a merchant goes to the
+ * merchant's cell, and a search for due or expired rows goes to all cells.
  */
 import type { CallbackStore } from "../../callbacks/callback.ts";
 import type { Begin } from "../../engine/accept.ts";
@@ -71,14 +71,14 @@ type OrderOptions = ConfirmKeys & {
   readonly retryMs: number;
   readonly callbackLeaseMs: number;
   readonly isBusy: () => boolean;
-  /** Stands between the search for due orders of one cell and those who claim them. */
+  /** Wraps the search for due orders of one cell before its callers claim them. */
   readonly watchDue: (findDue: ReturnType<typeof makeFindDue>) => ReturnType<typeof makeFindDue>;
 };
 
 /**
- * The queues that gather the reads and commits of all orders in flight into few statements. While
- * the database is away, those of requests give up, so that the sender hears of it; those of effect
- * handlers never do, because an acquirer's answer must not be lost.
+ * Queues that gather the reads and commits of all orders in flight into few statements. While the
+ * database is unreachable, those of requests give up, so that the sender gets an error. Those of
+ * effect handlers never do, because an acquirer's answer must not be lost.
  */
 export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOptions) {
   const brief = options;
@@ -126,7 +126,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
       stores.call(merchant, (store) => store.findExisting(merchant, clientOrderId)),
     findBySerial: (merchant: MerchantId, serial: SerialNumber) =>
       stores.call(merchant, (store) => store.bySerial(merchant, serial)),
-    /** For what names an order and no merchant. */
+    /** Finds an order by a message that names an order and no merchant. */
     byNumber: (number: number) => stores.search(({ hot }) => findByNumber(hot, number)),
     atPlace: (place: OrderPlace) => stores.search(({ hot }) => findAtPlace(hot, place)),
     findDue: async (now: Instant, most: number) =>
@@ -134,7 +134,10 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     findOwned: async (owner: string) =>
       (await stores.each((store) => store.findOwned(owner))).flat(),
     countInDoubt: async () => sum(await stores.each((store) => store.countInDoubt())),
-    /** By cell: resolves when its queues of reads and of new orders move. */
+    /**
+     * Returns probes by cell. A probe resolves when the cell's queues of reads and of new orders
+     * move.
+     */
     probes: () =>
       new Map(
         cells.names().map((name) => [
@@ -222,7 +225,7 @@ export function routeCallbacks(cells: Cells, node: NodeName) {
     find: (filter: DeliveryFilter, most: number) => findCallbacks(query, filter, most),
   }));
   return {
-    /** Callbacks of a merchant, the latest first. */
+    /** Finds callbacks of a merchant, the latest first. */
     find: (filter: DeliveryFilter & Pick<OrderKey, "merchantId">, most: number) =>
       stores.call(filter.merchantId, (store) => store.find(filter, most)),
     async claimDue(claim) {

@@ -1,6 +1,6 @@
 /**
- * Creates and changes merchants, endpoints, groups and gates. Every change is in the audit, and
- * notifies all nodes, which then read their configuration again.
+ * Creates and changes merchants, endpoints, groups and gates. Every change is recorded in the audit
+ * and notifies all nodes, which then read their configuration again.
  */
 import type { Gate } from "../../acquirers/gates.ts";
 import type { EndpointSettings, MerchantSettings } from "../../orders/merchant.ts";
@@ -67,7 +67,10 @@ function forMerchants({ change }: Changes) {
       ]);
     },
 
-    /** A disabled merchant may ask for the status of its orders, and nothing else. */
+    /**
+     * Enables or disables a merchant. A disabled merchant may only ask for the status of its
+     * orders.
+     */
     async enableMerchant(id: MerchantId, enabled: boolean): Promise<void> {
       await change(enabled ? "merchant enable" : "merchant disable", "merchant", id, [
         "update merchants set enabled = $2 where id = $1 returning id",
@@ -75,7 +78,7 @@ function forMerchants({ change }: Changes) {
       ]);
     },
 
-    /** The key is SPKI in PEM. */
+    /** Adds a public key, which is SPKI in PEM. */
     addMerchantKey(merchantId: MerchantId, name: string, publicKey: string): Promise<string> {
       return change("merchant key add", "merchant key", undefined, [
         `insert into merchant_keys (merchant_id, name, public_key) values ($1, $2, $3)
@@ -84,7 +87,7 @@ function forMerchants({ change }: Changes) {
       ]);
     },
 
-    /** The row stays: it tells which key an old request was signed with. */
+    /** Removes a key. The row stays, because it shows with which key an old request was signed. */
     async removeMerchantKey(merchantId: MerchantId, id: string): Promise<void> {
       await change("merchant key remove", "merchant key", id, [
         `update merchant_keys set removed_at = now()
@@ -97,7 +100,10 @@ function forMerchants({ change }: Changes) {
 
 function forControlKeys({ change }: Changes) {
   return {
-    /** Requests are accepted with this key and the one before it, until that is dropped. */
+    /**
+     * Replaces the control key. Requests are accepted with this key and the previous one, until
+     * that is dropped.
+     */
     async putControlKey(how: "renew" | "set", id: MerchantId, sealed: Uint8Array): Promise<void> {
       await change(`merchant control-key ${how}`, "merchant", id, [
         `update merchants set old_control_key = control_key, control_key = $2,
@@ -141,7 +147,7 @@ function forEndpoints({ change }: Changes) {
       ]);
     },
 
-    /** These and no others. */
+    /** Sets exactly these gates. */
     async setEndpointGates(id: EndpointId, gates: readonly GatePlace[]): Promise<void> {
       await change("endpoint gates", "endpoint", id, [
         `with gone as (
@@ -175,7 +181,7 @@ function forEndpoints({ change }: Changes) {
       ]);
     },
 
-    /** These endpoints and no others. */
+    /** Sets exactly these endpoints. */
     async setGroup(id: GroupId, endpoints: readonly EndpointId[], enabled: boolean): Promise<void> {
       await change("group set", "group", id, [
         `with gone as (
@@ -203,7 +209,7 @@ function forGates({ change, findAndChange }: Changes) {
       ]);
     },
 
-    /** Only a gate that no endpoint uses and that no open order of any cell may still need. */
+    /** Removes a gate that no endpoint uses and that no open order of any cell may still need. */
     async removeGate(id: GateId, cells: readonly Query[]): Promise<"removed" | "in_use"> {
       if (await isGateNeeded(id, cells)) return "in_use";
       const removed = await findAndChange("gate remove", "gate by id", id, [
@@ -241,7 +247,7 @@ function forMacKeys({ change, findAndChange }: Changes) {
       ]);
     },
 
-    /** Under which the gate's host delivers keys. One that is replaced is gone. */
+    /** Stores the key under which the gate's host delivers others. A replaced key is deleted. */
     async putZoneKey(gateId: GateId, key: NewZoneKey): Promise<void> {
       const { cipher, algorithm, bytes, checkValue, sealed, everyS } = key;
       await change("gate mac-key zone", "zone key", gateId, [
@@ -264,7 +270,7 @@ function forMacKeys({ change, findAndChange }: Changes) {
   };
 }
 
-/** Whether an open order of any cell has sent something through the gate, or may have. */
+/** Returns whether an open order of any cell has sent something through the gate, or may have. */
 export async function isGateNeeded(id: GateId, cells: readonly Query[]): Promise<boolean> {
   for (const query of cells) if ((await query(needingGate, [id])).length > 0) return true;
   return false;
@@ -283,7 +289,10 @@ select from orders where ${isOpen} and ${isHere}
     where prior.value #>> '{identifiers,gate,id}' = $1::text))
 limit 1`;
 
-/** What the audit shows of each kind: its subject, then everything that is no secret. */
+/**
+ * The queries for what the audit shows of each kind: its subject, then everything that is not
+ * secret.
+ */
 // biome-ignore format: a table
 const shown = {
   "merchant":     "select 'merchant ' || login as subject, cell, enabled, settings, old_control_key is not null as \"hasOldKey\" from merchants where id = $1",
@@ -304,8 +313,8 @@ type Shown = { readonly subject: string };
 type Changes = ReturnType<typeof makeChanges>;
 
 /**
- * Every change goes through here: it is written to the audit in its transaction, with the row as it
- * was before and is after, and notifies the nodes. Both return the id of the row.
+ * Every change uses these functions: it is recorded in the audit in its transaction, with the row
+ * before and after, and notifies the nodes. Both return the id of the row.
  */
 function makeChanges(audit: Audit) {
   function findAndChange(

@@ -1,6 +1,6 @@
 /**
  * Merchants, endpoints, groups and gates. They are few and every request needs them, so a node
- * reads them whole, keeps them in memory, and reads them again when it is notified of a change.
+ * reads all of them into memory, and reads them again when it is notified of a change.
  */
 import { createPublicKey } from "node:crypto";
 import type { Gate } from "../../acquirers/gates.ts";
@@ -33,9 +33,9 @@ export type Configuration = CellMap & {
   readonly endpoints: ReadonlyMap<EndpointId, Endpoint>;
   readonly groups: readonly EndpointGroup[];
   readonly gates: ReadonlyMap<GateId, Gate>;
-  /** By id; disabled ones too. */
+  /** The screening rules by id, including disabled ones. */
   readonly screeningRules: readonly ConfiguredRule[];
-  /** By the number in the path. */
+  /** The entry points by the number in the path. */
   readonly endpointById: ReadonlyMap<string, EntryPoint>;
   readonly groupById: ReadonlyMap<string, EntryPoint>;
 };
@@ -43,7 +43,7 @@ export type Configuration = CellMap & {
 export type LiveConfiguration = Awaited<ReturnType<typeof openConfiguration>>;
 
 type OpenSecret = Vault["openSecret"];
-/** How many digits the dialect of a gate has room for. */
+/** Returns how many digits of an amount the dialect of a gate has room for. */
 type AmountDigitsOf = (kind: Gate["kind"]) => number;
 
 type Dependencies = {
@@ -63,12 +63,15 @@ export async function openConfiguration(dependencies: Dependencies) {
   return {
     current,
     getEndpoint: (id: EndpointId) => get(current().endpoints, id),
-    /** By the number in the path of a merchant's request. */
+    /** Finds an entry point by the number in the path of a merchant's request. */
     findEntryPoint(form: "endpoint" | "group", id: string): EntryPoint | undefined {
       const { endpointById, groupById } = current();
       return (form === "group" ? groupById : endpointById).get(id);
     },
-    /** A gate that cannot be started must not keep the rest of the configuration from counting. */
+    /**
+     * Reads the configuration again. A gate that cannot be started does not prevent that the rest
+     * becomes effective.
+     */
     async reload(): Promise<void> {
       await reload();
       try {
@@ -80,7 +83,10 @@ export async function openConfiguration(dependencies: Dependencies) {
   };
 }
 
-/** `query` reads as of one moment: the parts refer to one another. */
+/**
+ * Loads the configuration. `query` must read from one snapshot, because the parts refer to one
+ * another.
+ */
 export async function loadConfiguration(
   query: Query,
   open: OpenSecret,
@@ -102,7 +108,7 @@ export async function loadConfiguration(
     groups,
     gates,
     screeningRules: await loadScreeningRules(query),
-    // Read after the merchants: no merchant is in a cell that is not here.
+    // Cells are read after the merchants, so that every merchant's cell is among them.
     cells: await loadCells(query, open),
     cellOf: new Map([...merchants.values()].map(({ id, cell }) => [id, cell])),
     endpointById: byId([...endpoints.values()].map((each) => entryPointOf(each, [each]))),
@@ -110,7 +116,7 @@ export async function loadConfiguration(
   };
 }
 
-/** What a merchant's control key is sealed for. */
+/** Returns the context in which a merchant's control key is sealed. */
 export function controlKeyContext(login: string): string {
   return `control-key/${login}`;
 }
@@ -164,7 +170,7 @@ type GateRow = Pick<EndpointGate, "id" | "rank" | "weight">;
 type EndpointRow = Omit<Endpoint, "merchant" | "gates" | "settings"> & {
   readonly merchant_id: MerchantId;
   readonly settings: Partial<EndpointSettings>;
-  /** Null when the endpoint has none. */
+  /** Null if the endpoint has none. */
   readonly gates: readonly GateRow[] | null;
 };
 
@@ -271,14 +277,14 @@ function byId<Entry extends { readonly id: string }>(entries: readonly Entry[]) 
   return new Map<Entry["id"], Entry>(entries.map((entry) => [entry.id, entry]));
 }
 
-/** The database's foreign keys guarantee that it exists. */
+/** Returns a row that exists, because the database's foreign keys guarantee it. */
 function get<Key extends string, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
   if (value === undefined) throw new Error(`no row ${key}`);
   return value;
 }
 
-/** Called by a node when a request was signed with the old key. */
+/** Notes that a request was signed with the old key. A node calls it. */
 async function noteOldControlKey(query: Query, id: MerchantId): Promise<void> {
   await query(
     `update merchants set old_control_key_used_at = now()
@@ -289,7 +295,10 @@ async function noteOldControlKey(query: Query, id: MerchantId): Promise<void> {
 
 const noteEveryMs = 60_000;
 
-/** Once a minute for each merchant: it tells an operator when the old key may be dropped. */
+/**
+ * Returns a function that notes the use at most once a minute for each merchant. It shows an
+ * operator when the old key may be dropped.
+ */
 export function makeNoteOldControlKey(
   query: Query,
   clock: Pick<Clock, "now">,

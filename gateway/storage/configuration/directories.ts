@@ -1,4 +1,7 @@
-/** Directory servers as the operator keeps them, the card ranges that they sent, and the leases. */
+/**
+ * Directory servers as the operator configures them, the card ranges that they have sent, and the
+ * leases of nodes that request them.
+ */
 import { randomUUID } from "node:crypto";
 import type {
   ListStamp,
@@ -20,7 +23,7 @@ export async function loadDirectories(query: Query): Promise<readonly DirectoryS
   );
 }
 
-/** The whole list is due at once, in the newest version; a lease that is held now is void. */
+/** Makes the whole list due at once, in the newest version, and ends a lease that is held now. */
 const dueAtOnce =
   "due_at = 'epoch', claim = null, failures = 0, version = null, serial_number = null";
 
@@ -29,7 +32,7 @@ export function makeDirectoryAdministration(audit: Audit, query: Query) {
     ask<DirectoryServer>("select networks, settings from directory_servers where name = $1", [
       name,
     ]);
-  /** Whether the statement has changed something. */
+  /** Performs a change. Returns whether the statement has changed something. */
   const change = (action: string, name: string, text: string, values: readonly unknown[]) =>
     audit.change(async (inside, write) => {
       const [before] = await find(inside, name);
@@ -41,7 +44,9 @@ export function makeDirectoryAdministration(audit: Audit, query: Query) {
       return true;
     });
   return {
-    /** Its ranges become due: at another address they may be others. */
+    /**
+     * Stores a directory server. Its ranges become due, because another address may have others.
+     */
     async put({ name, networks, settings }: DirectoryServer): Promise<void> {
       await change(
         "directory put",
@@ -61,7 +66,7 @@ export function makeDirectoryAdministration(audit: Audit, query: Query) {
       return change("directory remove", name, statement, [name]);
     },
 
-    /** A running node requests the whole list of ranges at once. */
+    /** Makes a running node request the whole list of ranges at once. */
     refresh(name: string): Promise<boolean> {
       const statement = `update card_range_lists set ${dueAtOnce} where directory = $1
         returning directory`;
@@ -90,7 +95,7 @@ type ListRow = {
   readonly failures: number;
 };
 
-/** So few that unpacking a page does not delay the orders of a running gateway. */
+/** The size of a page: unpacking it must not delay the orders of a running gateway. */
 const pageRows = 250;
 
 const whileLeased = "where directory = $1 and protocol = $2 and claim = $3";

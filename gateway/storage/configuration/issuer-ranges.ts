@@ -1,6 +1,6 @@
 /**
- * The operator's BIN table: replaced as a whole, read as a whole. Nodes are notified of a new table
- * on the configuration channel, and compare its version with the one they have.
+ * The operator's BIN table, which is replaced and read as a whole. Nodes are notified of a new
+ * table on the configuration channel and compare its version with their own.
  */
 import type { IssuerRange, IssuerStore } from "../../issuers/issuers.ts";
 import type { Issuer } from "../../orders/order.ts";
@@ -8,7 +8,7 @@ import type { Database, Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
 import { notifyNodes } from "./configuration.ts";
 
-/** So few that unpacking a page does not delay the orders of a running gateway. */
+/** The size of a page: unpacking it must not delay the orders of a running gateway. */
 const pageRows = 500;
 const foundMax = 50;
 
@@ -42,15 +42,17 @@ export function makeIssuerStore({ query, transaction }: Database) {
       });
     },
 
-    /** In one transaction: an error in the portions leaves the present table. */
+    /** Replaces the table in one transaction: an error in the portions leaves the present table. */
     replace(
       portions: AsyncIterable<readonly IssuerRange[]>,
       report: (count: number) => void,
     ): Promise<number> {
       return transaction(async (ask) => {
-        // First: the row lock makes a second load wait until this one has committed.
+        // This statement comes first: its row lock makes a second load wait until this one has
+        // committed.
         await ask("update issuer_table set version = version + 1, loaded_at = now()");
-        // Not truncated: a node that is reading must still see the earlier ranges.
+        // The table is not truncated, because a node that is reading must still see the earlier
+        // ranges.
         await ask("delete from issuer_ranges");
         let count = 0;
         for await (const portion of portions) {
@@ -64,7 +66,10 @@ export function makeIssuerStore({ query, transaction }: Database) {
       });
     },
 
-    /** Those that hold any of these cards: the narrowest first, which is the one that counts. */
+    /**
+     * Finds the ranges that contain any of these cards. The narrowest, which is the decisive one,
+     * comes first.
+     */
     async findRanges(first: number, last: number): Promise<readonly IssuerRange[]> {
       const rows = await query<IssuerRow>(
         `${selected} where first <= $2 and last >= $1
@@ -74,7 +79,7 @@ export function makeIssuerStore({ query, transaction }: Database) {
       return rows.map(toRange);
     },
 
-    /** `loadedAt` is null when no table was ever loaded. */
+    /** Counts the ranges. `loadedAt` is null if no table was ever loaded. */
     async count() {
       const [row] = await query<{ ranges: number; loadedAt: string | null }>(
         `select (select count(*)::int from issuer_ranges) as ranges,

@@ -1,6 +1,6 @@
 /**
- * Files below `/.well-known/`, by which a wallet checks that a domain is the installation's. Nodes
- * read them at each request: wallets seldom ask.
+ * Files below `/.well-known/`, with which a wallet checks that a domain belongs to the
+ * installation. Nodes read them at each request, because wallets seldom ask.
  */
 import type { Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
@@ -20,7 +20,7 @@ export function listWellKnownFiles(
   return query("select name, octet_length(content) as bytes from well_known_files order by name");
 }
 
-/** Replaces a file of the same name. */
+/** Stores a file and replaces one of the same name. */
 export async function putWellKnownFile(audit: Audit, name: string, content: string): Promise<void> {
   await audit.change(async (inside, write) => {
     await inside(
@@ -33,7 +33,7 @@ export async function putWellKnownFile(audit: Audit, name: string, content: stri
   });
 }
 
-/** Whether there was one. */
+/** Removes a file. Returns whether it existed. */
 export async function removeWellKnownFile(audit: Audit, name: string): Promise<boolean> {
   return audit.change(async (inside, write) => {
     const removed = await inside<{ readonly content: string }>(

@@ -1,6 +1,6 @@
 /**
- * The cluster: the folder in which PostgreSQL keeps its files. It is made beside its final place
- * and renamed when it is complete, so an interrupted first start leaves nothing in the way.
+ * The cluster, the folder in which PostgreSQL keeps its files. It is made next to its final place
+ * and renamed when it is complete, so that an interrupted first start leaves nothing in the way.
  */
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
@@ -9,7 +9,7 @@ import { Problem } from "../../values/problem.ts";
 import * as system from "./system.ts";
 
 export const superuser = "tollgate";
-/** A cluster made by another major version cannot be opened by this one. */
+/** The major version of PostgreSQL. A cluster of another one cannot be opened. */
 const majorVersion = "18";
 
 export type Cluster = {
@@ -20,11 +20,11 @@ export type Cluster = {
   readonly logFile: string;
 };
 
-/** Tells the operator of progress. */
+/** Informs the operator of progress. */
 export type ReportProgress = (progress: string) => void;
 type Binaries = { readonly initdb: string; readonly postgres: string };
 
-/** Where the cluster is or will be, and its user, who was checked to have access. */
+/** The present or future place of the cluster, and its user, whose access was checked. */
 export type Place = Pick<Cluster, "folder" | "binaries" | "user">;
 
 export async function openPlace(folder: string): Promise<Place | Problem> {
@@ -36,7 +36,7 @@ export async function openPlace(folder: string): Promise<Place | Problem> {
   return findBlocked(user, binaries, dirname(folder)) ?? { folder, binaries, user };
 }
 
-/** The programs of PostgreSQL, from the npm package for this platform. */
+/** Finds the programs of PostgreSQL in the npm package for this platform. */
 async function findBinaries(): Promise<Binaries | Problem> {
   const platform = `${process.platform}-${process.arch}`;
   const missing = new Problem(
@@ -71,7 +71,7 @@ function findBlocked(user: system.DatabaseUser, { initdb, postgres }: Binaries, 
   );
 }
 
-/** Makes the cluster on first use; otherwise checks that this gateway can run what is there. */
+/** Makes the cluster on first use. Later, checks that this gateway can run the existing one. */
 export async function openCluster(
   place: Place,
   report: ReportProgress,
@@ -147,7 +147,7 @@ async function makeCluster(cluster: Cluster, report: ReportProgress): Promise<Pr
     // The built-in C.UTF-8 sorts alike on all machines; the system's locales do not change it.
     ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"],
     "--data-checksums",
-    // A new segment is written out before it is used, and the next commit waits for all of it.
+    // PostgreSQL writes a whole new segment before it uses it, and the next commit waits for that.
     "--wal-segsize=2",
   ]);
   fs.rmSync(passwordFile);
@@ -158,7 +158,7 @@ async function makeCluster(cluster: Cluster, report: ReportProgress): Promise<Pr
   return undefined;
 }
 
-/** PostgreSQL refuses a folder that another user owns or may read. */
+/** Restricts the folder's access: PostgreSQL refuses one that another user owns or may read. */
 function restrictAccess({ folder, user }: Cluster): void {
   const owners = [folder, join(folder, "PG_VERSION")].map((path) => fs.statSync(path).uid);
   if (user.ids.uid !== undefined && owners.includes(0)) system.changeOwner(user, folder);
@@ -171,8 +171,8 @@ export function lastLine(text: string): string {
 }
 
 /**
- * One gateway at a time owns the embedded database of a data folder. Otherwise a second `npm start`
- * would adopt the running server and stop it under the first when it ends.
+ * Makes one gateway at a time the owner of a data folder's embedded database. Otherwise a second
+ * `npm start` would adopt the running server, and stop it under the first when it ends.
  */
 export function takeOwnership(file: string): Problem | undefined {
   const owner = readOwner(file);

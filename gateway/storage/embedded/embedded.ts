@@ -1,5 +1,5 @@
 /**
- * An embedded PostgreSQL from an npm package, for installations without a server. It outlives a
+ * An embedded PostgreSQL from an npm package, for installations without a server. It survives a
  * gateway that was killed, and the next gateway adopts it. Problems that the operator can solve are
  * returned as sentences.
  */
@@ -34,7 +34,7 @@ import { isAlive } from "./system.ts";
 export type EmbeddedServer = ReturnType<typeof keepRunning>;
 
 type EmbeddedOptions = {
-  /** `<data folder>/postgres`. The password and the log are beside it. */
+  /** The folder `<data folder>/postgres`. The password and the log are next to it. */
   readonly folder: string;
   readonly report: ReportProgress;
   readonly settings?: Readonly<Record<string, string>>;
@@ -70,7 +70,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   }
 }
 
-/** The address of the server that runs on this folder, for a command beside a running gateway. */
+/**
+ * Returns the address of the server that runs on this folder, for a command that runs besides a
+ * gateway.
+ */
 export function findEmbeddedUrl(folder: string): string | undefined {
   const passwordFile = passwordFileOf(resolve(folder));
   if (!existsSync(folder) || !existsSync(passwordFile)) return undefined;
@@ -105,7 +108,7 @@ async function startServer(
     }
     if (isAlive(postmaster.pid)) break;
     const cause = adopted === undefined ? fatalErrorIn(cluster.logFile, logged) : undefined;
-    // Processes of the old server are ending: the same start succeeds a little later.
+    // Processes of the old server are still ending: the same start succeeds a little later.
     if (cause !== undefined && !/shared memory block|lock file/.test(cause)) {
       removeSocketFolder(socketFolder);
       return new Problem(`PostgreSQL did not start: ${cause} (see ${cluster.logFile}).`);
@@ -120,7 +123,7 @@ async function startServer(
   );
 }
 
-/** "gone" when the server has ended, or the deadline has passed. */
+/** Returns "gone" if the server has ended or the deadline has passed. */
 async function untilConnected(
   cluster: Cluster,
   postmaster: Postmaster,
@@ -187,7 +190,10 @@ function keepRunning(
   }
 
   return {
-    /** For `pg`, with the socket's folder as the host; the same after a restart of the server. */
+    /**
+     * The URL for `pg`, with the socket's folder as the host. It stays the same after a restart of
+     * the server.
+     */
     url: urlOf(first, cluster.password),
     get pid(): number {
       return postmaster.pid;
@@ -196,7 +202,7 @@ function keepRunning(
   };
 }
 
-/** The last error that PostgreSQL has logged since it was launched. */
+/** Returns the last error that PostgreSQL has logged since it was launched. */
 function fatalErrorIn(logFile: string, from: number): string {
   const log = readFileSync(logFile);
   // A log that is shorter than before was renamed at the launch.

@@ -1,5 +1,5 @@
 /**
- * The server process: found, launched, asked and stopped. It runs in its own process group, so
+ * The server process: finds, launches, asks and stops it. It runs in its own process group, so that
  * Ctrl-C in a terminal reaches the gateway and not the database.
  */
 import { spawn } from "node:child_process";
@@ -18,18 +18,19 @@ const database = "tollgate";
 const connectTimeoutMs = 5_000;
 const socketFolderPrefix = "tollgate-postgres-";
 const socketName = ".s.PGSQL.5432";
-/** The system's limit for the name of a socket; macOS has the lowest. */
+/** The system's limit for the path of a socket. macOS has the lowest. */
 const socketPathBytesMax = 103;
 const logBytesMax = 10 * 1024 * 1024;
 const fastShutdownMs = 30_000;
 const immediateShutdownMs = 10_000;
 
 /**
- * Given on the command line, so that no edited file changes what is in force. Nothing here trades
- * safety for speed: a committed order is on disk.
+ * Settings on the command line, which have priority over edited files. None of them trades safety
+ * for speed: a committed order is on the disk.
  */
 const settings = {
-  // Reached through a socket file in a folder of its own: nothing listens on the network.
+  // The server is reached through a socket file in a folder of its own and does not listen on the
+  // network.
   listen_addresses: "",
   port: "5432",
   unix_socket_permissions: "0700",
@@ -47,16 +48,17 @@ const settings = {
   jit: "off",
   timezone: "UTC",
 
-  // Order rows are updated a few times soon after their insert: many small vacuums, no big one.
-  // To analyze a table takes longer than to vacuum it, and payments wait for the core.
+  // Order rows are updated a few times soon after their insert, so many small vacuums are better
+  // than a big one. Analysing a table takes longer than vacuuming it, and payments wait for the
+  // processor.
   autovacuum_naptime: "15s",
   autovacuum_vacuum_scale_factor: "0.02",
   autovacuum_vacuum_insert_scale_factor: "0.05",
   autovacuum_analyze_scale_factor: "0.2",
   autovacuum_vacuum_cost_limit: "1000",
 
-  // Parameters, failing rows and statements contain sealed cards and personal data. None is ever
-  // logged; the gateway's own log says which function failed.
+  // Parameters, failing rows and statements contain sealed cards and personal data, so they are
+  // never logged. The gateway's own log shows which function failed.
   log_min_messages: "warning",
   log_parameter_max_length: "0",
   log_parameter_max_length_on_error: "0",
@@ -67,7 +69,7 @@ const settings = {
   logging_collector: "off",
 } as const;
 
-/** The server that runs on this folder, for example after its gateway was killed. */
+/** Finds the server that runs on this folder, for example after its gateway was killed. */
 export function findPostmaster(folder: string): Postmaster | undefined {
   const noted = readPidFile(folder);
   return noted !== undefined && identify(noted.pid, folder) === "ours" ? noted : undefined;
@@ -118,7 +120,10 @@ function openLog(file: string): number {
   return fs.openSync(file, "a", 0o600);
 }
 
-/** The host is the folder of the socket, percent-encoded: `pg` and `psql` both read that. */
+/**
+ * Returns the URL of the server. The host is the folder of the socket, percent-encoded, which both
+ * `pg` and `psql` accept.
+ */
 export function urlOf(postmaster: Postmaster, password: string): string {
   const host = encodeURIComponent(postmaster.socketFolder);
   return `postgres://${superuser}:${encodeURIComponent(password)}@${host}:5432/${database}`;
@@ -127,7 +132,9 @@ export function urlOf(postmaster: Postmaster, password: string): string {
 const wrongPassword = "28P01";
 const noSuchDatabase = "3D000";
 
-/** Makes the database when it is missing. "not yet" while the server starts, recovers or ends. */
+/**
+ * Makes the database if it is missing. Returns "not yet" while the server starts, recovers or ends.
+ */
 export async function checkConnection(
   cluster: Cluster,
   postmaster: Postmaster,
@@ -144,7 +151,7 @@ export async function checkConnection(
   );
 }
 
-/** The code of the error; empty when the statement succeeded. */
+/** Returns the code of the error, or an empty text if the statement succeeded. */
 async function connectTo(
   name: string,
   { password }: Cluster,
@@ -172,7 +179,10 @@ async function connectTo(
   }
 }
 
-/** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
+/**
+ * Stops the server by a fast shutdown: open transactions are rolled back, and everything committed
+ * is on the disk.
+ */
 export async function stopPostmaster({ pid, socketFolder }: Postmaster): Promise<void> {
   signal(pid, "SIGINT");
   if (!(await hasEnded(pid, fastShutdownMs))) {
@@ -192,7 +202,7 @@ async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
 }
 
 /**
- * Ends the sessions of a killed server: a session in a long query does not notice that its server
+ * Ends the sessions of a killed server. A session in a long query does not notice that its server
  * is gone, and keeps the next one from starting. Recovery repairs the data files.
  */
 export function endOrphans(folder: string): void {
@@ -209,7 +219,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Short enough for the name of a socket, and a place that the database user can enter. */
+/** Makes a folder whose path is short enough for a socket and that the database user can enter. */
 export function makeSocketFolder({ user }: Cluster): string | Problem {
   for (const place of [tmpdir(), "/tmp", "/var/tmp"]) {
     const length = Buffer.byteLength(join(place, `${socketFolderPrefix}XXXXXX`, socketName));
@@ -236,7 +246,7 @@ function pidFileOf(folder: string): string {
   return join(folder, "postmaster.pid");
 }
 
-/** The process id is on the first line, the socket's folder on the fifth. */
+/** Reads the pid file: the process id is on the first line, the socket's folder on the fifth. */
 function readPidFile(folder: string): Postmaster | undefined {
   const lines = system.readLines(pidFileOf(folder));
   return lines && { pid: Number(lines[0]), socketFolder: lines[4] ?? "" };
@@ -252,13 +262,13 @@ function identify(pid: number, folder: string): "none" | "ours" | "another" | "u
   return parameters.includes(folder) ? "ours" : "unclear";
 }
 
-/** Above the highest process id that any supported system assigns. */
+/** A number above the highest process id that any supported system assigns. */
 const unusedPid = 99_999_999;
 
 /**
- * PostgreSQL does not start while the process in its pid file lives, even if that id now belongs to
- * another program. The file is not removed: by the shared memory on its last line PostgreSQL sees
- * that processes of the old server still run. Only the process id is replaced.
+ * Replaces the process id in the pid file. PostgreSQL does not start while this process lives, even
+ * if its id now belongs to another program. The file itself stays, because PostgreSQL finds running
+ * processes of the old server by the shared memory on its last line.
  */
 function resetPidFile(folder: string): void {
   const noted = readPidFile(folder);

@@ -1,6 +1,6 @@
 /**
- * Facts about other processes, and the operating system user that PostgreSQL runs as. A process id
- * alone identifies nothing: after a reboot of the machine it belongs to another process.
+ * Facts about other processes, and the operating system user that runs PostgreSQL. A process id
+ * alone does not identify a process: after a reboot it belongs to another one.
  */
 import { execFile, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
@@ -8,7 +8,7 @@ import { userInfo } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { Problem } from "../../values/problem.ts";
 
-/** False for a process that has ended and was not yet collected by its parent. */
+/** Returns false for a process that has ended, even if its parent has not collected it yet. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
@@ -20,12 +20,12 @@ export function isAlive(pid: number): boolean {
   return !state.startsWith("Z");
 }
 
-/** The start time as the system prints it; constant for the life of the process. */
+/** Returns the start time as the system prints it. It is constant for the life of the process. */
 export function startTimeOf(pid: number): string {
   return readStat(pid)?.startTime ?? askPs(pid, "lstart=");
 }
 
-/** The program and its arguments; empty when the system does not tell. */
+/** Returns the program and its arguments, or nothing if the system does not reveal them. */
 export function commandOf(pid: number): readonly string[] {
   const line = readOrNothing(() => fs.readFileSync(`/proc/${pid}/cmdline`, "utf8"));
   if (line !== undefined) return line.split("\0").filter((word) => word !== "");
@@ -36,7 +36,7 @@ export function workingFolderOf(pid: number): string | undefined {
   return readOrNothing(() => fs.readlinkSync(`/proc/${pid}/cwd`));
 }
 
-/** The processes whose working folder this is; Linux only. */
+/** Returns the processes whose working folder this is. It works on Linux only. */
 export function findProcessesIn(folder: string): readonly number[] {
   if (process.platform !== "linux") return [];
   const pids = fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -47,7 +47,7 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** Absent when the file does not exist. */
+/** Returns undefined if the file does not exist. */
 export function readLines(file: string): readonly string[] | undefined {
   try {
     return fs.readFileSync(file, "utf8").split("\n");
@@ -57,7 +57,10 @@ export function readLines(file: string): readonly string[] | undefined {
   }
 }
 
-/** Linux only. The program's name is in brackets and may contain any character. */
+/**
+ * Reads the state of a process, on Linux only. The program's name is in brackets and may contain
+ * any character.
+ */
 function readStat(pid: number): { readonly state: string; readonly startTime: string } | undefined {
   const line = readOrNothing(() => fs.readFileSync(`/proc/${pid}/stat`, "utf8"));
   if (line === undefined) return undefined;
@@ -78,15 +81,18 @@ function readOrNothing(read: () => string): string | undefined {
   }
 }
 
-/** `ids` are given to spawned processes; empty when PostgreSQL runs as the gateway's own user. */
+/**
+ * The user of the database. `ids` are given to spawned processes and are empty if PostgreSQL runs
+ * as the gateway's own user.
+ */
 export type DatabaseUser = {
   readonly name: string;
   readonly ids: { readonly uid: number; readonly gid: number } | Record<string, never>;
 };
 
 /**
- * PostgreSQL refuses to run as root. For root it is the owner of an existing cluster, else
- * `postgres`, else `nobody`.
+ * Chooses the user of PostgreSQL, which refuses to run as root. For root it is the owner of an
+ * existing cluster, or else `postgres`, or else `nobody`.
  */
 export function chooseDatabaseUser(folder: string): DatabaseUser | Problem {
   if (process.getuid?.() !== 0) return { name: ownName(), ids: {} };
@@ -118,12 +124,14 @@ function readUsers(): readonly DatabaseUser[] {
   });
 }
 
-/** A user without an entry in the list of users has no name. */
+/** Returns the name of the own user. A user without an entry in the list of users has none. */
 export function ownName(): string {
   return readOrNothing(() => userInfo().username) ?? `user ${process.getuid?.() ?? "unknown"}`;
 }
 
-/** The first folder or file on the path to `target` that the user's mode bits do not open. */
+/**
+ * Returns the first folder or file on the path to `target` that the user's permissions do not open.
+ */
 export function findBlockedBy(
   user: DatabaseUser,
   target: string,
@@ -160,7 +168,7 @@ export function changeOwner(user: DatabaseUser, path: string): void {
   }
 }
 
-/** Makes missing folders; a strict umask must not lock the database user out of them. */
+/** Makes missing folders. A strict umask must not lock the database user out of them. */
 export function makeFolders(user: DatabaseUser, path: string): void {
   const highest = fs.mkdirSync(path, { recursive: true });
   if (highest === undefined || user.ids.uid === undefined) return;
@@ -169,7 +177,7 @@ export function makeFolders(user: DatabaseUser, path: string): void {
   }
 }
 
-/** The `node_modules` folder that contains the path, if any. */
+/** Returns the `node_modules` folder that contains the path, if any. */
 export function packagesFolderOf(path: string): string | undefined {
   const at = path.indexOf(`${sep}node_modules`);
   return at < 0 ? undefined : `${path.slice(0, at)}${sep}node_modules`;
@@ -189,7 +197,10 @@ export function runAs(
   });
 }
 
-/** PostgreSQL obeys variables such as PGPORT, which may be set for another server. */
+/**
+ * Returns an environment without variables such as PGPORT, which PostgreSQL obeys and which may be
+ * set for another server.
+ */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
 }

@@ -1,7 +1,8 @@
 /**
- * The commit queue: every write of an order goes through here. The steps of all orders in flight
- * are gathered into one statement, which is one transaction: order, history, when it is due and
- * card together. An order that has changed since comes back as stale, alone.
+ * The commit queue, through which every order is written. It gathers the steps of all orders in
+ * flight into one statement, which is one transaction: order, history, the time when it is due, and
+ * card together. An order that has changed since is reported as stale and does not affect the
+ * others.
  */
 import type { Begin, Beginning } from "../../engine/accept.ts";
 import { dueAtOf, type Step } from "../../orders/advance.ts";
@@ -26,23 +27,26 @@ import {
 import type { NodeName } from "../server/presence.ts";
 import { packEvents, packFacts, packProgress } from "./order-row.ts";
 
-/** `retryMs` is endless for the answer of an acquirer that this node knows: it must not be lost. */
+/**
+ * `retryMs` is endless for an acquirer's answer that this node knows, because the answer must not
+ * be lost.
+ */
 export type CommitOptions = GatherOptions &
   ConfirmKeys & {
-    /** For how long only the writing node may send a new callback. */
+    /** How long only the writing node may send a new callback. */
     readonly callbackLeaseMs: number;
     readonly isBusy?: () => boolean;
   };
 
 /**
- * At a few hundred orders a second each has a commit of its own, which costs the gateway and
- * PostgreSQL half as much again as one with three orders. A gateway that is short of processor time
- * therefore begins at most one commit in this time (decision 0045). Under full load a commit takes
- * longer, and the next one waits for nothing.
+ * The shortest time between commits of a busy gateway (decision 0045). At a few hundred orders a
+ * second, each would have a commit of its own, which costs the gateway and PostgreSQL half as much
+ * again as a commit with three orders. Under full load a commit takes longer than this, and the
+ * next one does not wait.
  */
 const busyGapMs = 6;
 
-/** While PostgreSQL writes a batch, the gateway handles the next one (decision 0045). */
+/** While PostgreSQL writes a batch, the gateway prepares the next one (decision 0045). */
 const beginWholeMax = 48;
 
 type Begun = Awaited<ReturnType<Begin>>;
@@ -82,7 +86,7 @@ export function makeCommit(query: Query, node: NodeName, options: CommitOptions)
   const write = makeWrite(query, node, { ...options, ...statement });
   return makeGather(
     async (steps: readonly Step[], isRepeated): Promise<readonly Moved[]> => {
-      // Two steps of one order start from the same version: only the first can be written.
+      // Two steps of one order start from the same version, so only the first can be written.
       const seen = new Set<string>();
       const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
       const written = await write(first, isRepeated, [...fromColumns(first)]);
@@ -102,9 +106,9 @@ type Writing = Pick<CommitOptions, "callbackLeaseMs" | "confirmKeys"> & {
 };
 
 /**
- * Writes a batch. An earlier try whose answer was lost may have been committed, or be committed
- * while this one runs: its versions and keys keep this one from writing the same steps again, and
- * the history tells which steps are there.
+ * Returns a function that writes a batch. An earlier try whose answer was lost may have been
+ * committed, or may be committed while this one runs. Its versions and keys keep this try from
+ * writing the same steps again, and the history shows which steps are written.
  */
 export function makeWrite(
   query: Query,
@@ -157,7 +161,7 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
   ];
 }
 
-/** What the orders must be, and when they were due until then. */
+/** Returns the versions that the orders must have, and when they were due until now. */
 export function fromColumns(steps: readonly Step[]): string[] {
   return [
     plainArray(steps.map(({ from }) => from)),
@@ -166,7 +170,10 @@ export function fromColumns(steps: readonly Step[]): string[] {
   ];
 }
 
-/** These events, and news of an earlier attempt, leave the order with its running node. */
+/**
+ * Returns whether the step leaves the order with its running node: these events do, and so does
+ * news of an earlier attempt.
+ */
 function leavesRun({ order, events }: Step): boolean {
   const isPriorNext = order.owed?.effect === "reverse_prior";
   return events.every(
@@ -175,7 +182,7 @@ function leavesRun({ order, events }: Step): boolean {
   );
 }
 
-/** Leased to this node, which sends it as soon as it is written. */
+/** Packs a callback. It is leased to this node, which sends it as soon as it is written. */
 function packCallback({ order, at, callback }: Step, leaseMs: number): readonly string[] {
   if (callback === undefined) return [];
   const { url, receiver, sequence, serialNumber } = callback;
@@ -183,13 +190,17 @@ function packCallback({ order, at, callback }: Step, leaseMs: number): readonly 
   return [JSON.stringify({ ...key, serial: serialNumber, url, receiver, at, due: at + leaseMs })];
 }
 
-/** In a part of its own: Citus takes no function that is not immutable into an insert. */
+/**
+ * The callbacks are a part of their own, because Citus takes only immutable functions in an insert.
+ */
 const owedCallbacks = `owed as materialized (
   select * from json_to_recordset($14::json) as owed (merchant_id bigint, order_id bigint,
     sequence int, serial uuid, url text, receiver text, at float8, due float8)
 )`;
 
-/** Only for orders that were written; a callback of an earlier try exists already. */
+/**
+ * Inserts callbacks of the orders that were written. The callback of an earlier try exists already.
+ */
 const insertCallbacks = (written: string) => `
   insert into callbacks (merchant_id, order_id, sequence, serial, url, receiver, made_at, begun_at,
     due_at)
@@ -200,7 +211,9 @@ const insertCallbacks = (written: string) => `
   where ${besideOthers}
   on conflict do nothing`;
 
-/** When a node must look at the order. The row counts for this version of the order only. */
+/**
+ * Inserts when a node must look at the order. The row counts for this version of the order only.
+ */
 const insertDue = (written: string) => `
   insert into due (due_at, order_id, version, merchant_id, node)
   select to_timestamp(due_at / 1000), id, version, merchant_id, carrier from ${written}
@@ -251,8 +264,8 @@ union all
 select null, key_id from refused`;
 
 /**
- * Changes no indexed column, so that PostgreSQL writes no index entries (a HOT update). Returns the
- * columns of the source, so that the history needs no second join.
+ * Writes steps. It changes no indexed column, so that PostgreSQL writes no index entries (a HOT
+ * update). It returns the columns of the source, so that the history needs no second join.
  */
 export const moveStatement = moveStatementWith();
 
@@ -270,7 +283,7 @@ type MoveParts = {
   readonly result?: string;
 };
 
-/** A step that writes more than itself adds its parts. */
+/** Returns the statement with the parts that a step adds if it writes more than itself. */
 export function moveStatementWith(parts: MoveParts = {}): string {
   const { before = "", after = "", arrays = "", arrayNames = "" } = parts;
   const { documents = "", documentNames = "", set = "", condition = "" } = parts;
@@ -304,13 +317,13 @@ with ${before}moved as (
 ${parts.result ?? "select id from moved"}`;
 }
 
-/** A commit that waits for the disk and the synchronous standby, as an order's does. */
+/** A commit that waits for the disk and the synchronous standby, as an order's commit does. */
 const probeStatement = "select pg_logical_emit_message(true, 'tollgate', 'probe')";
 
 /**
- * By their events, because another step of this node may have taken the version. The lock on the
- * rows makes this commit wait for the synchronous standby: a server that has crashed shows commits
- * for which the standby was never waited for.
+ * Finds the steps that were written. It compares their events, because another step of this node
+ * may have the same version. The lock on the rows makes this commit wait for the synchronous
+ * standby: after a crash, a server shows commits for which it never waited for the standby.
  */
 export const writtenStatement = `
 select order_id as id from order_history as written

@@ -1,7 +1,7 @@
 /**
- * The commit of a try on the payment page: the step, the card that was entered and its payer, in
- * one statement. It writes nothing when the order has changed, so that of two tabs one begins a
- * try, and nothing under a key that was destroyed.
+ * The commit of a try on the payment page: one statement writes the step, the card and its payer.
+ * It writes nothing if the order has changed, so that only one of two tabs begins a try, and
+ * nothing under a destroyed key.
  */
 import type { Enter, Entry } from "../../engine/payment-page.ts";
 import { lockUsableKeys } from "../cards/card-keys.ts";
@@ -18,7 +18,7 @@ export function makeEnter(query: Query, node: NodeName, options: CommitOptions) 
   const write = makeWrite(query, node, named);
   return makeGather(
     async (entries: readonly Entry[], isRepeated): Promise<readonly Entered[]> => {
-      // Two tries of one order start from the same version: only the first can be written.
+      // Two tries of one order start from the same version, so only the first can be written.
       const seen = new Set<string>();
       const first = entries.filter(
         ({ step }) => !seen.has(step.order.id) && seen.add(step.order.id),

@@ -1,7 +1,7 @@
 /**
- * Reading orders. Look-ups of the same moment become one statement; each names the merchant, so
- * that no merchant reads another's order. Last come orders that messages name without their
- * merchant: by a number, or by a host's reference.
+ * Reads orders. Look-ups of the same moment become one statement, and each names the merchant, so
+ * that no merchant reads another's order. At the end of the file are look-ups for messages that
+ * name an order without its merchant: by a number, or by a host's reference.
  */
 import type { ExistingOrder, NamedBySerial } from "../../engine/find.ts";
 import type { Order } from "../../orders/order.ts";
@@ -65,13 +65,13 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
   }, options);
 
   return {
-    /** Whether an ended order is stored in this version. */
+    /** Returns whether an ended order is stored in this version. */
     isCurrent,
     async byId({ merchantId, orderId }: { merchantId: MerchantId; orderId: OrderId }) {
       const row = await findRow(merchantId, orderId);
       return row && unpackOrder(row);
     },
-    /** All orders with the client order id, the latest last. */
+    /** Finds all orders with the client order id, the latest last. */
     findExisting: (merchantId: MerchantId, clientOrderId: string) =>
       findAll({ merchantId, clientOrderId }),
     /** Resolves when the queue of reads moves. */
@@ -94,8 +94,8 @@ select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(m
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 where ${livesHere("= any($1::bigint[])")}`;
 
-// A server that was restored, or a standby that took over, may give a version to another step: that
-// one was made at another time.
+// After a restore or a failover, another step may have received the same version, but it was made
+// at another time.
 const currentStatement = `
 select orders.id, orders.version from unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[])
   as wanted(merchant_id, id, version, changed_at)
@@ -107,7 +107,7 @@ where orders.version = wanted.version
 const byClientOrderIdStatement = `
 select ${prefixed("orders")}, orders.digest, orders.digest_key, orders.cvv_digest
 from (
-  -- Several callers may ask for one order: it must come back once.
+  -- Several callers may ask for one order, which must be returned once.
   select distinct * from unnest($1::bigint[], $2::text[]) as asked(merchant_id, client_orderid)
 ) as wanted
 join orders on orders.merchant_id = wanted.merchant_id
@@ -135,7 +135,10 @@ export async function findBySerial(
   return { orderId: asOrderId(row.order_id), describes };
 }
 
-/** The receipts of a public page: one look-up at a time, so that they use one connection. */
+/**
+ * Makes the look-up of receipts for public pages. It runs one statement at a time, so that it uses
+ * one connection.
+ */
 export function makeFindOfReceipt(query: Query) {
   const find = makeGather(
     ([wanted = []]: readonly (readonly string[])[]) =>
@@ -149,8 +152,8 @@ export function makeFindOfReceipt(query: Query) {
 const ofReceipt = `merchant_id = $1 and id = $2 and ${livesHere("= $1")}`;
 
 /**
- * The orders that are due, the longest first. A row of `due` counts for one version of its order; a
- * row of another version is stale for ever, and is deleted here.
+ * Makes the search for due orders, those overdue the longest first. A row of `due` counts for one
+ * version of its order. A row of another version stays stale for ever and is deleted here.
  */
 export function makeFindDue(query: Query) {
   return async (now: Instant, most: number): Promise<readonly Order[]> => {
@@ -175,14 +178,11 @@ with found as materialized (
 )
 select ${orderColumns}, due_version from found`;
 
-/**
- * The ids of all orders that may be open, of which there are few; `isOpen` says of each whether it
- * is.
- */
+/** The ids of all orders that may be open, of which there are few. `isOpen` checks each of them. */
 export const openIds = "(select order_id from due)";
 export const isOpen = `(id in ${openIds} and (owes is not null or finished_at is null))`;
 
-/** The orders that a node of this name had in flight when it ended. */
+/** Makes the search for orders that a node of this name had in flight when it ended. */
 export function makeFindOwned(query: Query) {
   return (node: string) => select(query, `${isOpen} and ${isHere} and carrier = $1`, [node]);
 }
@@ -200,14 +200,14 @@ export async function countInDoubt(query: Query, merchant?: MerchantId): Promise
   return Number(row?.count ?? 0);
 }
 
-/** The longest in doubt first. */
+/** Finds orders in doubt, those in doubt for the longest time first. */
 export function findInDoubt(query: Query, most: number) {
   const sentAt = (word: string) => `progress #>> '{transaction,${word},transmittedAt}'`;
   const longest = `coalesce(${sentAt("identifiers")}, ${sentAt("charge")})::float8`;
   return select(query, `${inDoubt} order by ${longest} limit $1`, [most]);
 }
 
-/** Open orders with a payment page, by id. */
+/** Finds open orders with a payment page, by id. */
 export function findOpenPages(query: Query, after: OrderId, most: number) {
   const hasPage = "progress #> '{page}' is not null";
   const condition = `${isOpen} and ${isHere} and ${hasPage} and id > $1 order by id limit $2`;
@@ -215,14 +215,14 @@ export function findOpenPages(query: Query, after: OrderId, most: number) {
 }
 
 /**
- * All orders of a cell, the oldest first, for jobs that look through them page by page. Zero is
- * before all.
+ * Lists the orders of a cell, the oldest first, for jobs that read all of them page by page. Zero
+ * begins before the first.
  */
 export function listOrdersAfter(query: Query, after: OrderId, limit: number) {
   return select(query, `id > $1 and ${isHere} order by id limit $2`, [after, limit]);
 }
 
-/** The latest first; without `before` from the latest on. */
+/** Lists orders, the latest first. Without `before` it begins with the latest. */
 export function listOrdersBefore(query: Query, before: OrderId | undefined, limit: number) {
   const values = [before ?? idMax, limit];
   return select(query, `id < $1 and ${isHere} order by id desc limit $2`, values);
@@ -236,7 +236,9 @@ export function listOrders(query: Query, ids: readonly OrderId[]) {
 
 export type OrderTime = { readonly id: OrderId; readonly at: number };
 
-/** When orders were accepted, the latest first; without `before` from the latest on. */
+/**
+ * Lists when orders were accepted, the latest first. Without `before` it begins with the latest.
+ */
 export async function listOrderTimes(
   query: Query,
   before: OrderId | undefined,
@@ -250,11 +252,14 @@ export async function listOrderTimes(
   return rows.map(({ id, at }) => ({ id, at: Number(at) }));
 }
 
-/** Of an order that was paid on the payment page, as a part of `from`. */
+/** A part of `from`: the refused tries of an order that was paid on the payment page. */
 export const refusedTries =
   "json_array_elements(coalesce(progress #> '{page,refused}', '[]')) as refused(tried)";
 
-/** An open order with the card, or with a try of it; its number may have to be sent again. */
+/**
+ * Returns a query for an open order with the card, or with a try of it, whose number may have to be
+ * sent again.
+ */
 export function openWith(merchantId: string, cardId: string): string {
   return `select from orders where ${isOpen} and orders.merchant_id = ${merchantId}
     and (progress #>> '{card,cardId}' = ${cardId}::text or exists (
@@ -279,7 +284,10 @@ type CommitRow = {
   readonly events: readonly ({ readonly kind: string } & Readonly<Record<string, unknown>>)[];
 };
 
-/** Event by event, in the partitions since the order began: clocks do not differ by a month. */
+/**
+ * Returns the history event by event. It reads the partitions since the order began, because the
+ * clocks of nodes never differ by a month.
+ */
 export async function findHistory(query: Query, { merchantId, id, acceptedAt }: Order) {
   const since = monthStart(acceptedAt, -1);
   const rows = await query<CommitRow>(historyStatement, [merchantId, id, since]);
@@ -295,30 +303,31 @@ where merchant_id = $1 and order_id = $2 and at >= to_timestamp($3::float8 / 100
 order by version`;
 
 /**
- * For messages that name an order and no merchant, in one cell. An order whose merchant is fenced
- * there is a copy, which may be stale: that it was found says only that it is elsewhere.
+ * Finds an order in one cell, for messages that name no merchant. If its merchant is fenced in this
+ * cell, the order is a copy that may be stale: the error then says that the order is in another
+ * cell.
  */
 export async function findByNumber(query: Query, number: number): Promise<Order | undefined> {
   const id = asOrderId(String(number));
-  // A host may name a number that is no id at all.
+  // A host may name a number that cannot be an id.
   return isNumericId(id) ? findById(query, id) : undefined;
 }
 
-/** Also an order whose merchant is not known. */
+/** Finds an order without knowing its merchant. */
 export async function findById(query: Query, id: OrderId): Promise<Order | undefined> {
   const row = await findFirst(query, id, id);
   if (row?.is_here === false) throw new MerchantMoving(`order ${row.id} is in another cell`);
   return row && unpackOrder(row);
 }
 
-/** Like `findByNumber`. */
+/** Finds an order as `findByNumber` does, but by its place. */
 export async function findAtPlace(query: Query, place: OrderPlace): Promise<Order | undefined> {
   if ("id" in place) return findById(query, place.id);
   const order = await findInGap(query, place.sequence, place);
   return order && findById(query, order.id);
 }
 
-/** Ids and sequence numbers grow together, also over several cells. */
+/** Searches a range of ids for a sequence number. Both grow together, even over several cells. */
 async function findInGap(
   query: Query,
   sequence: number,
@@ -335,7 +344,10 @@ async function findInGap(
   return undefined;
 }
 
-/** The first one in the range: an order that was never charged has no sequence number. */
+/**
+ * Returns the first order of the range with a sequence number. An order that was never charged has
+ * none.
+ */
 async function findCharged(query: Query, low: number, high: number): Promise<Order | undefined> {
   for (let from = low; from <= high; ) {
     const row = await findFirst(query, String(from), String(high));

@@ -1,8 +1,8 @@
 /**
- * Many finished orders, made by the database itself from an order that is there: the same documents
- * with other ids, times, amounts, cards and emails, so that rows are as large as a gateway's and as
- * different. Their ids have sixteen digits, between the short and the long ones of gateways
- * (decision 0055). For benchmarks and for `gw generate orders`.
+ * Makes many finished orders inside the database, as copies of an existing order with other ids,
+ * times, amounts, cards and emails, so that the rows are as large and as different as real ones.
+ * Their ids have sixteen digits, between the short and the long ids of gateways (decision 0055).
+ * Benchmarks and `gw generate orders` use them.
  */
 import type { Query } from "../server/database.ts";
 
@@ -12,20 +12,20 @@ export type Portion = {
   readonly merchant: string;
   readonly from: number;
   readonly count: number;
-  /** Over how many days until now they were accepted. */
+  /** The number of days until now over which the orders were accepted. */
   readonly days: number;
-  /** How many orders there will be in all. */
+  /** The total number of orders. */
   readonly total: number;
-  /** Only the numbers that leave this rest. */
+  /** If given, only numbers with one of these remainders are made. */
   readonly rests?: { readonly of: number; readonly among: readonly number[] };
 };
 
-/** A condition: the order was not made here. */
+/** A condition for orders that were not generated. */
 export const isOfGateway = "id not between 1000000000000000 and 9999999999999999";
 
 const ids = "1000000000000000 + number * 1000000 + number * 7919 % 1000000";
 
-/** Whole milliseconds, as gateways have them. */
+/** Times are whole milliseconds, as in orders of gateways. */
 const numbered = `
 with numbered as materialized (
   select number, ${ids} as id, to_timestamp(ms / 1000.0) as at, ms,
@@ -38,7 +38,7 @@ with numbered as materialized (
   where number % $7::bigint = any($8::bigint[])
 )`;
 
-/** In the order of their ids, as gateways write them. */
+/** Adds a portion of orders by ascending ids, as gateways write them. */
 export async function addOrders(query: Query, portion: Portion): Promise<void> {
   const { template, merchant, from, count, days, total, rests } = portion;
   const { of, among } = rests ?? { of: 1, among: [0] };
@@ -47,7 +47,7 @@ export async function addOrders(query: Query, portion: Portion): Promise<void> {
   }
 }
 
-/** The latest approved and the latest declined order of gateways, and the next free number. */
+/** Returns the latest approved and the latest declined real order, and the next free number. */
 export async function findTemplates(query: Query) {
   const templates = await query<{ template: string; merchant: string; stage: string }>(
     `select distinct on (stage) id as template, merchant_id as merchant, stage from orders
@@ -61,10 +61,10 @@ export async function findTemplates(query: Query) {
   return { templates, next: Number(row?.next ?? 1) };
 }
 
-/** Those from this number on are walked through for the portal's lists and figures. */
+/** Makes a node add the orders from this number on to the portal's lists and figures. */
 export async function indexFrom(query: Query, number: number): Promise<void> {
   const before = 1_000_000_000_000_000n + BigInt(number) * 1_000_000n - 1n;
-  // Where a walk is not at its end, it goes on from where it is.
+  // A walk that has not reached its end continues from its position.
   await query("update order_index_progress set walked_id = least(walked_id, $1::bigint)", [before]);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Order ids, and the sequence numbers from which acquirer references are made. Both are known
  * before the insert: a node takes a block of them and uses it from memory. Acquirers remember
- * references, so none may come again, even after the database has lost the latest blocks
+ * references, so none may be issued twice, even after the database has lost the latest blocks
  * (decisions 0037, 0055).
  */
 import { asOrderId, type OrderId, orderIdMax } from "../../values/ids.ts";
@@ -9,12 +9,15 @@ import type { Instant } from "../../values/time.ts";
 import type { Database, Query } from "../server/database.ts";
 import { makeGather } from "../server/gather.ts";
 
-/** Sequence numbers in a block, and the most ids. */
+/** The count of sequence numbers in a block, and the highest count of ids. */
 export const blockMax = 1_000;
-/** A node that ends loses the rest of its blocks, so they last for this long. */
+/** The time for which a block should last. A node that ends loses the rest of its blocks. */
 const blockMs = 10_000;
 const blockMin = 20;
-/** Ids grow with time, give or take an hour: retention looks through the orders by id. */
+/**
+ * The longest use of a block. Ids must grow with time, to within an hour, because retention
+ * searches orders by id.
+ */
 const blockLifeMs = 3_600_000;
 
 type OrderNumbers = { readonly id: OrderId; readonly sequence: number };
@@ -24,15 +27,15 @@ export type Block = {
   readonly firstId: number;
   readonly size: number;
   /**
-   * False when the connection that it was taken over has ended: a standby that took over may lack
-   * the block, and give its ids out again.
+   * Returns false if the connection that fetched the block has ended: a standby that took over may
+   * lack the block and issue its ids again.
    */
   readonly isKnown: () => boolean;
 };
 
 type FetchedBlock = Block & { readonly fetchedAt: number };
 
-/** The next block is fetched before the present one is used up. */
+/** Returns the next numbers, and fetches the next block before the present one is used up. */
 export function makeNextNumbers(
   takeBlock: (size: number) => Promise<Block>,
 ): () => Promise<OrderNumbers> {
@@ -53,8 +56,8 @@ export function makeNextNumbers(
       spare ??= fetchBlock();
       const fetched = spare;
       const next = await fetched;
-      // Of all callers that waited for this block, the first one opens it. Those that find it used
-      // up already wait for the next one.
+      // The first of the callers that waited for this block opens it. Callers that find it used up
+      // already wait for the next one.
       if (used >= block.size && spare === fetched) {
         spare = undefined;
         block = next;
@@ -79,7 +82,10 @@ export function makeNextNumbers(
     return fetching;
   }
 
-  /** As the present block is used up: a node that takes few orders takes few ids. */
+  /**
+   * Returns the size of the next block from the use of the present one, so that a node with few
+   * orders takes few ids.
+   */
   function sizeAt(now: number): number {
     const perMs = used / Math.max(now - block.fetchedAt, 1);
     return Math.max(blockMin, Math.min(blockMax, Math.ceil(perMs * blockMs)));
@@ -89,15 +95,15 @@ export function makeNextNumbers(
 type Connection = Awaited<ReturnType<Database["connect"]>>;
 
 type Options = {
-  /** The time of the node's machine: the database's clock may be behind. */
+  /** Returns the time of the node's machine, because the database's clock may be slow. */
   readonly ownTime: () => Instant;
-  /** For how long a block is asked for again while the database is away. */
+  /** How long a block is requested again while the database is unreachable. */
   readonly retryMs: number;
 };
 
 /**
- * Takes blocks over a connection of its own: the first block of each connection says that this may
- * be another server than before, one that does not know of the latest blocks.
+ * Takes blocks over a connection of its own. The first block of each connection declares that the
+ * server may be a different one, which does not know the latest blocks.
  */
 export function openOrderIds(database: Pick<Database, "connect">, { ownTime, retryMs }: Options) {
   let connection: Promise<Connection> | undefined;
@@ -125,7 +131,7 @@ export function openOrderIds(database: Pick<Database, "connect">, { ownTime, ret
       reachedId = firstId + size;
       return { firstSequence, firstId, size, isKnown };
     } catch (error) {
-      // Not awaited: a server that does not answer does not say good-bye either.
+      // The close is not awaited, because a server that does not answer does not confirm it either.
       void close();
       throw error;
     }
@@ -151,9 +157,9 @@ type BlockRow = { readonly first_sequence: string; readonly first_id: string };
 const takeStatement = "select * from take_order_numbers($1, $2, $3, $4, $5)";
 
 /**
- * Which order has a sequence number: its id or, if no stored block contains the number, the range
- * of ids between the two nearest blocks. A standby that took over may lack blocks that nodes still
- * use, even the very first.
+ * The place of an order with a sequence number: its id or, if no stored block contains the number,
+ * the range of ids between the two nearest blocks. A standby that took over may lack blocks that
+ * nodes still use, even the very first.
  */
 export type OrderPlace =
   | { readonly id: OrderId }
@@ -178,16 +184,16 @@ export async function findPlace(query: Query, sequence: number): Promise<OrderPl
 }
 
 /**
- * After a restore, before a node runs: orders since the backup are lost, but merchants know their
- * ids and acquirers their references. Neither may come again.
+ * Skips numbers after a restore, before a node runs. Orders since the backup are lost, but
+ * merchants know their ids and acquirers their references, so neither may be issued again.
  */
 export async function moveOrderNumbersAhead(query: Query): Promise<void> {
-  // As many as a busy day has, and one in two hundred of all ids below 2^31.
+  // The count is that of a busy day, and a two-hundredth of all ids below 2^31.
   await query("update order_numbers set next_id = next_id + 10000000");
   await query(moveSequenceAhead);
 }
 
-/** A day of numbers, 10,000 a second, beyond the sequence and the clock. */
+/** Skips the numbers of one day, 10,000 per second, beyond the sequence and the clock. */
 const moveSequenceAhead = `
 select setval('order_sequence', 864000000 + greatest(last_value,
   floor((extract(epoch from clock_timestamp()) - 1735689600) * 10000)::bigint))

@@ -1,6 +1,6 @@
 /**
- * Payment links in the merchant's cell. A use is reserved in the link's own row: of payments at the
- * same moment, at any node, each meets the newest version of it.
+ * Payment links in the merchant's cell. A use is reserved in the row of the link, so that
+ * concurrent payments, at any node, each read its newest version.
  */
 import type { LinkKey, PaymentLink } from "../../orders/payment-link.ts";
 import { asEndpointId, asLinkId, asMerchantId, type MerchantId } from "../../values/ids.ts";
@@ -35,14 +35,14 @@ const selected = `select merchant_id as "merchantId", id, endpoint_id as "endpoi
 export type LinkFilter = {
   readonly merchantId?: MerchantId | undefined;
   readonly limit: number;
-  /** The last one of the page before. */
+  /** The last link of the previous page. */
   readonly after?: { readonly at: number; readonly id: string } | undefined;
 };
 
 export function makeLinkStore(query: Query) {
   const key = ({ merchantId, id }: LinkKey) => [merchantId, id];
   return {
-    /** False when the merchant has a link of this id already. */
+    /** Adds a link. Returns false if the merchant already has a link with this id. */
     async add(link: PaymentLink): Promise<boolean> {
       const { endpointId, amount, description, createdAt, createdBy } = link;
       const added = await query(
@@ -68,7 +68,7 @@ export function makeLinkStore(query: Query) {
       return row && toLink(row);
     },
 
-    /** Also with the id alone, for an operator. */
+    /** Finds a link by its id alone, for an operator. */
     async findById(id: string): Promise<PaymentLink | undefined> {
       const [row] = await query<LinkRow>(
         `${selected} where id = $1
@@ -78,7 +78,7 @@ export function makeLinkStore(query: Query) {
       return row && toLink(row);
     },
 
-    /** The latest first. */
+    /** Lists links, the latest first. */
     async list({ merchantId, limit, after }: LinkFilter): Promise<readonly PaymentLink[]> {
       const rows = await query<LinkRow>(
         `${selected} where ($1::bigint is null or merchant_id = $1)
@@ -90,7 +90,7 @@ export function makeLinkStore(query: Query) {
       return rows.map(toLink);
     },
 
-    /** False when it was closed before. */
+    /** Closes a link. Returns false if it was closed before. */
     async close(link: LinkKey, at: Instant): Promise<boolean> {
       const closed = await query(
         `update payment_links set closed_at = $3
@@ -112,7 +112,7 @@ export function makeLinkStore(query: Query) {
   };
 }
 
-// A page that is posted twice keeps its use. Without a maximum there is nothing to count.
+// A page that is posted twice keeps its use. Without a maximum, uses are not counted.
 const reserveStatement = `
 update payment_links
 set uses = case when uses_max is null or $3::text = any(uses) then uses

@@ -1,7 +1,7 @@
 /**
- * What is stored of merchants' requests. A request that begins an order is written with the order;
- * repeats and refusals are stored here, by serial number, with their answers. The nonces of signed
- * requests are kept so that each is accepted once, by any node.
+ * The stored facts of merchants' requests. A request that begins an order is written with the
+ * order. Repeats and refusals are stored here by serial number, with their answers. The nonces of
+ * signed requests are stored so that each is accepted once, by any node.
  */
 import { randomUUID } from "node:crypto";
 import type { RequestRecord } from "../../merchant-api/record.ts";
@@ -17,7 +17,10 @@ import {
   textArray,
 } from "../server/gather.ts";
 
-/** A serial number is one request's: a row that is there was written by an earlier try. */
+/**
+ * Stores a request. A serial number belongs to one request, so an existing row was written by an
+ * earlier try.
+ */
 export function makeStoreRequest(
   query: Query,
   options: GatherOptions = {},
@@ -54,8 +57,8 @@ export type NonceOptions = Pick<GatherOptions, "retryMs"> & {
 type SignedNonce = { merchantId: MerchantId; nonce: string; signedAt: Instant };
 
 /**
- * False when the nonce was used before. Nonces are kept for twice the time that a time stamp may
- * be old, because the clocks of nodes differ a little.
+ * Takes a nonce. Returns false if it was used before. Nonces are stored for twice the permitted age
+ * of a time stamp, because the clocks of nodes differ a little.
  */
 export function makeTakeNonce(
   query: Query,
@@ -70,7 +73,8 @@ export function makeTakeNonce(
   );
 
   const take = makeGather(async (asked: readonly (SignedNonce & Claim)[]) => {
-    // Of two in one batch, the first takes the entry; a statement may write a row once.
+    // Of equal nonces in one batch, the first takes the entry, because a statement can write a row
+    // only once.
     const firsts = new Map(asked.toReversed().map((each) => [keyOf(each), each]));
     const nonces = [...firsts.values()];
     const rows = await query<{ merchant_id: string; nonce: string }>(
@@ -90,14 +94,14 @@ export function makeTakeNonce(
   return (nonce) => take({ ...nonce, claim: randomUUID() });
 }
 
-/** Of a request, the same in all its tries. */
+/** The claim of a request, which is the same in all its tries. */
 type Claim = { readonly claim: string };
 
 function keyOf({ merchantId, nonce }: SignedNonce): string {
   return `${merchantId}/${nonce}`;
 }
 
-// In the order of the key, so that two nodes never wait for each other's rows.
+// Rows are sorted by key, so that two nodes never wait for each other's rows.
 const insertNonces = `
 insert into oauth_nonces as known (merchant_id, nonce, signed_at, claim)
 select merchant_id, nonce, to_timestamp(signed_at / 1000), claim

@@ -1,6 +1,6 @@
 /**
- * The portal's view of users: passwords and sessions. Sessions are in the main
- * schema, so that any node knows them. Changes of an account are written with their audit entry.
+ * The portal's view of users: passwords and sessions. Sessions are in the main schema, so that any
+ * node knows them. Changes of an account are written with their audit entry.
  */
 import type { Api } from "../../portal-api/api.ts";
 import type { Account, Caller, PortalSession } from "../../portal-api/route.ts";
@@ -46,7 +46,10 @@ type SessionRow = {
 export const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 export const moment = (place: string) => `to_timestamp(${place}::float8 / 1000)`;
 
-/** One look for each request: a disabled user, another role or a revoked session counts at once. */
+/**
+ * Reads the session at each request, so that a disabled user, another role or a revoked session
+ * takes effect at once.
+ */
 const sessionStatement = `
   select digest, ${milliseconds("began_at")} as began, ${milliseconds("seen_at")} as seen,
     second_factor, case when challenge_expires_at > ${moment("$2")} then challenge end as challenge,
@@ -77,7 +80,8 @@ export function makeSessionStore({ query, idleMs, sessionMs }: AccountStoreOptio
         `delete from portal_sessions where seen_at < ${moment("$1")} or began_at < ${moment("$2")}`,
         [now - idleMs, now - sessionMs],
       );
-      // A day later: the next lock of the same login is longer than its last one.
+      // A count is deleted a day after its end, so that the next lock of the same login is longer
+      // than its last one.
       await query(`delete from sign_in_tries where expires_at < ${moment("$1")}`, [
         now - lockedMsMax,
       ]);
@@ -113,7 +117,7 @@ type StoredPassword = {
   readonly id: string;
   readonly stored: string;
   readonly isTemporary: boolean;
-  /** A temporary one that was not replaced in time. */
+  /** Whether a temporary password was not replaced in time. */
   readonly isExpired: boolean;
 };
 
@@ -135,7 +139,7 @@ export type ListedSession = {
 
 export type AccountStore = ReturnType<typeof makeAccountStore>;
 
-/** Changes are written with their entry in the audit. */
+/** Makes the store of accounts. Changes are written with their audit entry. */
 export function makeAccountStore(options: AccountStoreOptions) {
   const { query, auditAs, hashPassword } = options;
   return {
@@ -169,7 +173,7 @@ export function makeAccountStore(options: AccountStoreOptions) {
         [userId],
       );
     },
-    /** The present one and the four before it. */
+    /** Lists the present password and the four before it. */
     async listPasswords(userId: string): Promise<readonly string[]> {
       const rows = await query<{ stored: string }>(
         `select unnest(password || earlier_passwords) as stored from users where id = $1`,
@@ -177,13 +181,13 @@ export function makeAccountStore(options: AccountStoreOptions) {
       );
       return rows.map(({ stored }) => stored);
     },
-    /** The user has signed in. */
+    /** Notes that the user has signed in. */
     async markUsed(userId: string, now: Instant): Promise<void> {
       await query(`update users set used_at = ${moment("$2")} where id = $1`, [userId, now]);
     },
     revokeSession: async (actor: Actor, login: string, id: string) =>
       (await endSessions(auditAs(actor), login, id)) > 0,
-    /** Ends the user's other sessions too. */
+    /** Replaces the password and ends the user's other sessions. */
     async setPassword(
       actor: Actor,
       { account, digest }: PortalSession,
@@ -212,7 +216,9 @@ type TeamUser = Omit<Api["GET /users"]["output"]["users"][number], "merchant" | 
 
 export type TeamReads = ReturnType<typeof makeTeamReads>;
 
-/** Users with how they sign in, and the sessions of a merchant's users or of all. */
+/**
+ * Reads users with their sign-in methods, and the sessions of a merchant's users or of all users.
+ */
 export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "query" | "idleMs">) {
   return {
     list: (now: Instant) =>
@@ -240,7 +246,10 @@ export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "quer
   };
 }
 
-/** Ends the session of the id that lists show, or all of the user. Returns how many it ended. */
+/**
+ * Ends the session with the id that lists show, or all sessions of the user. Returns how many it
+ * ended.
+ */
 export function endSessions(audit: Audit, login: string, id?: string): Promise<number> {
   return audit.change(async (change, write) => {
     const ended = await change<{ id: string }>(
@@ -257,13 +266,13 @@ export function endSessions(audit: Audit, login: string, id?: string): Promise<n
   });
 }
 
-/** No lock is longer. */
+/** The longest lock. */
 const lockedMsMax = 86_400_000;
 
 export function makeSignInTries(query: Query): SignInTries {
   return {
     async add(bounds, now) {
-      // In one order, so that two requests do not wait for each other.
+      // Rows are sorted, so that two requests never wait for each other.
       const sorted = bounds.toSorted((one, other) => Buffer.compare(one.key, other.key));
       const rows = await query<{ key: Buffer; tries: number }>(
         `insert into sign_in_tries (key, tries, expires_at)
@@ -286,7 +295,7 @@ export function makeSignInTries(query: Query): SignInTries {
       );
       const triesOf = (key: Uint8Array) => rows.find((row) => row.key.equals(key))?.tries;
       for (const bound of sorted) if (triesOf(bound.key) === bound.max) await lock(bound, now);
-      // Of requests at the same moment, some find the count full only when they have added to it.
+      // Of concurrent requests, some find the count full only after they have added to it.
       return bounds.every(({ key, max }) => {
         const tries = triesOf(key);
         return tries !== undefined && tries <= max;
@@ -300,7 +309,7 @@ export function makeSignInTries(query: Query): SignInTries {
     },
   };
 
-  /** Its last try is under way. */
+  /** Locks a count whose last try is in progress. */
   async function lock({ key, lockMs, grows }: DigestBound, now: Instant): Promise<void> {
     await query(
       `update sign_in_tries set locks = locks + 1, expires_at = to_timestamp((

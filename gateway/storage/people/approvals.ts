@@ -1,5 +1,5 @@
 /**
- * The second person: a user asks for an approval of exactly one piece of work, another user gives
+ * The second person: a user requests the approval of exactly one piece of work, another user gives
  * it, and the first user does the work once, within a day.
  */
 import type { OpenApproval } from "../../portal-api/team.ts";
@@ -12,14 +12,17 @@ import type { Actor, Audit } from "./audit.ts";
 const isOpen = "used_at is null and asked_at > now() - interval '1 day'";
 
 type WantedWork = {
-  /** Says everything that decides what is done: other words need another approval. */
+  /**
+   * The work with every value that decides what is done, because other values need another
+   * approval.
+   */
   readonly work: string;
   readonly right: Right;
-  /** Whose users may approve it, beside operators. */
+  /** The merchant whose users may approve the work besides operators. */
   readonly merchantId?: MerchantId | undefined;
 };
 
-/** Uses up an approval; where there is none, asks for it, and returns what the user has to do. */
+/** Uses an approval. Without one, requests it and returns what the user has to do. */
 export async function takeApproval(
   audit: Audit,
   who: string,
@@ -65,7 +68,10 @@ export function listApprovals(query: Query, merchantId?: MerchantId) {
   );
 }
 
-/** The right that its work needs, and whose users may approve it beside operators. */
+/**
+ * Returns the right that the work needs, and the merchant whose users may approve it besides
+ * operators.
+ */
 export async function findApproval(query: Query, id: string) {
   const [approval] = await query<Pick<OpenApproval, "right"> & { merchantId: MerchantId | null }>(
     `select access_right as right, merchant_id as "merchantId" from approvals
@@ -82,8 +88,8 @@ type GivenApproval = {
 };
 
 /**
- * Returns false if the user has asked for it or it is no longer open, and a problem if the user may
- * be the person who asked, under another name.
+ * Returns false if the user has requested the approval or it is no longer open. Returns a problem
+ * if the user may be the person who requested it, under another name.
  */
 export function giveApproval(
   audit: Audit,
@@ -117,17 +123,17 @@ const notIndependent = new Problem(
     "enabled the other, or changed the other's role, password or second factors.",
 );
 
-/** After each of these changes its actor may be the person behind the account. */
+/** Changes after which their actor may control the account. */
 const takeovers = [
   ...["user add", "user enable", "user role", "user password", "user reset-factors"],
-  // The last one has this name in entries of former releases.
+  // Entries of former releases have this name for the last one.
   "user factors remove",
 ];
 
 type Pair = GivenApproval & { readonly askedBy: string; readonly actor: Actor };
 type Entry = Actor & { readonly seq: number; readonly action: string; readonly user: string };
 
-/** The audit tells from where the approval was asked for, and who changed the two accounts. */
+/** Reads from the audit from where the approval was requested, and who changed the two accounts. */
 async function mayBeOnePerson(
   query: Query,
   { id, askedBy, actor, byAccount }: Pair,
@@ -158,7 +164,7 @@ async function mayBeOnePerson(
   return haveCommon(asker, own) || entries.some(isTakeover);
 }
 
-/** The account of the machine that ran `gw`, or the user of the portal. */
+/** Returns the account of the machine that ran `gw`, or the user of the portal. */
 function accountOf({ who, from }: Actor): string {
   return /^([^ @]+)@/.exec(from)?.[1] ?? who;
 }

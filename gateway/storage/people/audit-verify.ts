@@ -1,6 +1,6 @@
 /**
- * Proves the audit: every entry's hash, the numbers without a gap, the head, the signatures, and
- * heads that were written outside. Answers with what is wrong, one sentence each.
+ * Proves the audit: the hash of every entry, the numbers without a gap, the head, the signatures,
+ * and heads that were written outside. Returns one sentence for each fault.
  */
 
 import type { Query } from "../server/database.ts";
@@ -18,7 +18,7 @@ import {
   signedText,
 } from "./audit.ts";
 
-/** Few at a time: a node that is asked to prove the audit has payments to do. */
+/** The size of a page. It is small because a node that proves the audit also processes payments. */
 const pageRows = 200;
 const findingsMax = 50;
 
@@ -35,15 +35,18 @@ export type Verified = {
   readonly entries: number;
   readonly signatures: number;
   readonly outsideHeads: number;
-  /** Entries after the newest signature: no signature proves them yet. */
+  /** The number of entries after the newest signature, which no signature proves yet. */
   readonly unsigned: number;
-  /** Says for each restore from a backup which entries were lost with it. */
+  /** One sentence for each restore from a backup, with the entries that were lost by it. */
   readonly restores: readonly string[];
   readonly findings: readonly string[];
 };
 
 type ToVerify = {
-  /** Whether the key is one that the vault has sealed; without it, no one knows whose it is. */
+  /**
+   * Returns whether the vault has sealed the key. Without this function, the owner of a key is
+   * unknown.
+   */
   readonly isOwnKey?: ((key: AuditKey) => boolean) | undefined;
   readonly outside: readonly SignedHead[];
   readonly report?: (entries: number) => void;
@@ -95,7 +98,7 @@ export async function verifyAudit(query: Query, given: ToVerify): Promise<Verifi
 
 type Restore = RestoreFacts & { readonly actor: string };
 
-/** Restores that `gw restore` has signed: the owner of the database cannot make one up. */
+/** Loads the restores that `gw restore` has signed. The owner of the database cannot forge one. */
 async function loadRestores(query: Query, keys: readonly AuditKey[]): Promise<readonly Restore[]> {
   const rows = await query<{ actor: string; after: RestoreFacts & { signature?: string } }>(
     "select actor, after from audit where action = 'restore' and after is not null order by seq",
@@ -107,7 +110,7 @@ async function loadRestores(query: Query, keys: readonly AuditKey[]): Promise<re
   });
 }
 
-/** Whether the head was written between the backup and the restore. */
+/** Returns whether the head was written between the backup and the restore. */
 function isLostWith({ auditSeq, restoredAt }: Restore, head: SignedHead): boolean {
   return head.seq > auditSeq && head.at < restoredAt;
 }
@@ -191,18 +194,18 @@ export type EntryFilter = {
   readonly by?: string | undefined;
   readonly action?: string | undefined;
   readonly subject?: string | undefined;
-  /** A part of who, what, of what, or why. */
+  /** A part of the actor, the action, the subject or the reason. */
   readonly search?: string | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-  /** Only those before this one. */
+  /** Only entries before this one. */
   readonly before?: number | undefined;
   readonly limit: number;
-  /** How many are looked through at most; without it, all. */
+  /** The highest number of entries that are examined. Undefined means all. */
   readonly most?: number | undefined;
 };
 
-/** The oldest that a list of so many looks at, if there are older ones. */
+/** Returns the oldest entry that a list with this limit examines, if there are older ones. */
 export async function findLookedAt(query: Query, { before, most }: EntryFilter) {
   const [row] = await query<{ seq: string; at: number }>(
     `select seq, round(extract(epoch from at) * 1000)::float8 as at from audit
@@ -212,7 +215,7 @@ export async function findLookedAt(query: Query, { before, most }: EntryFilter) 
   return row && { seq: Number(row.seq), at: row.at };
 }
 
-/** The latest, oldest first. */
+/** Returns the latest entries, the oldest of them first. */
 export async function findEntries(query: Query, filter: EntryFilter) {
   const rows = await query<Row>(
     `select * from (

@@ -1,7 +1,7 @@
 /**
  * The audit (decision 0046): who changed what, from where, before and after, and why; and who saw
  * card data. An entry is written in the transaction of its change. Its hash covers the entry and
- * the hash before it, and the newest hash, the head, is signed.
+ * the previous hash, and the newest hash, the head, is signed.
  */
 import {
   createHash,
@@ -19,13 +19,16 @@ export type Actor = { readonly who: string; readonly from: string; readonly why?
 
 export type AuditEntry = {
   readonly action: string;
-  /** What is changed or seen, like `merchant acme`; never a person, a card number or a secret. */
+  /**
+   * The object that is changed or seen, like `merchant acme`; never a person, a card number or a
+   * secret.
+   */
   readonly subject: string;
   readonly before?: object | undefined;
   readonly after?: object | undefined;
 };
 
-/** A user's role did not allow it. */
+/** Makes the entry for an action that the user's role does not allow. */
 export function refusalEntry(subject: string, right: string): AuditEntry {
   return { action: "command refused", subject, after: { right } };
 }
@@ -33,11 +36,11 @@ export function refusalEntry(subject: string, right: string): AuditEntry {
 type WriteEntry = (entry: AuditEntry) => Promise<void>;
 
 export type Audit = {
-  /** The work and the entries that it writes commit together, or not at all. */
+  /** Performs a change. The work and the entries that it writes commit together, or not at all. */
   change<Result>(work: (query: Query, write: WriteEntry) => Promise<Result>): Promise<Result>;
-  /** Several changes in one transaction. */
+  /** Performs several changes in one transaction. */
   together<Result>(work: (audit: Audit) => Promise<Result>): Promise<Result>;
-  /** For what is no single transaction, or only seen. */
+  /** Writes an entry for work that is not a single transaction, or that only shows something. */
   write: WriteEntry;
 };
 
@@ -52,13 +55,15 @@ export type Signer = {
   /** The SHA-256 of the public key. */
   readonly name: string;
   sign(head: Head): Buffer;
-  /** The text begins with what it is: no signature of one counts for another. */
+  /**
+   * Signs a text that begins with its kind, so that a signature is never valid for another kind.
+   */
   signText(text: Buffer): Buffer;
 };
 
 type AuditOptions = {
   readonly actor: Actor;
-  /** Without one, a node signs the head later. */
+  /** Signs the head. Without a signer, a node signs it later. */
   readonly signer?: Signer | undefined;
   /** Called with the head after the commit. */
   readonly publish?: ((head: SignedHead) => Promise<void>) | undefined;
@@ -71,7 +76,7 @@ export function makeAudit(database: Pick<Database, "transaction">, options: Audi
   return bindAudit(actor, async (work) => {
     let signed: SignedHead | undefined;
     const result = await database.transaction(async (query) => {
-      // Before anything else is locked: two changes cannot wait for each other.
+      // The head is locked before anything else, so that two changes cannot wait for each other.
       const { seq } = await lockHead(query);
       const done = await work(query);
       const head = await lockHead(query);
@@ -102,7 +107,7 @@ async function lockHead(query: Query): Promise<LockedHead> {
   return { seq: Number(row.seq), hash: row.hash.toString("hex"), now: Number(row.now) };
 }
 
-/** An entry as it is stored and hashed; before and after as JSON text. */
+/** An entry as it is stored and hashed. The states before and after are JSON text. */
 export type StoredEntry = {
   readonly seq: number;
   readonly at: number;
@@ -167,7 +172,10 @@ export type RestoreFacts = {
   readonly restoredAt: number;
 };
 
-/** The statement that `gw restore` signs: it explains why later heads are not in the audit. */
+/**
+ * Returns the statement that `gw restore` signs. It explains why later heads are missing in the
+ * audit.
+ */
 export function restoreText({ taken, manifest, auditSeq, restoredAt }: RestoreFacts): Buffer {
   return Buffer.from(`tollgate restore\n${taken}\n${manifest}\n${auditSeq}\n${restoredAt}`);
 }
@@ -176,7 +184,7 @@ export const auditKeyContext = "audit-key/signing";
 
 type KeyVault = Pick<Vault, "sealSecret" | "openSecret">;
 
-/** Makes the key of a new installation. */
+/** Opens the signer, and makes the key of a new installation. */
 export async function openSigner(query: Query, vault: KeyVault): Promise<Signer> {
   const [newest] = await listAuditKeys(query, "where retired_at is null");
   if (newest === undefined) {
@@ -208,7 +216,9 @@ export function listAuditKeys(query: Query, where = ""): Promise<readonly AuditK
   );
 }
 
-/** Whether the public key in the row is that of the private key which the vault has sealed. */
+/**
+ * Returns whether the public key in the row belongs to the private key that the vault has sealed.
+ */
 export function isOwnKey({ publicKey, sealed }: AuditKey, open: Vault["openSecret"]): boolean {
   try {
     const key = createPublicKey(open(sealed, auditKeyContext).reveal());
@@ -245,7 +255,7 @@ export async function signAndPublish(
   if (head !== undefined) await publish(head);
 }
 
-/** The head as it is signed now; nothing while the audit is empty. */
+/** Signs the newest head and returns it, or undefined while the audit is empty. */
 export async function signNewest(
   database: Pick<Database, "transaction" | "query">,
   signer: Signer,

@@ -1,4 +1,7 @@
-/** Second factors of portal users: sealed secrets of apps, digests of recovery codes, passkeys. */
+/**
+ * The second factors of portal users: sealed secrets of apps, digests of recovery codes, and
+ * passkeys.
+ */
 import type { Caller, PortalSession } from "../../portal-api/route.ts";
 import type { Secret } from "../../values/secret.ts";
 import { asInstant, type Instant } from "../../values/time.ts";
@@ -14,7 +17,7 @@ export type FactorStoreOptions = Pick<AccountStoreOptions, "query" | "auditAs"> 
     code: string,
     when: { readonly now: Instant; readonly after: number },
   ) => number | undefined;
-  /** `issuer` is how the app names the gateway. */
+  /** Returns the secret as an app reads it. `issuer` is the gateway's name in the app. */
   readonly show: (
     secret: Secret<string>,
     issuer: string,
@@ -28,7 +31,7 @@ export type FactorStoreOptions = Pick<AccountStoreOptions, "query" | "auditAs"> 
   readonly digestCode: (code: string) => Buffer;
 };
 
-/** What a user's TOTP secret is sealed for. */
+/** Returns the context in which a user's TOTP secret is sealed. */
 export function totpContext(userId: string): string {
   return `totp/${userId}`;
 }
@@ -47,11 +50,14 @@ export type Passkey = {
 
 export type FactorStore = ReturnType<typeof makeFactorStore>;
 
-/** Of the user of a session; changes are written with their entry in the audit. */
+/** Makes the store for the user of a session. Changes are written with their audit entry. */
 export function makeFactorStore(options: FactorStoreOptions) {
   const { query, auditAs, seal, open, findStep } = options;
   return {
-    /** Whether it is the user's next code, or a recovery code not used before; then it is used. */
+    /**
+     * Uses a code. Returns whether it is the user's next code, or a recovery code that was not used
+     * before.
+     */
     async useCode({ account }: PortalSession, code: string, now: Instant): Promise<boolean> {
       if (!/^\d{6}$/.test(code)) {
         const used = await query(
@@ -93,13 +99,13 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return used.length > 0;
     },
 
-    /** The second factor was shown in this session, which has another token from now on. */
+    /** Notes that the second factor was shown. The session has another token from now on. */
     async raiseSession(digest: Uint8Array, next: Uint8Array): Promise<void> {
       const raise =
         "update portal_sessions set second_factor = true, digest = $2 where digest = $1";
       await query(raise, [digest, next]);
     },
-    /** An empty one ends the one before. */
+    /** Sets the challenge. An empty one ends the previous challenge. */
     async setChallenge(digest: Uint8Array, challenge: string, expiresAt: Instant): Promise<void> {
       await query(
         `update portal_sessions set challenge = $2, challenge_expires_at = ${moment("$3")}
@@ -116,7 +122,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return options.show(secret, options.issuer, account.login);
     },
 
-    /** Nothing when the code is not the pending secret's. */
+    /** Turns codes on. Returns undefined if the code does not belong to the pending secret. */
     async confirmTotp(
       actor: Actor,
       { account, digest, pendingTotp }: PortalSession,
@@ -172,7 +178,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return rows.map(passkeyOf);
     },
 
-    /** False for one that is known already. */
+    /** Adds a passkey. Returns false if it is known already. */
     async addPasskey(
       actor: Actor,
       { account }: PortalSession,

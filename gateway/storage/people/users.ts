@@ -4,38 +4,38 @@ import { isMerchantRole, type Role } from "../../values/roles.ts";
 import type { Query } from "../server/database.ts";
 import type { Audit } from "./audit.ts";
 
-/** A hash, never the password itself. */
+/** The hash of a new password, never the password itself. */
 export type NewPassword = { readonly stored: string; readonly isTemporary: boolean };
 
 export type User = {
   readonly login: string;
   readonly role: Role;
-  /** The login of the merchant; null for an operator's user. */
+  /** The login of the merchant, or null for an operator. */
   readonly merchant: string | null;
   readonly enabled: boolean;
 };
 
 export type ListedUser = User & { readonly usedAt: string | null; readonly isIdle: boolean };
 
-/** A temporary password opens nothing after so long. */
+/** How long a temporary password is valid. */
 export const temporaryPasswordHours = 72;
 
 const select = `select users.login, role, merchants.login as merchant, users.enabled
   from users left join merchants on merchants.id = merchant_id`;
 
-/** A user who has not used the account for so many days is shown as idle. */
+/** After how many days without use a user is shown as idle. */
 export const idleDaysShown = 90;
 
 export const isIdle = (users: string, days: string) =>
   `(${users}.role <> 'service' and
     coalesce(${users}.used_at, ${users}.created_at) < now() - make_interval(days => ${days}))`;
 
-/** Of an update that replaces the password: those of the user's own choice are kept, as hashes. */
+/** The part of an update that keeps the hashes of earlier passwords which the user has chosen. */
 export const keepPassword = `earlier_passwords = case
   when password is null or password_temporary then earlier_passwords
   else (password || earlier_passwords)[1:4] end`;
 
-/** Whether the schema has users, and an audit with a head. */
+/** Returns whether the schema has users, and an audit with a head. */
 export async function hasUsers(query: Query): Promise<boolean> {
   const [row] = await query<{ has: boolean }>(
     "select to_regclass('users') is not null and to_regclass('audit_head') is not null as has",
@@ -48,7 +48,7 @@ export async function findUser(query: Query, login: string): Promise<User | unde
   return user;
 }
 
-/** The merchant whose user it is; undefined for an operator's. */
+/** Returns the merchant of the user, or undefined for an operator. */
 export async function findMerchantOf(query: Query, login: string): Promise<MerchantId | undefined> {
   const [user] = await query<{ id: MerchantId | null }>(
     "select merchant_id as id from users where login = $1",
@@ -74,7 +74,7 @@ export function listUsers(query: Query): Promise<readonly ListedUser[]> {
   );
 }
 
-/** For a person who confirms that each user still needs the access (PCI DSS 7.2.4). */
+/** Lists the users for a person who confirms that each still needs the access (PCI DSS 7.2.4). */
 export function reviewAccess(query: Query): Promise<readonly Readonly<Record<string, string>>[]> {
   const day = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD')`;
   return query(
@@ -99,7 +99,7 @@ export function reviewAccess(query: Query): Promise<readonly Readonly<Record<str
   );
 }
 
-/** A command of `gw`, by operators: it is written once a day. */
+/** Notes that operators have run a command of `gw`. It writes once a day. */
 export async function markUsed(query: Query, ...logins: readonly string[]): Promise<void> {
   await query(
     `update users set used_at = now()
@@ -109,7 +109,9 @@ export async function markUsed(query: Query, ...logins: readonly string[]): Prom
   );
 }
 
-/** Never the last administrator, who could enable no user again. */
+/**
+ * Disables idle users, but never the last administrator, because nobody could enable a user again.
+ */
 export async function disableIdle(query: Query, audit: Audit, days: number): Promise<void> {
   if (days === 0) return;
   const idle = `users.enabled and ${isIdle("users", "$1")} and (role <> 'admin' or exists (
@@ -131,7 +133,10 @@ export function makeUserAdministration(audit: Audit) {
   return {
     add: (...given: NewUser) => addUser(audit, ...given),
     demandFactor: (...given: FactorDemand) => demandFactor(audit, ...given),
-    /** Never from a merchant to the operators or back: a new user has a password of its own. */
+    /**
+     * Sets the role. A user never changes between a merchant and the operators: that needs a new
+     * user with a password of its own.
+     */
     setRole: (login: string, role: Role) =>
       change(
         ...(["user role", login] as const),
@@ -142,7 +147,7 @@ export function makeUserAdministration(audit: Audit) {
           : "update users set role = $2 where login = $1 and (merchant_id is not null) = $3",
         [login, role, isMerchantRole(role)],
       ),
-    /** A program's account has none. */
+    /** Sets the password. A program's account has none. */
     setPassword: (login: string, { stored, isTemporary }: NewPassword) =>
       change(
         ...(["user password", login] as const),
@@ -152,7 +157,9 @@ export function makeUserAdministration(audit: Audit) {
          where login = $1 and role <> 'service'`,
         [login, stored, isTemporary, temporaryPasswordHours],
       ),
-    /** For a person who has lost their phone: passkeys, codes of an app and recovery codes. */
+    /**
+     * Removes passkeys, codes of an app and recovery codes, for a person who has lost their phone.
+     */
     removeFactors: (login: string) =>
       change(
         ...(["user reset-factors", login] as const),
@@ -175,7 +182,10 @@ export function makeUserAdministration(audit: Audit) {
       ),
   };
 
-  /** Ends the user's sessions in the portal, where another person may sit, and its locks. */
+  /**
+   * Performs a change. It ends the user's sessions, because another person may be using one, and
+   * removes the user's locks.
+   */
   function change(action: string, login: string, text: string, values: readonly unknown[]) {
     return audit.change(async (query, write) => {
       const before = await findUser(query, login);
@@ -198,7 +208,9 @@ export function makeUserAdministration(audit: Audit) {
 
 type NewUser = [name: string, role: Role, merchant?: MerchantId | undefined];
 
-/** Returns the login; nothing if there is a user of that login, in any case of its letters. */
+/**
+ * Adds a user and returns the login. Returns undefined if the login exists, in upper or lower case.
+ */
 function addUser(audit: Audit, ...[name, role, merchant]: NewUser): Promise<string | undefined> {
   return audit.change(async (query, write) => {
     const [added] = await query<{ login: string }>(

@@ -8,7 +8,7 @@ import type { Database, Query } from "../server/database.ts";
 
 const pageRows = 500;
 
-/** Harmless when it is there already: the order decides whether a stage is new. */
+/** Indexes a chargeback. Repeating this is harmless: the order decides whether a stage is new. */
 export async function indexChargeback(
   query: Query,
   { merchantId, id }: Order,
@@ -38,7 +38,7 @@ type ListedChargeback = {
   readonly at: string;
 };
 
-/** The latest first. */
+/** Lists chargebacks, the latest first. */
 export function listChargebacks(query: Query, since: Instant, most: number) {
   return query<ListedChargeback>(
     `select order_id, case_id, stage, amount, currency, reason,
@@ -49,7 +49,10 @@ export function listChargebacks(query: Query, since: Instant, most: number) {
   );
 }
 
-/** Every order with a movement of money in the period, and others: the caller looks. */
+/**
+ * Reads every order that moved money in the period. It also reads some others, which the caller
+ * must skip.
+ */
 export function readOrdersSettled(
   { transaction }: Pick<Database, "transaction">,
   { from, until }: { readonly from: Instant; readonly until: Instant },
@@ -67,7 +70,10 @@ export function readOrdersSettled(
   });
 }
 
-/** A day's orders are found one by one, however many the planner takes them for. */
+/**
+ * Planner settings with which a day's orders are found one by one, however many the planner
+ * expects.
+ */
 export const settledPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
 ];
@@ -75,8 +81,8 @@ export const settledPlanner = [
 const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 
 /**
- * Orders with a step since the period began, open ones, whose earlier transactions may be done, and
- * disputed ones: disputes come months after the payment.
+ * Orders with a step since the period began, open ones, whose earlier transactions may have moved
+ * money, and disputed ones, because disputes come months after the payment.
  */
 export const settledStatement = `
 select ${orderColumns} from orders

@@ -1,21 +1,29 @@
 /**
- * Fills the portal's tables behind payments (decision 0058): committed orders are kept in memory,
- * the latest version of each, and written together, open ones a second later. What a node did not
- * write, because it ended or because a command made the step, is found by a sweep through the
- * history.
+ * Fills the portal's tables after payments (decision 0058). Committed orders are kept in memory,
+ * the latest version of each, and written together; open ones are written a second later. A sweep
+ * through the history finds what a node did not write, because the node ended or because a command
+ * made the step.
  */
 import type { Step } from "../../orders/advance.ts";
 import type { Order } from "../../orders/order.ts";
 import type { Cells } from "../cells/cells.ts";
 import { deleteOldFigures, type IndexOptions, makeOrderIndex } from "./order-index.ts";
 
-/** More than these are left to the sweep: memory is bounded while the database is slow. */
+/**
+ * How many orders are kept, so that memory is bounded while the database is slow. The others are
+ * left to the sweep.
+ */
 const waitingMax = 20_000;
 const sweepEveryMs = 60_000;
-/** For orders that another program has stored, and for steps that no node has indexed. */
+/**
+ * How long a pass may take that finds orders of other programs and steps that no node has indexed.
+ */
 const passMs = 400;
 
-/** While an open order waits, the node writes so often: all of a second at once delays payments. */
+/**
+ * How often the node writes while an open order waits. Writing all orders of a second at once would
+ * delay payments.
+ */
 const writesInWait = 4;
 
 /** An order, and when it began to wait, by the process's own clock. */
@@ -44,7 +52,10 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     flush,
     catchUp,
     writeEveryMs: waitMs / writesInWait,
-    /** Runs several times a second: without an order to write, the task does not run. */
+    /**
+     * Wraps a task that runs several times a second, so that it only runs if there is an order to
+     * write.
+     */
     whenWaiting: <Result>(task: () => Promise<Result>) => {
       return async () => (waiting.size > 0 ? task() : undefined);
     },
@@ -57,19 +68,22 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     else if (waiting.size < waitingMax) waiting.set(order.id, { order, since: performance.now() });
   }
 
-  /** Resolves when all that was committed here before the call is in the tables. */
+  /** Resolves when everything that was committed here before the call is in the tables. */
   function flush(): Promise<void> {
     return write(0);
   }
 
-  /** Each write waits for the one before it. */
+  /** Writes orders. Each write waits for the previous one. */
   function write(waitedMs: number): Promise<void> {
     const next = running.catch(() => undefined).then(() => writeNow(take(waitedMs)));
     running = next;
     return next;
   }
 
-  /** An open order waits, so that it is written once with all its steps of a second. */
+  /**
+   * Takes the orders to write. An open order waits, so that it is written once with all its steps
+   * of a second.
+   */
   function take(waitedMs: number): readonly Order[] {
     const since = performance.now() - waitedMs;
     const taken = [...waiting.values()].filter(
@@ -86,7 +100,7 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
         try {
           await stores.of(cell).write(own);
         } catch (error) {
-          // For the next time; a later step of the order has the whole order too.
+          // These orders are written next time. A later step of the order already contains them.
           for (const order of own) if (!waiting.has(order.id)) onStep({ order });
           throw error;
         }
@@ -96,7 +110,7 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     if (failed?.status === "rejected") throw failed.reason;
   }
 
-  /** The steps and orders of other programs. */
+  /** Finds the steps and orders of other programs. */
   async function catchUp(): Promise<void> {
     let stopAt = performance.now() + passMs;
     await stores.each(async ({ walk }) => {

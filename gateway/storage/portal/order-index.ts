@@ -1,7 +1,7 @@
 /**
- * The tables behind the portal's lists, search and home (decision 0058). An order is written again
- * when its version is newer, and its figures change by the difference: the writer locks one row, so
- * that no order is counted twice.
+ * The tables behind the portal's lists, search and home screen (decision 0058). An order is written
+ * again if its version is newer, and its figures change by the difference. The writer locks one
+ * row, so that no order is counted twice.
  */
 import type { Order } from "../../orders/order.ts";
 import type { Counted, Figure, IndexRow } from "../../portal-api/order-index.ts";
@@ -17,23 +17,26 @@ export type IndexOptions = {
   readonly now: () => Instant;
   readonly describe: (order: Order) => IndexRow;
   readonly figuresOf: (row: Counted) => readonly Figure[];
-  /** Orders of a statement. */
+  /** How many orders one transaction writes. */
   readonly pageSize?: number;
 };
 
 /**
- * Orders of a transaction, which alone costs as much as sixty of them. Neither the event loop nor
- * the row's lock may be held for long.
+ * The usual number of orders in a transaction. A transaction by itself costs as much as sixty
+ * orders. Neither the event loop nor the row's lock may be occupied for long.
  */
 const usualPageSize = 200;
-/** A step is written at most so long after its time, unless the database was away. */
+/** How late a step is written at most, unless the database was unreachable. */
 const lateMs = 10_000;
-/** Of a statement of the sweep: after a long stop it has millions of steps to look through. */
+/**
+ * The period that one statement of the sweep reads: after a long stop, millions of steps may be
+ * waiting.
+ */
 const sweepMs = 60_000;
 const sweepMax = 500;
 
 const dayMs = 86_400_000;
-/** No range that is shown needs minutes or hours for longer. */
+/** How long figures are kept. No range that the portal shows needs minutes or hours for longer. */
 const grains = {
   minute: { lengthMs: 60_000, keepDays: 2 },
   hour: { lengthMs: 3_600_000, keepDays: 100 },
@@ -46,7 +49,7 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
   const { describe, pageSize = usualPageSize } = options;
   return { write, sweep, walk };
 
-  /** Those of an older version than the stored one change nothing. */
+  /** Writes orders. A version older than the stored one changes nothing. */
   async function write(orders: readonly Order[]): Promise<void> {
     for (let from = 0; from < orders.length; from += pageSize) {
       const rows = orders.slice(from, from + pageSize).map(describe);
@@ -54,7 +57,10 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     }
   }
 
-  /** Steps of a command, or of a node that died before it indexed them. Answers if more follow. */
+  /**
+   * Writes steps of commands, and of nodes that died before they indexed them. Returns whether more
+   * follow.
+   */
   async function sweep(now: Instant): Promise<boolean> {
     const [progress] = await database.query<{ swept: number }>(
       `select (extract(epoch from swept_at) * 1000)::float8 as swept from order_index_progress`,
@@ -64,14 +70,14 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     if (until <= since) return false;
     const rows = await database.query<OrderRow>(missedStatement, [since - lateMs, until, sweepMax]);
     await write(rows.map(unpackOrder));
-    // Those are indexed now, and the same statement finds the next ones.
+    // These orders are indexed now, so the same statement finds the next ones.
     if (rows.length === sweepMax) return true;
     const swept = "update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)";
     await database.query(swept, [until]);
     return until < now - lateMs;
   }
 
-  /** Writes the orders that were stored without a step. Answers how many. */
+  /** Writes the orders that were stored without a step. Returns how many it wrote. */
   async function walk(): Promise<number> {
     const [progress] = await database.query<{ id: OrderId }>(
       "select walked_id as id from order_index_progress where walked_id is not null",
@@ -102,7 +108,8 @@ type KnownRow = Counted & { readonly orderId: string; readonly version: number }
 async function writeRows(query: Query, rows: readonly IndexRow[], options: IndexOptions) {
   if (rows.length === 0) return;
   await query(lockIndex, [], "lock_index");
-  // Read when the lock is held. The next cell counts the orders of a merchant that has moved there.
+  // Moved merchants are read while the lock is held. The next cell counts the orders of a merchant
+  // that has moved there.
   const moved = await query<{ id: string }>(movedStatement, [], "moved_merchants");
   const here = rows.filter(({ merchantId }) => !moved.some(({ id }) => id === merchantId));
   const inserted = await query<{ orderId: string }>(addStatement, valuesOf(here), "add_to_index");
@@ -119,7 +126,7 @@ async function writeRows(query: Query, rows: readonly IndexRow[], options: Index
   await writeFigures(query, differences(written, before, options));
 }
 
-/** Held by a writer until it commits. */
+/** The statement takes the lock that a writer holds until it commits. */
 export const lockIndex = "select from order_index_progress for update";
 
 const movedStatement = "select merchant_id as id from moved_merchants";
@@ -155,7 +162,7 @@ function valuesOf(rows: readonly IndexRow[]): readonly string[] {
   return [
     ...numbers.map((name) => column(rows, name)),
     ...texts.map((name) => textArray(rows.map((row) => row[name]))),
-    // No array of arrays has rows of different lengths.
+    // PostgreSQL has no arrays of arrays with different lengths.
     textArray(rows.map(({ words }) => words.join("\n"))),
     textArray(rows.map(({ people }) => people.join("\n"))),
   ];
@@ -165,7 +172,9 @@ function column(rows: readonly IndexRow[], name: (typeof numbers)[number]): stri
   return plainArray(rows.map((row) => row[name]));
 }
 
-/** Planned each time: the table grows from nothing. */
+/**
+ * Finds the stored rows. The statement is planned each time, because the table grows from nothing.
+ */
 function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly KnownRow[]> {
   return query<KnownRow>(
     `select order_index.order_id as "orderId", version, outcome, reason,
@@ -193,7 +202,7 @@ from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::int[], $5::bigint[], $
   $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
   $21::text[], $22::text[], $23::text[], $24::text[]) as source(merchant_id, at, ${columns})`;
 
-/** Most orders are new: those that are not here yet need not be looked for. */
+/** Adds new orders. Most orders are new, so they are not looked up first. */
 const addStatement = `${insertStatement}
 on conflict do nothing returning order_id as "orderId"`;
 
@@ -208,8 +217,9 @@ type Difference = Figure & {
 };
 
 /**
- * Of all rows together; a figure that does not change is left out. Rows are counted by minute
- * first: orders of one moment share theirs, and only sums are added to hours, days and the cell.
+ * Sums up the changes of all rows, without figures that do not change. Rows are counted by minute
+ * first, because orders of one moment share it, and only sums are added to hours, days and the
+ * cell.
  */
 function differences(
   rows: readonly IndexRow[],

@@ -1,11 +1,11 @@
-/** Views of the list of orders that the operators share, or the users of one merchant. */
+/** Views of the list of orders that operators share, or the users of one merchant. */
 import type { SharedView, ViewOptions, ViewTeam } from "../../portal-api/views.ts";
 import type { Actor, Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
 
 const isOwn = "merchant_id is not distinct from $1::bigint";
 
-/** A team has no more. */
+/** The highest number of views of a team. */
 const viewsMax = 50;
 
 export function makeViewStore(query: Query, auditAs: (actor: Actor) => Audit): ViewOptions {
@@ -24,7 +24,10 @@ function listViews(query: Query, team: ViewTeam): Promise<readonly SharedView[]>
   );
 }
 
-/** Another name for the same filters replaces the first. Returns false if the team has too many. */
+/**
+ * Shares a view. A new name for the same filters replaces the old one. Returns false if the team
+ * has too many views.
+ */
 function shareView(
   audit: Audit,
   team: ViewTeam,
@@ -45,7 +48,7 @@ function shareView(
   });
 }
 
-/** Returns false for a view of another team. */
+/** Removes a view. Returns false if it belongs to another team. */
 function removeView(audit: Audit, team: ViewTeam, view: string): Promise<boolean> {
   return audit.change(async (query, write) => {
     const [removed] = await query<{ name: string; query: string }>(

@@ -1,7 +1,7 @@
 /**
- * What the portal reads of one cell: pages of orders by filters, and figures. Pages go on
- * after a key, never by a count. A filter first looks through the latest orders in their order; if
- * those have too few of it, the index of words has few enough to sort. Ids are looked up there
+ * The portal's queries in one cell: pages of orders by filters, and figures. Pages continue after a
+ * key, never at an offset. A filtered list first reads the latest orders one by one. If too few of
+ * them match, the index of words has few enough matches to sort. Ids are looked up in that index
  * first.
  */
 import type { Figure } from "../../portal-api/order-index.ts";
@@ -11,7 +11,7 @@ import { isHere } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 import type { Grain } from "./order-index.ts";
 
-/** So many are filtered one by one before the index of words is asked. */
+/** How many orders are filtered one by one before the index of words is used. */
 const scannedMax = 5_000;
 const fewMax = 2_000;
 const allMax = 2_147_483_647;
@@ -27,10 +27,10 @@ type Asked = Pick<OrderListQuery, "merchantId"> & {
   readonly from?: number | undefined;
   readonly until?: number | undefined;
 };
-/** The last row of the page before: its time, and its key with the type that the column has. */
+/** The last row of the previous page: its time, and its key with the type of the column. */
 type LastRow = readonly [at: number, key: string, column: string, type: string];
 
-/** The rows among which a page of a list lies, and the places of the values in its statement. */
+/** Returns the rows among which a page of a list lies, and the parameters of its statement. */
 export function rangeOf({ merchantId, from, until }: Asked, after: LastRow | undefined) {
   const values: unknown[] = [];
   const place = (value: unknown) => `$${values.push(value)}`;
@@ -61,7 +61,7 @@ function conditionsOf({ after, words, search, ...asked }: OrderListQuery) {
 
 const latest = "order by at desc, order_id desc";
 
-/** For exports: a statement looks through so many orders and no more. */
+/** Finds orders for exports. One statement examines a limited number of orders. */
 export async function scanOrderLines(query: Query, asked: OrderListQuery): Promise<OrderWindow> {
   const { range, matches, values } = conditionsOf(asked);
   const found = await query<OrderLineRow & { readonly isMatch: boolean; readonly isEnd: boolean }>(
@@ -78,7 +78,7 @@ export async function scanOrderLines(query: Query, asked: OrderListQuery): Promi
   return { rows, end: last && { at: last.at, orderId: last.orderId } };
 }
 
-/** The latest first. */
+/** Finds orders, the latest first. */
 export async function findOrderLines(
   query: Query,
   asked: OrderListQuery,
@@ -86,12 +86,12 @@ export async function findOrderLines(
   const { limit } = asked;
   const { range, matches, values } = conditionsOf(asked);
   if (matches === "") {
-    // Inside, `at` is the column of the index; outside, it is the result's.
+    // Inside the query, `at` is the column of the index; outside, it is that of the result.
     const page = `select * from order_index where ${range} ${latest} limit ${limit}`;
     const plain = `select ${columns} from (${page}) as page order by page.at desc, order_id desc`;
     return query<OrderLineRow>(plain, values);
   }
-  // The first row that makes the page whole ends the statement.
+  // The statement ends with the row that completes the page.
   const scan = () =>
     query<OrderLineRow>(
       `select ${columns} from (
@@ -120,8 +120,8 @@ export async function findOrderLines(
 }
 
 /**
- * Ids, emails, references and most names: few orders have the same. Where many have, the latest are
- * enough.
+ * Returns whether few orders have the word, as with ids, emails, references and most names. If many
+ * have it, the latest are enough.
  */
 function isOfOne(word: string): boolean {
   return /^[ocer]:/.test(word);
@@ -139,7 +139,7 @@ export function findFigures(query: Query, { merchantId, grain, since }: FigureQu
   );
 }
 
-/** Sums over the range; those of a merchant that has moved here may be below zero. */
+/** Returns sums over the range. Those of a merchant that has moved to this cell may be negative. */
 export function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   return query<Figure>(
     `select name, key, sum(count)::float8 as count from order_figures
@@ -149,7 +149,7 @@ export function sumFigures(query: Query, { merchantId, grain, since }: FigureQue
   );
 }
 
-/** Callbacks that were refused or unanswered and are tried again. */
+/** Counts callbacks that were refused or unanswered and will be tried again. */
 export async function countFailingCallbacks(query: Query, merchantId: string | undefined) {
   const [row] = await query<{ count: number }>(
     `select count(*)::int as count from callbacks

@@ -1,4 +1,6 @@
-/** What the portal reads of orders and callbacks, of the right cell or of all of them together. */
+/**
+ * The portal's queries of orders and callbacks, in the merchant's cell or in all cells together.
+ */
 import type { Order } from "../../orders/order.ts";
 import type { Figure } from "../../portal-api/order-index.ts";
 import type {
@@ -33,7 +35,7 @@ import {
 
 type Options = {
   readonly countAllInDoubt: () => Promise<number>;
-  /** Rows of a cell that a page of a filtered list looks through. */
+  /** How many rows of a cell a page of a filtered list examines. */
   readonly lookedThrough: number;
 };
 
@@ -58,7 +60,10 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
       return found.toSorted(byAge).slice(0, query.limit);
     },
 
-    /** Finds the next `limit` orders that match: each costs the same, however rare they are. */
+    /**
+     * Finds the next `limit` orders that match. Each window costs the same, however rare matches
+     * are.
+     */
     async scanOrders(query: OrderListQuery): Promise<OrderWindow> {
       const windows = await gather<OrderWindow>(query.merchantId, async (at) => [
         await scanOrderLines(at, query),
@@ -66,7 +71,7 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
       return joinWindows(windows, ({ at, orderId }) => ({ at, orderId }), byAge);
     },
 
-    /** Nothing for an order of another merchant. */
+    /** Returns undefined for an order of another merchant. */
     async findOrder(id: string, merchantId: MerchantId | undefined): Promise<Order | undefined> {
       if (!isNumericId(id) || id.length <= 6) return undefined;
       const order = await stores.search((query) => findById(query, asOrderId(id)));
@@ -76,17 +81,17 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
     findHistory: (order: Order) =>
       stores.call(order.merchantId, (query) => findHistory(query, order)),
 
-    /** At most `limit` rows, and an end only where they are fewer. */
+    /** Returns at most `limit` rows, with an end only if there are fewer. */
     async listCallbacks(query: CallbackQuery): Promise<CallbackWindow> {
       const windows = await gather<CallbackWindow>(query.merchantId, async (at) => [
         await findCallbackPage(at, query, lookedThrough),
       ]);
       return joinPages(windows, query.limit, keyOf, byMaking);
     },
-    /** How many a filter names, by receiver, up to a bound. */
+    /** Counts the filtered callbacks by receiver, up to a limit. */
     countReceivers: (filter: DeliveryFilter, most: number) =>
       gather(filter.merchantId, (query) => countReceivers(query, filter, most)),
-    /** How those that were sent again at a moment have gone since. */
+    /** Counts the results of callbacks that were sent again at a certain moment. */
     countResent: (filter: DeliveryFilter, at: Instant) =>
       gather(filter.merchantId, (query) => countResent(query, filter, at)),
     findAttempts: ({ merchantId, id: orderId }: Order, sequence?: number) =>
@@ -120,7 +125,7 @@ const allMerchants = "0";
 
 type Aged = Pick<OrderLineRow, "orderId" | "at">;
 
-/** The latest first. */
+/** Sorts the latest first. */
 function byAge(one: Aged, other: Aged): number {
   return other.at - one.at || byId(one, other);
 }
@@ -135,12 +140,12 @@ function keyOf({ madeAt: at, orderId, sequence }: StoredCallback): DeliveryKey {
   return { at, orderId, sequence };
 }
 
-/** As pages of one cell are sorted. */
+/** Sorts as the pages of one cell are sorted. */
 function byMaking(one: DeliveryKey, other: DeliveryKey): number {
   return byAge(one, other) || other.sequence - one.sequence;
 }
 
-/** A whole page has no end: its last row is where the next begins. */
+/** Joins pages. A full page has no end, because the next page begins after its last row. */
 export function joinPages<Row, Key>(
   windows: readonly Window<Row, Key>[],
   limit: number,
@@ -150,7 +155,7 @@ export function joinPages<Row, Key>(
   return rows.length < limit ? { rows, end } : { rows: rows.slice(0, limit), end: undefined };
 }
 
-/** The windows of all cells as one. Of a cell nothing is known beyond the end of its window. */
+/** Joins the windows of all cells. Nothing is known of a cell beyond the end of its window. */
 export function joinWindows<Row, Key>(
   windows: readonly Window<Row, Key>[],
   keyOfRow: (row: Row) => Key,

@@ -1,4 +1,4 @@
-/** All that the portal's API reads and writes: accounts, orders, what stands beside them, audit. */
+/** The storage of the portal's API: accounts, orders, what belongs to them, and the audit. */
 import type { RecordRefusal } from "../../portal-api/route.ts";
 import type { WriteSignIn } from "../../portal-api/sign-in.ts";
 import type { MerchantId } from "../../values/ids.ts";
@@ -29,7 +29,7 @@ type Options = Omit<AccountStoreOptions & FactorStoreOptions, "query"> &
     readonly cells: Cells;
     readonly database: Pick<Database, "query">;
     readonly vaultDatabase: Pick<Database, "query">;
-    /** After how many days without use a user is disabled; zero: never. */
+    /** After how many days without use a user is disabled. Zero means never. */
     readonly userIdleDays: number;
   };
 
@@ -63,7 +63,10 @@ export function makePortalStore(options: Options) {
     recordSignIn,
     recordExport: (actor: Actor, after: object) =>
       auditAs(actor).write({ action: "portal order export", subject: "orders", after }),
-    /** Sessions and counts of tries that are over, and users who have been idle for too long. */
+    /**
+     * Deletes sessions and counts of tries that have ended, and disables users who have been idle
+     * for too long.
+     */
     async deleteExpired(now: Instant): Promise<void> {
       await sessions.deleteExpired(now);
       const audit = auditAs({ who: "gateway", from: "GW_USER_IDLE_DAYS" });

@@ -1,4 +1,4 @@
-/** Days that were compared with the acquirer's books, and what differed. */
+/** Days that were compared with the acquirer's books, and their differences. */
 import type { Query } from "../server/database.ts";
 
 const differencesMax = 1_000;
@@ -31,7 +31,7 @@ type KeptDifference = Readonly<Record<"kind" | "reference", string>> & {
   readonly there?: string;
 };
 
-/** The latest of its gate and day. */
+/** Stores the latest comparison of a gate and day. */
 export async function putReconciliation(
   query: Query,
   way: ReconciliationRow["way"],

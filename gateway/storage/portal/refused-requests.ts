@@ -1,6 +1,7 @@
 /**
- * Refused requests in the cells, for the portal. Of each merchant the latest are kept, those that
- * the merchant has signed apart from those that anyone can send: a flood pushes out only itself.
+ * Refused requests in the cells, for the portal. The latest requests of each merchant are kept.
+ * Those that the merchant has signed are counted separately from those that anyone can send, so
+ * that a flood only removes its own kind.
  */
 import type { RefusedBatch, RefusedRow } from "../../merchant-api/refused-requests.ts";
 import type { Window } from "../../portal-api/reads.ts";
@@ -19,16 +20,16 @@ import { rangeOf } from "./portal-orders.ts";
 import { joinPages } from "./portal-reads.ts";
 
 type Options = {
-  /** Of each merchant, signed and unsigned each. */
+  /** How many requests of each merchant are kept, for signed and unsigned ones each. */
   readonly countMax: number;
-  /** Rows of a cell that a page of a filtered list looks through. */
+  /** How many rows of a cell a page of a filtered list examines. */
   readonly lookedThrough: number;
   readonly now: () => Instant;
 };
 
 export type RefusedStore = ReturnType<typeof makeRefusedStore>;
 
-/** Of the right cell, or of all of them together. */
+/** Makes the store for the merchant's cell, or for all cells together. */
 export function makeRefusedStore(cells: Cells, { countMax, lookedThrough, now }: Options) {
   const queries = cells.stores(({ node }) => node.query);
   const asides = cells.stores(({ node }) => node.aside);
@@ -66,12 +67,12 @@ export function makeRefusedStore(cells: Cells, { countMax, lookedThrough, now }:
   };
 }
 
-/** As the pages of one cell are sorted. */
+/** Sorts as the pages of one cell are sorted. */
 function byAge(one: RefusalKey, other: RefusalKey): number {
   return other.at - one.at || (one.serial < other.serial ? 1 : -1);
 }
 
-/** All of one cell. */
+/** Stores the batch in one cell. */
 export async function keepRefused(
   query: Query,
   { rows, dropped }: RefusedBatch,
@@ -106,7 +107,10 @@ function columnsOf(rows: readonly RefusedRow[]): readonly string[] {
   ];
 }
 
-/** From arrays: Citus makes no valid statement from an insert that reads a JSON document. */
+/**
+ * Inserts from arrays, because Citus makes no valid statement from an insert that reads a JSON
+ * document.
+ */
 const insertStatement = `
 insert into refused_requests (merchant_id, at, serial, entry_id, operation, version, code,
   authenticated, sent_from, client_orderid, document)
@@ -141,7 +145,7 @@ export async function deleteOldRefused(query: Query, before: Instant): Promise<v
   );
 }
 
-/** Those of a person; answers how many. */
+/** Erases the refused requests of a person and returns how many there were. */
 export async function eraseRefused(query: Query, emails: readonly string[]): Promise<number> {
   const gone = await query(
     `delete from refused_requests where exists (
@@ -159,8 +163,8 @@ const columns = `merchant_id as "merchantId", ${milliseconds} as at, serial,
   client_orderid as "clientOrderId"`;
 
 /**
- * The latest first. A merchant has few; of all merchants together so many are looked through, and
- * no more. A whole serial number is found wherever it is.
+ * Finds requests, the latest first. One merchant has few; of all merchants together, at most this
+ * many are examined. A complete serial number is found anywhere.
  */
 export async function findRefused(
   query: Query,
@@ -237,7 +241,7 @@ export async function findRefusal(
   return found;
 }
 
-/** How many were not kept, of the last seven days. */
+/** Counts the requests of the last seven days that were not kept. */
 export async function countDropped(
   query: Query,
   merchantId: MerchantId | undefined,

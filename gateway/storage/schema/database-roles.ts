@@ -1,11 +1,12 @@
 /**
- * The database server: its two roles, and what `gw doctor` checks. Nodes connect with one role,
- * which may add sealed cards and read nothing of the vault; the vault connects with the other.
- * Operators' commands keep the rights of the login. A login that may not make roles works without.
+ * The database server's two roles, and what `gw doctor` checks of it. Nodes connect with one role,
+ * which may add sealed cards but read nothing of the vault. The vault connects with the other.
+ * Operators' commands keep the rights of the login. A login that may not make roles works without
+ * them.
  */
 import type { Database, Query } from "../server/database.ts";
 
-/** The schemas of the first cell. Of another cell it is its own schema alone. */
+/** The schemas of the first cell. Every other cell only has its own schema. */
 const mainSchemas = ["public", "vault"] as const;
 
 export const nodeRole = "tollgate_gateway";
@@ -13,13 +14,16 @@ export const vaultRole = "tollgate_vault";
 
 type Separation = {
   readonly schemas: readonly string[];
-  /** The coordinator of Citus connects to its workers as the role of the session. */
+  /**
+   * Whether the roles can log in: a Citus coordinator connects to its workers as the role of the
+   * session.
+   */
   readonly rolesLogIn: boolean;
 };
 
 /**
- * Makes the roles and grants of a cell; answers with advice for an administrator if the login may
- * not.
+ * Makes the roles and grants of a cell. Returns advice for an administrator if the login lacks the
+ * rights.
  */
 export async function separateVault(
   { query, transaction }: Database,
@@ -47,9 +51,10 @@ export async function separateVault(
 }
 
 /**
- * Without a password: the workers' `pg_hba.conf` decides who may. Citus passes on what changes a
- * role only if the role was made through this database, so each server is told separately, after
- * the roles are committed, and passes nothing on: the servers would wait for each other.
+ * Lets the roles log in without a password; the workers' `pg_hba.conf` decides who may do so. Citus
+ * forwards the change of a role only if the role was made through this database. Therefore each
+ * server is changed separately, after the roles are committed, and forwards nothing, because the
+ * servers would wait for each other.
  */
 async function letLogIn(query: Query): Promise<void> {
   for (const role of [nodeRole, vaultRole]) {
@@ -63,7 +68,7 @@ async function letLogIn(query: Query): Promise<void> {
   }
 }
 
-/** Fails when a server behind this one, a worker of Citus, refuses one of the roles. */
+/** Fails if a server behind this one, a worker of Citus, refuses one of the roles. */
 export async function checkRoles({ transaction }: Database): Promise<void> {
   for (const role of [nodeRole, vaultRole]) {
     await transaction(async (query) => {
@@ -84,7 +89,7 @@ async function isVaultSeparate(
   return row?.separate === true;
 }
 
-/** The role of nodes, where the login may assume it. */
+/** Returns the role of nodes if the login may assume it. */
 export async function findNodeRole(query: Query): Promise<string | undefined> {
   const roles = await query(rolesStatement, [[nodeRole], false]);
   return roles.length > 0 ? nodeRole : undefined;
@@ -112,7 +117,8 @@ type ServerRow = Readonly<
 
 const notAllowed = "42501";
 
-// Roles belong to the whole server: the gateway of another database may make them at the same time.
+// Roles belong to the whole server, so the gateway of another database may make them at the same
+// time.
 const makeRoles = `
 do $$
 declare
@@ -134,11 +140,14 @@ begin
   end loop;
 end $$`;
 
-/** A table is the vault's by its schema or, in a cell that has one schema, by its name. */
+/**
+ * A condition for tables of the vault: by their schema or, in a cell with one schema, by their
+ * name.
+ */
 const isVaults = `(relnamespace::regnamespace::text = 'vault'
   or relname in ('cards', 'condemned_cards', 'held_keys', 'held_secrets'))`;
 
-/** The audit: what is written stays as it is. */
+/** The tables of the audit, to which rows are only added. */
 const appendOnly = "'audit', 'audit_signatures', 'audit_keys'";
 
 const grantsIn = (schema: string) => `
@@ -179,7 +188,7 @@ begin
   end loop;
 end $$`;
 
-/** The roles that this login may assume. */
+/** Selects the roles that this login may assume. */
 const rolesStatement = `
 select from pg_roles
 where rolname = any($1) and not rolsuper and (rolcanlogin or not $2)

@@ -1,4 +1,7 @@
-/** What `gw doctor` and the metrics read of the database: rights, keys near their end, queues. */
+/**
+ * The facts about the database that `gw doctor` and the metrics show: rights, keys near their end,
+ * queues.
+ */
 
 import type { Instant } from "../../values/time.ts";
 import type { Cells } from "../cells/cells.ts";
@@ -25,7 +28,7 @@ export async function examineRights(query: Query): Promise<ConnectionRights> {
   return row;
 }
 
-/** How statements travel to the server. */
+/** Returns how statements reach the server. */
 export async function examineLink(query: Query): Promise<"TLS" | "local" | "plain text"> {
   const [row] = await query<{ readonly isEncrypted: boolean; readonly address: string | null }>(
     `select coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false)
@@ -36,7 +39,10 @@ export async function examineLink(query: Query): Promise<"TLS" | "local" | "plai
   return row.address === null || /^(127\.|::1$)/.test(row.address) ? "local" : "plain text";
 }
 
-/** Entries of the audit within the last hour of which an operator should hear, by their kind. */
+/**
+ * Counts the audit's entries of the last hour of which an operator should be informed, by their
+ * kind.
+ */
 export async function countWatchedEntries(query: Query): Promise<ReadonlyMap<string, number>> {
   const [row = {}] = await query<Readonly<Record<string, number>>>(
     `select
@@ -51,7 +57,7 @@ export async function countWatchedEntries(query: Query): Promise<ReadonlyMap<str
   return new Map(Object.entries(row));
 }
 
-/** Certificates of wallets' keys that end within some days. */
+/** Finds certificates of wallets' keys that expire within some days. */
 export function findEndingWalletKeys(query: Query, days: number) {
   return query<{ readonly id: string; readonly wallet: string; readonly days: number }>(
     `select id, wallet, floor(extract(epoch from expires_at - now()) / 86400)::int as days
@@ -61,7 +67,7 @@ export function findEndingWalletKeys(query: Query, days: number) {
   );
 }
 
-/** Gates whose host has delivered no key for three times as long as it should. */
+/** Finds gates whose host has delivered no key for three times as long as expected. */
 export async function findOverdueKeys(query: Query): Promise<readonly string[]> {
   const rows = await query<{ name: string }>(
     `select name from gate_zone_keys join gates on gates.id = gate_id
@@ -73,7 +79,7 @@ export async function findOverdueKeys(query: Query): Promise<readonly string[]> 
   return rows.map(({ name }) => name);
 }
 
-/** Merchants whose control key was renewed long ago and whose old one still counts. */
+/** Finds merchants whose control key was renewed long ago and whose old one is still accepted. */
 export async function findOldControlKeys(query: Query, days: number): Promise<readonly string[]> {
   const rows = await query<{ login: string }>(
     `select login from merchants where old_control_key is not null
@@ -83,7 +89,7 @@ export async function findOldControlKeys(query: Query, days: number): Promise<re
   return rows.map(({ login }) => login);
 }
 
-/** For how long the newest entry has had no signature; nothing when it has one. */
+/** Returns how long the newest entry has had no signature, or undefined if it has one. */
 export async function findUnsignedAge(query: Query): Promise<number | undefined> {
   const [row] = await query<{ seconds: number }>(
     `select extract(epoch from now() - audit.at)::float8 as seconds
@@ -95,7 +101,7 @@ export async function findUnsignedAge(query: Query): Promise<number | undefined>
 
 const countedMax = 100_000;
 
-/** Callbacks that should have been sent before this time, up to a number. */
+/** Counts callbacks that should have been sent before this time, up to a limit. */
 async function countOverdueCallbacks(query: Query, before: Instant): Promise<number> {
   const [row] = await query<{ count: number }>(
     `select count(*)::int as count from (
@@ -106,7 +112,7 @@ async function countOverdueCallbacks(query: Query, before: Instant): Promise<num
   return row?.count ?? 0;
 }
 
-/** In all cells. */
+/** Counts overdue callbacks in all cells. */
 export async function countOverdue(cells: Pick<Cells, "stores">, before: Instant) {
   const stores = cells.stores(({ node }) => node.query);
   const counts = await stores.each((query) => countOverdueCallbacks(query, before));
@@ -115,7 +121,7 @@ export async function countOverdue(cells: Pick<Cells, "stores">, before: Instant
 
 type UnreachableReceiver = { readonly receiver: string; readonly waiting: number };
 
-/** Receivers that have failed so many times for callbacks that still wait. */
+/** Finds receivers that have failed this many times for callbacks that still wait. */
 export function findUnreachableReceivers(query: Query, tries: number, most: number) {
   return query<UnreachableReceiver>(
     `select receiver, count(*)::int as waiting

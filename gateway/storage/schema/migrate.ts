@@ -1,8 +1,8 @@
 /**
- * The schema and its migrations. `schema/main.sql` makes what an installation has once, `cell.sql`
- * the tables of each cell; numbered files beside them bring existing databases there, forward only.
- * A file begins with declarations (decision 0038): which running nodes may go on beside it, whether
- * it runs in a transaction, what it locks.
+ * The schema and its migrations. `schema/main.sql` makes the tables that an installation has once,
+ * and `cell.sql` those of each cell. Numbered files next to them bring existing databases to that
+ * state, forward only. A file begins with declarations (decision 0038): which running nodes may
+ * continue during it, whether it runs in a transaction, and what it locks.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,33 +14,38 @@ import { makePartitions } from "./partitions.ts";
 
 type Report = (progress: string) => void;
 
-/** Called with what is missing in the schema; answers with the reason not to apply it. */
+/** Called with the migrations that the schema lacks. Returns the reason not to apply them. */
 export type Approve = (missing: readonly Migration[]) => Promise<Problem | undefined>;
 
 export type Migration = {
-  /** With its folder. */
+  /** The path with its folder. */
   readonly path: string;
-  /** Without `main-` or `cell-`. */
+  /** The name without `main-` or `cell-`. */
   readonly name: string;
   readonly sql: string;
-  /** The migration that a running node must know to go on beside this one, by number; or `no`. */
+  /**
+   * The number of the migration that a running node must know to continue during this one, or `no`.
+   */
   readonly compatibleFrom: string | undefined;
-  /** A file outside of a transaction must be repeatable: it may fail between its statements. */
+  /**
+   * Whether the file runs in a transaction. One outside of a transaction must be repeatable,
+   * because it may fail between its statements.
+   */
   readonly inTransaction: boolean;
-  /** For the operator: what is locked, and for how long. */
+  /** What is locked and for how long, as the operator reads it. */
   readonly locks: string;
   /** The migrations that count as applied when a new database gets the whole schema at once. */
   readonly contains?: readonly Migration[];
 };
 
 const ownFolder = import.meta.dirname;
-/** The first release's schema. A copy of it stands here by this name once there are later files. */
+/** The first release's schema. Once there are later files, a copy of it has this name. */
 const firstName = "0001-schema.sql";
 const lockNumber = 8_583_001;
 
 export const approveAll: Approve = async () => undefined;
 
-/** For production: only `gw migrate` changes the schema. */
+/** Refuses to migrate in production, where only `gw migrate` changes the schema. */
 export const refuseOlder: Approve = async ([first]) =>
   new Problem(
     `The database's schema is older than this version of Tollgate (it lacks ${first?.path}): ` +
@@ -51,10 +56,10 @@ type Kind = "main" | "cell";
 
 type Place = {
   readonly kind: Kind;
-  /** Where the names of applied files stand. */
+  /** The table with the names of applied files. */
   readonly table: string;
   readonly schema?: string;
-  /** For the schema that another version had. */
+  /** Only these migrations are applied, to get the schema of another version. */
   readonly only?: readonly string[];
   readonly folder?: string;
 };
@@ -62,7 +67,7 @@ type Place = {
 const main: Place = { kind: "main", table: "migrations" };
 const cell: Place = { kind: "cell", table: "cell_migrations" };
 
-/** The main database with the first cell. */
+/** Migrates the main database with the first cell. */
 export async function migrate(
   database: Database,
   report: Report,
@@ -78,7 +83,10 @@ export async function migrate(
   return problem;
 }
 
-/** Another cell: the connections' search_path is its schema, which is made if it is missing. */
+/**
+ * Migrates another cell. The connections' search_path is its schema, which is made if it is
+ * missing.
+ */
 export async function migrateCell(
   database: Database,
   schema: string,
@@ -90,7 +98,7 @@ export async function migrateCell(
   return problem;
 }
 
-/** A name that this version has no file for. */
+/** Returns a name for which this version has no file. */
 export async function findUnknownMigration(main: readonly string[], cells: readonly string[]) {
   const unknownIn = async (kind: Kind, names: readonly string[]) => {
     const known = new Set((await readMigrations(kind)).map(({ name }) => name));
@@ -99,7 +107,7 @@ export async function findUnknownMigration(main: readonly string[], cells: reado
   return (await unknownIn("main", main)) ?? (await unknownIn("cell", cells));
 }
 
-/** The schema that another version had: for rows that were copied from it. */
+/** Makes the schema of another version, for rows that were copied from it. */
 export async function migrateTo(
   database: Database,
   names: { readonly main: readonly string[]; readonly cell: readonly string[] },
@@ -112,12 +120,12 @@ export async function migrateTo(
   return update(database, places, () => undefined, approveAll);
 }
 
-/** The same for another cell. */
+/** Makes the schema of another version in another cell. */
 export async function migrateCellTo(database: Database, schema: string, only: readonly string[]) {
   return update(database, [{ ...cell, schema, only }], () => undefined, approveAll);
 }
 
-/** For commands that only look: they change no schema. */
+/** Refuses an older schema, for commands that only look and change no schema. */
 export async function refuseOlderSchema(query: Query): Promise<Problem | undefined> {
   const missing = await findMissing(query, main);
   if (missing instanceof Problem) return missing;
@@ -139,7 +147,8 @@ async function update(
   if (missing.length === 0) return undefined;
   const refusal = await approve(missing);
   if (refusal !== undefined) return refusal;
-  // Held by a connection: a file outside of a transaction has no other way to keep a lock.
+  // A connection holds the lock, because a file outside of a transaction has no other way to keep
+  // one.
   const holder = await database.connect();
   try {
     await holder.query("select pg_advisory_lock($1)", [lockNumber]);
@@ -156,7 +165,7 @@ async function update(
   }
 }
 
-/** In the order in which they are applied. */
+/** Reads the migrations in the order in which they are applied. */
 export async function readMigrations(
   kind: Kind,
   folder = ownFolder,
@@ -172,7 +181,7 @@ export async function readMigrations(
   return [await readSchema(kind, folder)];
 }
 
-/** As a new database gets it. */
+/** Reads the schema of a new database. */
 function readSchema(kind: Kind, folder: string): Promise<Migration> {
   return read(folder, { file: `${kind}.sql`, name: firstName });
 }
@@ -192,14 +201,18 @@ async function read(folder: string, { file, name }: File): Promise<Migration> {
   };
 }
 
-/** A note among the names of applied files, which are numbered from 0001 on. */
+/**
+ * Returns whether the name is a mark among those of applied files, which are numbered from 0001 on.
+ */
 function isMark(name: string): boolean {
   return name.startsWith("0000-");
 }
 
 type Applied = { readonly name: string; readonly compatible_from: string | null };
 
-/** The files to apply; a problem when a newer version has made this schema incompatible. */
+/**
+ * Finds the files to apply. Returns a problem if a newer version has made this schema incompatible.
+ */
 async function findMissing(query: Query, { kind, schema, only, ...place }: Place) {
   const files = await readMigrations(kind, place.folder);
   const table = schema === undefined ? place.table : `${schema}.${place.table}`;
@@ -263,7 +276,8 @@ export async function applyOne(
   await retryLocked(() =>
     database.transaction(async (query) => {
       await query(`set local lock_timeout = ${locking.waitMs}`);
-      // One by one: Citus forwards the text of some statements, and takes no second one in it.
+      // Statements are sent one by one: Citus forwards the text of some and refuses a second one in
+      // it.
       for (const statement of statementsOf(sql)) await query(statement);
       await record(query);
     }),
@@ -280,7 +294,10 @@ export async function applyOne(
   }
 }
 
-/** While a migration waits for a lock, orders wait behind it: so it gives up, and tries again. */
+/**
+ * While a migration waits for a lock, orders wait behind it. Therefore it gives up soon and tries
+ * again.
+ */
 const usualLocking = { waitMs: 2_000, gapMs: 1_000, tries: 30 };
 const lockNotAvailable = "55P03";
 
@@ -288,7 +305,10 @@ function asError(error: unknown): Error & { readonly code?: unknown } {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Each ends with a semicolon at the end of a line; those between two `$$` belong to a block. */
+/**
+ * Splits a file into statements. A statement ends with a semicolon at the end of a line, except
+ * between two `$$`.
+ */
 export function statementsOf(sql: string): readonly string[] {
   const parts = sql.replace(/^--.*$/gm, "").split(/;\s*$/m);
   const statements = [""];
@@ -303,7 +323,7 @@ export function statementsOf(sql: string): readonly string[] {
 
 const progressEveryMs = 5_000;
 
-/** The making of a large index takes long, and reports how far it is. */
+/** Reports the progress of a large index, which takes long to make. */
 async function reportIndex(
   { query }: Database,
   statement: string,

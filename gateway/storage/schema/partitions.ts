@@ -1,6 +1,7 @@
 /**
- * The partitions by month of a cell's tables that only grow. They are made months ahead and dropped
- * whole. The default partition takes the rows of a month that has none: no payment waits for this.
+ * The monthly partitions of a cell's tables that only grow. They are made months ahead and dropped
+ * whole. The default partition takes the rows of a month that has none, so that no payment waits
+ * for a partition.
  */
 import {
   asInstant,
@@ -14,24 +15,29 @@ import {
 import type { Cells } from "../cells/cells.ts";
 import type { Database, Query } from "../server/database.ts";
 
-/** By a column with the time, or by a serial number, which begins with it. */
+/**
+ * The partitioned tables with their column: a time, or a serial number, which begins with the time.
+ */
 const partitioned = { order_history: "at", requests: "serial", callback_attempts: "at" } as const;
 export type PartitionedTable = keyof typeof partitioned;
 export const partitionedTables = Object.keys(partitioned) as readonly PartitionedTable[];
 
 const monthsAhead = 3;
-/** Statements of payments wait no longer than this for a change of partitions. */
+/** How long statements of payments may wait for a change of partitions. */
 const lockWaitMs = 1000;
-/** One node at a time. */
+/** The lock of this work, which one node does at a time. */
 const lockNumber = 8_583_035;
-/** Held by a backup, which has locked all tables: a change would make payments wait behind it. */
+/** The lock of a backup, which has locked all tables: payments would wait behind a change. */
 export const backupLock = 8_583_036;
 
-/** Rows are only added: vacuumed in portions, so that there is never much to freeze. */
+/**
+ * Storage options for tables to which rows are only added: they are vacuumed in portions, so that
+ * there is never much to freeze.
+ */
 const storage =
   "autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2";
 
-/** The partition of a month: its name, and its bounds as literals of SQL. */
+/** Returns the name of a month's partition, and its bounds as literals of SQL. */
 export function partitionOf(table: PartitionedTable, month: Instant) {
   const bound = (moment: Instant) =>
     partitioned[table] === "at" ? `'${calendar(moment).iso}'` : `'${serialAt(moment)}'`;
@@ -42,7 +48,9 @@ export function partitionOf(table: PartitionedTable, month: Instant) {
   };
 }
 
-/** The lowest serial number of a moment: a UUID of version 7 begins with its milliseconds. */
+/**
+ * Returns the lowest serial number of a moment: a UUID of version 7 begins with its milliseconds.
+ */
 export function serialAt(moment: Instant): string {
   const digits = moment.toString(16).padStart(12, "0");
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
@@ -53,10 +61,12 @@ function suffixOf(month: Instant): string {
   return `${year}_${number}`;
 }
 
-/** How long rows are kept; 0 is without an end. */
+/** How long rows are kept. Zero means without an end. */
 type Kept = { readonly historyKeepMonths: number; readonly callbackKeepDays: number };
 
-/** In all cells: makes those of the next months, and drops those that were kept long enough. */
+/**
+ * Makes the partitions of the next months in all cells, and drops those that were kept long enough.
+ */
 export function makeKeepPartitions(
   cells: Pick<Cells, "stores">,
   { historyKeepMonths: months, callbackKeepDays: days }: Kept,
@@ -76,7 +86,7 @@ export function makeKeepPartitions(
   return (now) => databases.each((database) => keep(database, now));
 }
 
-/** Makes those of this month and the next ones that are missing; answers their names. */
+/** Makes the missing partitions of this month and the next ones. Returns their names. */
 export async function makePartitions(database: Database, now: Instant) {
   const months = Array.from({ length: monthsAhead + 1 }, (_, ahead) => monthStart(now, ahead));
   const wanted = partitionedTables.flatMap((table) => months.map((month) => ({ table, month })));
@@ -84,7 +94,7 @@ export async function makePartitions(database: Database, now: Instant) {
   if ((await listPartitions(database.query)).length === 0) await makeFirst(database, now);
   for (const { table, month } of await onlyMissing(database.query, wanted)) {
     const isMade = await change(database, async (query) => {
-      // Another node may have made it before this one got the lock.
+      // Another node may have made the partition before this one got the lock.
       const [missing] = await onlyMissing(query, [{ table, month }]);
       if (missing !== undefined) await attach(query, table, month);
       return missing !== undefined;
@@ -94,7 +104,7 @@ export async function makePartitions(database: Database, now: Instant) {
   return made;
 }
 
-/** In a new cell: all up to the end of this month. */
+/** Makes a partition in a new cell for everything until the end of this month. */
 async function makeFirst(database: Database, now: Instant): Promise<void> {
   await change(database, async (query) => {
     if ((await listPartitions(query)).length > 0) return;
@@ -112,7 +122,7 @@ async function onlyMissing(query: Query, wanted: readonly Wanted[]): Promise<rea
   );
 }
 
-/** Drops the partitions whose last month ended before the moment; answers their names. */
+/** Drops the partitions whose last month ended before the moment. Returns their names. */
 export async function dropPartitions(
   database: Database,
   table: PartitionedTable,
@@ -127,7 +137,7 @@ export async function dropPartitions(
   return dropped;
 }
 
-/** As another database has them, in place of those that are there; the default ones stay. */
+/** Replaces the partitions by those that another database has. The default ones stay. */
 export async function replacePartitions(query: Query, names: readonly string[]): Promise<void> {
   for (const { name } of await listPartitions(query)) await query(`drop table ${name}`);
   for (const given of names) {
@@ -140,7 +150,7 @@ export async function replacePartitions(query: Query, names: readonly string[]):
   }
 }
 
-/** All before a month. */
+/** Attaches a partition for everything before a month. */
 async function attachFirst(query: Query, table: PartitionedTable, until: Instant): Promise<void> {
   const { from } = partitionOf(table, until);
   const name = `${table}_until_${suffixOf(until)}`;
@@ -150,12 +160,16 @@ async function attachFirst(query: Query, table: PartitionedTable, until: Instant
   );
 }
 
-/** Made on its own, then attached: payments would wait for one that is made in its place. */
+/**
+ * Makes the partition as a table of its own and attaches it then, because payments would wait for
+ * one that is made in place.
+ */
 async function attach(query: Query, table: PartitionedTable, month: Instant): Promise<void> {
   const { name, from, until } = partitionOf(table, month);
   const isOfMonth = `${partitioned[table]} >= ${from} and ${partitioned[table]} < ${until}`;
   await query(`create table ${name} (like ${table} including defaults) with (${storage})`);
-  // Else a node could add a row of the month after they were moved, and the month would be refused.
+  // Without this lock, a node could add a row of the month after they were moved, and the month
+  // would be refused.
   await query(`lock table ${table}_default in share row exclusive mode`);
   const early = await query(`select from ${table}_default where ${isOfMonth} limit 1`);
   if (early.length > 0) {
@@ -168,8 +182,8 @@ async function attach(query: Query, table: PartitionedTable, month: Instant): Pr
 }
 
 /**
- * Nothing during a backup. With the rights of the login, which owns the tables, where the node's
- * connections have fewer.
+ * Changes partitions. Does nothing during a backup. It uses the rights of the login, which owns the
+ * tables, because the role of nodes has fewer.
  */
 function change<Result>(
   { transaction }: Database,
@@ -192,7 +206,10 @@ type Partition = {
   readonly until: Instant;
 };
 
-/** All but the default ones. The name tells the month, or that it has all before that month. */
+/**
+ * Lists all partitions except the default ones. The name contains the month, or says that the
+ * partition contains everything before it.
+ */
 export async function listPartitions(query: Query): Promise<readonly Partition[]> {
   const rows = await query<{ table: string; name: string }>(
     `select parent.relname as table, child.relname as name

@@ -1,6 +1,6 @@
 /**
- * The stored allow and block lists. Every change has a version: a node reads what has changed since
- * the version that it has, so that one new entry costs one row, however long the lists are.
+ * The stored allow and block lists. Every change has a version, and a node reads what has changed
+ * since its own version. A new entry therefore costs one row, however long the lists are.
  */
 import type { ListKind } from "../../screening/list-kinds.ts";
 import type { ListEntry, ListName, ListScope, ListStore } from "../../screening/lists.ts";
@@ -11,14 +11,17 @@ import type { Database, Query } from "../server/database.ts";
 import { textArray } from "../server/gather.ts";
 
 const portionRows = 5_000;
-/** So few that unpacking a page does not delay the orders of a running gateway. */
+/** The size of a page: unpacking it must not delay the orders of a running gateway. */
 const pageRows = 500;
-/** A node that has not read the lists for longer than this must be restarted. */
+/**
+ * How long removed entries are kept. A node that has not read the lists for longer must be
+ * restarted.
+ */
 const removedKeepDays = 30;
 
 export type NewListEntry = Omit<ListEntry, "id">;
 export type StoredListEntry = ListEntry & { readonly addedBy: string; readonly addedAt: string };
-/** Absent: any. */
+/** A filter of entries. Absent fields match any. */
 type ListFilter = {
   readonly ids?: readonly string[];
   readonly list?: ListName | undefined;
@@ -26,7 +29,7 @@ type ListFilter = {
   readonly value?: string | undefined;
   readonly scope?: ListScope;
   readonly expiredAt?: Instant;
-  /** A page ends with the smallest number: the next has those below it. */
+  /** The lowest number of the previous page, after which this one continues. */
   readonly before?: string | undefined;
 };
 
@@ -74,7 +77,7 @@ export function makeListStore({ query, transaction }: Database): ListStore {
 
 type PutCounts = { readonly added: number; readonly changed: number };
 
-/** An entry that is there already gets the new expiry and reason. Inside a transaction. */
+/** Adds entries inside a transaction. An existing entry gets the new expiry and reason. */
 export async function putEntries(
   query: Query,
   entries: readonly NewListEntry[],
@@ -126,7 +129,9 @@ const putStatement = `
     is distinct from (excluded.expires_at, excluded.reason)
   returning id, xmax = 0 as added`;
 
-/** The value of a removed entry may be a person's: it goes at once. Inside a transaction. */
+/**
+ * Removes entries inside a transaction. The value is deleted at once, because it may be a person's.
+ */
 export async function removeEntries(
   query: Query,
   ids: readonly string[],
@@ -146,7 +151,10 @@ export async function removeEntries(
   return gone;
 }
 
-/** Entries of cards under the next key, by their values under the one before. */
+/**
+ * Stores the entries of cards under the next key. The map leads from the values under the previous
+ * key to the new ones.
+ */
 export function renameCardEntries(
   { transaction }: Pick<Database, "transaction">,
   renamed: ReadonlyMap<string, string>,
@@ -213,7 +221,7 @@ function toEntry({ id, list, kind, value, reason, ...row }: ListRow): ListEntry 
     reason,
     ...(row.merchant_id !== null && { merchantId: row.merchant_id }),
     ...(row.endpoint_id !== null && { endpointId: row.endpoint_id }),
-    // Stored from an instant.
+    // The column was written from an instant, so the type holds.
     ...(row.expires !== null && { expiresAt: Number(row.expires) as Instant }),
   };
 }

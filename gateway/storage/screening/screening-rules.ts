@@ -1,12 +1,12 @@
 /**
- * Changes of the configured screening rules, each in the audit. They notify all nodes, which have
- * the rules in their configuration.
+ * Changes of the configured screening rules, each recorded in the audit. They notify all nodes,
+ * which have the rules in their configuration.
  */
 import type { ConfiguredRule } from "../../screening/rule.ts";
 import { ruleColumns as columns, notifyNodes } from "../configuration/configuration.ts";
 import type { Audit } from "../people/audit.ts";
 
-/** The caller has checked that the kind can be bound to the parameters. */
+/** Adds a rule. The caller has checked that the parameters suit its kind. */
 export async function addScreeningRule(
   audit: Audit,
   rule: Omit<ConfiguredRule, "id">,
@@ -21,7 +21,7 @@ export async function addScreeningRule(
   return id;
 }
 
-/** Its parameters and what it does. Nothing when there is no such rule. */
+/** Changes the parameters and the action of a rule. Returns undefined if there is no such rule. */
 export function changeScreeningRule(
   audit: Audit,
   id: string,
@@ -34,7 +34,7 @@ export function changeScreeningRule(
   ]);
 }
 
-/** Nothing when there is no such rule. */
+/** Turns a rule on or off. Returns undefined if there is no such rule. */
 export function enableScreeningRule(audit: Audit, id: string, enabled: boolean) {
   return change(audit, enabled ? "filter enable" : "filter disable", id, [
     `update screening_rules set enabled = $2 where id = $1 returning ${columns}`,

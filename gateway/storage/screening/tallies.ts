@@ -1,7 +1,7 @@
 /**
- * The payments that screening counts, one row for each card, email … at each place (decision 0048).
- * A payment is added by one statement, which reads the newest version of the row: of payments at
- * the same moment, at any node, each is told of exactly those before it.
+ * The payments that screening counts, with one row for each card, email and so on in each scope
+ * (decision 0048). A payment is added by one statement, which reads the newest version of the row.
+ * Concurrent payments, at any node, therefore each see exactly those before them.
  */
 import type { TransactionKind } from "../../orders/order.ts";
 import { isFinal, type Stage } from "../../orders/stages.ts";
@@ -13,7 +13,10 @@ import { livesHere } from "../cells/cells.ts";
 import type { Database, Query } from "../server/database.ts";
 import { type GatherOptions, makeGather, plainArray } from "../server/gather.ts";
 
-/** More than the largest limit of a rule: repeats of one request are several records. */
+/**
+ * The highest number of records in a row. It is higher than the largest limit of a rule, because
+ * repeats of one request are several records.
+ */
 export const recordsMax = 128;
 const recordBytes = 44;
 
@@ -44,7 +47,7 @@ export function makeTallyStore(
       ],
       "add_to_tallies",
     );
-    // A key is a digest of its place too: no two owners have the same.
+    // A key is a digest of its scope too, so no two owners have the same key.
     const known = new Map(written.map((row) => [row.key, row]));
     return added.map((each) => each.payment.rows.map(({ key }) => tallyOf(known.get(key), each)));
   }, options);
@@ -64,7 +67,10 @@ export function makeTallyStore(
       });
     },
 
-    /** One row after the other: the rows of a batch would be locked in no particular order. */
+    /**
+     * Removes a payment row by row, because the rows of a batch would be locked in no particular
+     * order.
+     */
     async remove(payment) {
       const record = packRecord(payment);
       for (const { owner, key } of payment.rows) {
@@ -85,8 +91,8 @@ export function makeTallyStore(
   };
 }
 
-// In the order of the key, so that two nodes never wait for each other's rows. A row that is over
-// begins anew.
+// Rows are sorted by key, so that two nodes never wait for each other's rows. An expired row starts
+// again.
 const addStatement = `
 insert into screening_tallies as known (merchant_id, key, first_at, keep_until, events)
 select merchant_id, key, first_at, keep_until, events
@@ -122,11 +128,14 @@ type Added = { readonly payment: CountedPayment; readonly record: Buffer };
 type MergedRow = Omit<TallyRow, "keepUntil"> & {
   keepUntil: number;
   firstAt: number;
-  /** In hexadecimal digits. */
+  /** The records as hexadecimal digits. */
   records: string;
 };
 
-/** A statement may write a row once: the payments of a batch that share one are added together. */
+/**
+ * Merges the rows of a batch, because a statement can write a row only once. Payments that share a
+ * row are added to it together.
+ */
 function mergeRows(added: readonly Added[]): readonly MergedRow[] {
   const merged = new Map<string, MergedRow>();
   for (const { payment, record } of added) {
@@ -146,13 +155,17 @@ function mergeRows(added: readonly Added[]): readonly MergedRow[] {
   return [...merged.values()];
 }
 
-/** Where each part of a record begins. */
+/** The offset of each part of a record. */
 const place = { orderId: 0, at: 8, minor: 16, currency: 24, card: 28, request: 36 } as const;
-/** Enough to tell the requests of a row apart, and a number. */
+/**
+ * How many bytes of a request's id are stored: enough to distinguish the requests of a row, and to
+ * fit into a number.
+ */
 const requestBytes = 6;
 
 function packRecord({ seen, request }: CountedPayment): Buffer {
-  // Of the pool: memory outside of the heap costs more than the rest of this function.
+  // The buffer comes from the pool: memory outside of the heap costs more than the rest of this
+  // function.
   const record = Buffer.allocUnsafe(recordBytes).fill(0);
   record.writeBigInt64BE(BigInt(seen.orderId), place.orderId);
   record.writeDoubleBE(seen.at, place.at);
@@ -163,7 +176,10 @@ function packRecord({ seen, request }: CountedPayment): Buffer {
   return record;
 }
 
-/** Most rules need the times alone: the rest is read from the row when a rule asks for it. */
+/**
+ * A stored payment. Most rules only need the times, so the rest is read from the row when a rule
+ * asks for it.
+ */
 class StoredPayment implements Seen {
   readonly at: Instant;
   readonly #row: Buffer;
@@ -198,10 +214,13 @@ class StoredPayment implements Seen {
   }
 }
 
-/** By their three bytes: a text for each record would be garbage. */
+/**
+ * Currencies by their three bytes, because making a text for each record would burden the garbage
+ * collector.
+ */
 const currencies = new Map<number, string>();
 
-/** The payments before this one. A repeat of a request is the same payment. */
+/** Returns the payments before this one. A repeat of a request is the same payment. */
 function tallyOf(row: StoredRow | undefined, { record }: Added): Tally {
   const own = row?.events.indexOf(record) ?? -1;
   if (row === undefined || own === -1) throw new Error("a payment was not counted");
@@ -210,7 +229,7 @@ function tallyOf(row: StoredRow | undefined, { record }: Added): Tally {
 
 const noTally: Tally = { firstAt: asInstant(0), before: [], isFull: false };
 
-/** Those before the place of a record in the row. */
+/** Returns the payments before the position of a record in the row. */
 function tallyBefore({ events, firstAt }: StoredRow, end: number, ownRequest?: number): Tally {
   const known = new Set([ownRequest]);
   const before: Seen[] = [];
@@ -225,23 +244,24 @@ function tallyBefore({ events, firstAt }: StoredRow, end: number, ownRequest?: n
 
 type OrderRow = { readonly id: string; readonly kind: TransactionKind; readonly stage: Stage };
 
-/** A follow-up follows an approval. */
+/** Returns the result of an order. A follow-up means that its charge was approved. */
 function resultOf({ kind, stage }: OrderRow): PaymentResult {
   const isFollowUp = kind === "capture" || kind === "refund" || kind === "cancel";
   if (stage === "approved" || isFollowUp) return "approved";
-  // Of a payment page that waits for a card, the tries that are counted were refused.
+  // If a payment page waits for a card, its counted tries were refused.
   if (stage === "declined" || stage === "awaiting_card") return "declined";
   return isFinal(stage) ? "other" : "open";
 }
 
 const pageRows = 5_000;
 const pagesMax = 20;
-/** The next page can wait when fewer rows of this one were over. */
+/** The fewest expired rows of a page for which the next page is read at once. */
 const worthwhile = pageRows / 10;
 
 /**
- * Deletes rows that no rule needs any more: a page at each call, and more while many of its rows
- * are over, so that no flood of payments makes the table grow for long. The next call goes on.
+ * Deletes rows that no rule needs any more. Each call examines one page, and more pages while many
+ * of their rows have expired, so that a flood of payments does not enlarge the table for long. The
+ * next call continues.
  */
 export function makeDeleteTallies(query: Query): (now: Instant) => Promise<number> {
   let after: readonly string[] = firstRow;
@@ -267,7 +287,7 @@ export function makeDeleteTallies(query: Query): (now: Instant) => Promise<numbe
 const firstRow = ["-1", "00000000-0000-0000-0000-000000000000"];
 const lastRow = ["9223372036854775807", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
 
-// A row that a payment or another node has locked is left: neither waits for the other.
+// A row that a payment or another node has locked is skipped, so that neither waits for the other.
 const deleteStatement = `
 with over as materialized (
   select merchant_id, key from screening_tallies
@@ -295,9 +315,9 @@ export async function deleteTallies(
 export type RenamedTally = { readonly owner: string; readonly key: string; readonly next: string };
 
 /**
- * Puts rows under the next key. Payments are counted by both keys meanwhile, so that of two rows
- * the one that began first has them all. Rows are locked in the order of their keys, as a batch of
- * payments locks them: a row that is missing is made first.
+ * Moves rows to the next key. Meanwhile payments are counted under both keys, so the row that began
+ * first contains all of them. Rows are locked in the order of their keys, as a batch of payments
+ * locks them; therefore a missing row is made first.
  */
 export async function renameTallies(
   { query, transaction }: Pick<Database, "query" | "transaction">,

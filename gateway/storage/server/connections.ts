@@ -1,9 +1,9 @@
 /**
- * The connection policy, for every database that the gateway opens. A connection is made to the
- * first server that takes writes, and the server that did so last is asked first. All time limits
- * are the client's: it closes the connection and never cancels a statement, because PostgreSQL
- * reports success for a cancelled wait of a commit for its standby (decision 0036). A wait of a
- * commit outlives its client.
+ * The connection policy for every database that the gateway opens. A connection is made to the
+ * first server that takes writes, beginning with the server that did so last. All time limits are
+ * the client's: it closes the connection and never cancels a statement, because PostgreSQL reports
+ * success for a commit whose wait for its standby was cancelled (decision 0036). A commit continues
+ * to wait after its client has gone.
  */
 import { TLSSocket } from "node:tls";
 import pg from "pg";
@@ -14,28 +14,34 @@ import { isServerInDoubt, judge, readOnly } from "./faults.ts";
 export type ConnectionOptions = {
   readonly poolSize: number;
   readonly connectTimeoutMs: number;
-  /** After it the connection is closed; absent for commands, which may take their time. */
+  /**
+   * The time after which the connection is closed. Undefined for commands, which may take their
+   * time.
+   */
   readonly statementTimeoutMs?: number | undefined;
-  /** An idle connection was lost. */
+  /** Called when an idle connection was lost. */
   readonly onLost: (error: Error) => void;
 };
 
 export type Servers = ReturnType<typeof makeServers>;
 
 /**
- * The servers of one address. All that is opened with them leaves a server together: an old primary
- * that wakes up again says that it takes writes.
+ * The servers of one address. All connections that use this object leave a server together, because
+ * an old primary that wakes up again claims to take writes.
  */
 export function makeServers(url: string) {
   const parsed = parseDatabaseUrl(url);
   if (parsed instanceof Problem) throw new Error(parsed.sentence);
   const list: readonly Server[] = parsed;
-  /** Told when a server was left, and whether what it does any more counts for nothing. */
+  /** Called when a server was left. `isReplaced` says that its answers do not count any more. */
   const listeners = new Set<(isReplaced: boolean) => void>();
   let next = 0;
   let serving = 0;
   let generation = 0;
-  /** Of the servers that took writes. Another system is no successor of the one before. */
+  /**
+   * The newest timeline of the servers that took writes. A server of another system is no
+   * successor.
+   */
   let newest = { system: "", timeline: 0 };
   let watching: NodeJS.Timeout | undefined;
   let isLooking = false;
@@ -43,7 +49,7 @@ export function makeServers(url: string) {
     list,
     listeners,
     watch,
-    /** Asks nothing any more when no one listens. */
+    /** Removes a listener, and stops asking the servers if there is none left. */
     unlisten(listener: (isReplaced: boolean) => void): void {
       listeners.delete(listener);
       if (listeners.size === 0) clearInterval(watching);
@@ -53,7 +59,7 @@ export function makeServers(url: string) {
     isCurrent: (mark: Mark | undefined) =>
       mark?.generation === generation && mark.server === serving,
     passOver,
-    /** It takes writes; that it was in doubt since the connection was begun counts more. */
+    /** Notes that a server takes writes, unless it was in doubt since the connection was begun. */
     arrive(mark: Mark, { system, timeline }: Timeline): void {
       const isOld = system === newest.system && timeline < newest.timeline;
       if (isOld) throw readOnlyError("the server was replaced by a standby");
@@ -62,7 +68,7 @@ export function makeServers(url: string) {
       serving = mark.server;
       for (const listener of listeners) listener(false);
     },
-    /** Connections that were made before are not used again. */
+    /** Puts a server in doubt: connections that were made before are not used again. */
     doubt(mark: Mark): void {
       if (mark.generation !== generation) return;
       generation += 1;
@@ -72,8 +78,8 @@ export function makeServers(url: string) {
   };
 
   /**
-   * Asks the other servers, once a second. A standby that was promoted has begun another timeline;
-   * the old primary may be frozen, and answer from what it knew when it wakes up.
+   * Asks the other servers once a second. A promoted standby has begun another timeline, while the
+   * old primary may be frozen and answer from outdated knowledge when it wakes up.
    */
   function watch(timeoutMs: number): void {
     if (watching !== undefined || list.length === 1) return;
@@ -97,22 +103,28 @@ export function makeServers(url: string) {
     }
   }
 
-  /** Another one is tried from now on. */
+  /** Makes the next attempt use another server. */
   function passOver({ server }: Mark): void {
     if (next === server) next = (server + 1) % list.length;
   }
 }
 
-/** Where a connection leads, and whether it was made after the latest doubt. */
+/** The server of a connection, and whether it was made after the latest doubt. */
 type Mark = { readonly server: number; readonly generation: number };
 
-/** A dead machine is noticed after this time and ten unanswered probes, one a second. */
+/**
+ * The idle time after which keep-alive probes are sent. After ten unanswered ones, one a second, a
+ * dead machine is noticed.
+ */
 const keepAliveInitialDelayMillis = 5_000;
-/** Values as text: those of two servers are compared (`copy-rows.ts`). */
+/**
+ * The form of values as text, which is the same on all servers because `copy-rows.ts` compares
+ * them.
+ */
 const form = "-c timezone=UTC -c datestyle=ISO,YMD -c bytea_output=hex";
 /** How often the other servers are asked. */
 const watchMs = 1_000;
-/** A pool's own wait says nothing about the server. */
+/** The error of a full pool, which says nothing about the server. */
 const poolIsBusy = "timeout exceeded when trying to connect";
 
 export type Connections = ReturnType<typeof makeConnections>;
@@ -124,7 +136,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   const outside = new Set<pg.Client>();
   const all = new Set<pg.Client>();
   servers.listeners.add(dropOlder);
-  // Nodes; a command ends by itself.
+  // Only nodes watch the servers, because a command ends soon.
   if ((options.statementTimeoutMs ?? 0) > 0) servers.watch(options.connectTimeoutMs || watchMs);
 
   class MarkedClient extends pg.Client {
@@ -156,10 +168,10 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       return pool;
     },
 
-    /** From a pool, or new. */
+    /** Takes a connection from a pool, or makes one. */
     take: (pool: pg.Pool): Promise<pg.PoolClient> => atEachServer(servers, () => takeFresh(pool)),
 
-    /** Outside the pools, for a lock or a subscription. */
+    /** Opens a connection outside the pools, for a lock or a subscription. */
     async open(settings: string): Promise<pg.Client> {
       const client = await atEachServer(servers, () => connect(settings));
       outside.add(client);
@@ -167,7 +179,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       return client;
     },
 
-    /** To be called with every error of a statement. */
+    /** Judges the server by an error. It must be called with every error of a statement. */
     doubt(client: pg.ClientBase, error: unknown): void {
       const mark = marks.get(client);
       if (mark !== undefined && isServerInDoubt(error)) servers.doubt(mark);
@@ -209,8 +221,8 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 
   /**
-   * Asks a new connection here. The pool's own hook (`verify`) loses a connection for good if the
-   * time limit of the one who waits for it ends meanwhile.
+   * Takes a connection and checks a new one. The pool's own hook (`verify`) would lose a connection
+   * for good if the caller's time limit ends during the check.
    */
   async function takeFresh(pool: pg.Pool): Promise<pg.PoolClient> {
     for (;;) {
@@ -226,7 +238,10 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
     }
   }
 
-  /** Idle ones at once; those at work end by their own time limit, and are not taken again. */
+  /**
+   * Closes older connections: idle ones at once, while busy ones end by their own time limit and
+   * are not used again. If the server was replaced, all are closed at once.
+   */
   function dropOlder(isReplaced: boolean): void {
     if (isReplaced) {
       for (const each of all) if (!servers.isCurrent(marks.get(each))) destroy(each);
@@ -246,7 +261,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 }
 
-/** For `gw doctor`: what each server of an address says. */
+/** Returns what each server of an address says, for `gw doctor`. */
 export async function examineServers(url: string, timeoutMs: number) {
   const { list } = makeServers(url);
   return Promise.all(
@@ -258,11 +273,11 @@ export async function examineServers(url: string, timeoutMs: number) {
   );
 }
 
-/** Over a connection of its own. */
+/** Asks a server over a connection of its own. */
 async function askServer(url: string, timeoutMs: number) {
   let client: pg.Client | undefined;
   try {
-    // It reads the files of certificates.
+    // The constructor may throw, because it reads the files of certificates.
     client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: timeoutMs,
@@ -274,7 +289,7 @@ async function askServer(url: string, timeoutMs: number) {
     const { rows } = await client.query<ServerState>(serverState);
     const isWritable = rows[0]?.readOnly === "off";
     const { stream } = client.connection;
-    // Without TLS the server presents none.
+    // Without TLS, the server presents no certificate.
     const certificate = stream instanceof TLSSocket ? stream.getPeerX509Certificate() : undefined;
     return { isWritable, ...timelineOf(rows[0]), failure: undefined, certificate };
   } catch (error) {
@@ -294,7 +309,7 @@ function timelineOf(state: ServerState | undefined): Timeline {
   return { system: state?.system ?? "", timeline: state?.timeline ?? 0 };
 }
 
-/** A standby has no timeline of its own until it is promoted. */
+/** Reads the state of a server. A standby has no timeline of its own until it is promoted. */
 const serverState = `
 select current_setting('transaction_read_only') as "readOnly",
   (select system_identifier::text from pg_control_system()) as system,
@@ -302,8 +317,9 @@ select current_setting('transaction_read_only') as "readOnly",
     then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
 
 /**
- * The server ends a statement whose client has gone, wherever it waits but in a commit: statements
- * that were given up would pile up behind a lock. Not every system can tell that a client has gone.
+ * The first statement of a connection. It makes the server end statements whose client has gone,
+ * except commits: otherwise abandoned statements would pile up behind a lock. Some systems cannot
+ * detect that a client has gone.
  */
 const firstStatement = `${serverState},
   case when version() ~* 'linux|darwin|bsd'
@@ -314,12 +330,15 @@ function drop(client: pg.PoolClient): void {
   client.release(true);
 }
 
-/** Without a good-bye, which a silent server would leave unanswered for minutes. */
+/**
+ * Closes the socket without the protocol's farewell, which a silent server would leave unanswered
+ * for minutes.
+ */
 function destroy(client: pg.Client): void {
   client.connection.stream.destroy();
 }
 
-/** Answers the first connection that is made; fails when each server was tried once. */
+/** Returns the first connection that can be made. Fails after each server was tried once. */
 async function atEachServer<Client>(
   { list, mark, passOver }: Servers,
   connect: () => Promise<Client>,
@@ -339,7 +358,10 @@ async function atEachServer<Client>(
   }
 }
 
-/** The driver's own errors have no code, and some of the system's have no sentence. */
+/**
+ * Adds the server's name to an error. The driver's own errors have no code, and some of the
+ * system's have no message.
+ */
 function nameServer(error: Error, server: Server | undefined): Error {
   const known = "code" in error && typeof error.code === "string" ? error.code : undefined;
   const code = known ?? (judge(error) === "retry" ? noConnection : notAuthorized);
@@ -354,7 +376,10 @@ function readOnlyError(sentence: string): Error {
 }
 const notAuthorized = "28000";
 
-/** The one that another try may overcome gives its code. */
+/**
+ * Joins the failures of all servers. The code comes from one that another try may overcome, if
+ * there is one.
+ */
 function joinFailures(failures: readonly Error[]): Error {
   const telling = failures.find((each) => judge(each) === "retry") ?? failures[0];
   const message = failures.map((each) => each.message).join("; ");

@@ -1,7 +1,7 @@
 /**
- * The time that all nodes share: the main database's. A node measures how far its own clock is from
- * it and corrects that, so that leases, deadlines and claims of all nodes are comparable. Between
- * two measurements the time goes by a clock that no administrator can set.
+ * The time that all nodes share, which is the main database's. A node measures how far its own
+ * clock is from it and corrects the difference, so that leases, deadlines and claims of all nodes
+ * are comparable. Between two measurements the node uses a clock that no administrator can set.
  */
 import { asInstant, type Clock, type Instant, systemClock } from "../../values/time.ts";
 import type { Query } from "./database.ts";
@@ -9,24 +9,29 @@ import type { Query } from "./database.ts";
 type Dependencies = {
   readonly clock: Clock;
   readonly readTime: () => Promise<Instant>;
-  /** The node's own clock was set, or the database's differs from its earlier time. */
+  /**
+   * Called when the node's own clock was set, or the database's time differs from its earlier time.
+   */
   readonly onJump: (jumpMs: number) => void;
 };
 
-/** Of several round trips the shortest tells the time best: it is right to half its duration. */
+/**
+ * How many round trips one measurement has. The shortest is the most exact: its error is half its
+ * duration.
+ */
 const roundTrips = 4;
-/** The two clocks of a machine differ by more only when one of them was set. */
+/** The two clocks of a machine only differ by more than this if one of them was set. */
 const jumpMs = 250;
 
-/** Rejects when the database does not tell its time. */
+/** Opens the clock. Rejects if the database does not return its time. */
 export async function openDatabaseClock({ clock, readTime, onJump }: Dependencies) {
   let known = await measureBest();
   let measuring: Promise<void> | undefined;
 
   return {
     /**
-     * While it is not known which of the node's two clocks was set, the later time counts: a node
-     * must not send a message whose lease may be over.
+     * Returns the shared time. As long as it is unknown which of the node's two clocks was set, the
+     * later time counts, because a node must not send a message whose lease may have ended.
      */
     now(): Instant {
       const [steady, own] = byBothClocks();
@@ -34,22 +39,25 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
       measureAgain().catch(() => undefined);
       return asInstant(Math.round(Math.max(steady, own)));
     },
-    /** Then the earlier one: it is at least that late, so an answer that is overdue is overdue. */
+    /**
+     * Returns the earlier of both times. The true time is at least this late, so an answer that is
+     * overdue by it is really overdue.
+     */
     earliest: (): Instant => asInstant(Math.round(Math.min(...byBothClocks()))),
     after: clock.after.bind(clock),
-    /** Resolves when the time is certain; before that no node may claim by it. */
+    /** Resolves when the time is certain. Until then no node may use it for a claim. */
     async certain(): Promise<void> {
       const [steady, own] = byBothClocks();
       if (Math.abs(own - steady) > jumpMs) await measureAgain();
     },
     measure: measureAgain,
-    /** The time of the node's machine, uncorrected. */
+    /** Returns the time of the node's machine, uncorrected. */
     own: () => clock.now(),
-    /** By how much it is ahead of the database's. */
+    /** Returns how far the machine's clock is ahead of the database's. */
     skewMs: () => Math.round(clock.now() - byBothClocks()[0]),
   };
 
-  /** The database's time, by the clock that cannot be set and by the one that can. */
+  /** Returns the database's time by the clock that cannot be set and by the one that can. */
   function byBothClocks(): readonly [steady: number, own: number] {
     const { databaseMs, steadyMs, ownMs } = known;
     return [databaseMs + steadyOf(clock) - steadyMs, databaseMs + clock.now() - ownMs];
@@ -96,12 +104,14 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
   }
 }
 
-/** A clock that only a test moves is never set. */
+/**
+ * Returns the clock that cannot be set. A test's clock only moves on command, so it is used itself.
+ */
 function steadyOf(clock: Clock): number {
   return clock.steadyMs?.() ?? clock.now();
 }
 
-/** A skewed clock is reported once, and again when it was right in between. */
+/** Reports a skewed clock once, and again after it was right in between. */
 export function watchSkew(
   clock: { measure(): Promise<void>; skewMs(): number },
   alertMs: number,
@@ -122,7 +132,7 @@ export function watchSkew(
   }
 }
 
-/** By how much the clock of this machine is ahead of the database's. */
+/** Returns how far the clock of this machine is ahead of the database's. */
 export async function findSkew(query: Query): Promise<number> {
   const readTime = () => readDatabaseTime(query);
   const clock = await openDatabaseClock({ clock: systemClock, readTime, onJump: () => undefined });

@@ -1,15 +1,15 @@
 /**
- * The address of a database that several servers may hold, of which one takes writes:
+ * The address of a database with several servers, of which one takes writes:
  * `postgres://user:password@host1:5432,host2:5432/name`. The driver knows one server per address,
- * so the address is split into one for each. Nothing of it is printed but the servers' names.
+ * so the address is split into one for each. Only the names of the servers are ever printed.
  */
 import { isIP } from "node:net";
 import { Problem } from "../../values/problem.ts";
 
 export type Server = {
-  /** Without user and password. */
+  /** The server's name without user and password. */
   readonly name: string;
-  /** For the driver. */
+  /** The URL for the driver. */
   readonly url: string;
 };
 
@@ -46,7 +46,7 @@ export function parseDatabaseUrl(address: string): readonly Server[] | Problem {
   return servers;
 }
 
-/** How the driver connects to each server of the address: to which host, and whether by TLS. */
+/** Returns the host of each server of the address, and whether the driver connects to it by TLS. */
 export function listLinks(url: string): readonly { host: string; isEncrypted: boolean }[] {
   const servers = parseDatabaseUrl(url);
   if (servers instanceof Problem) return [];
@@ -59,7 +59,7 @@ export function listLinks(url: string): readonly { host: string; isEncrypted: bo
   });
 }
 
-/** For sentences to the operator. */
+/** Returns the names of the servers for sentences to the operator. */
 export function namesOfServers(url: string): string {
   const servers = parseDatabaseUrl(url);
   return servers instanceof Problem ? "" : servers.map(({ name }) => name).join(", ");
@@ -74,13 +74,15 @@ function findParameterFault(parameters: URLSearchParams): string | undefined {
   if (wanted !== "read-write" && wanted !== "primary") {
     return "the gateway writes, so target_session_attrs must be read-write, or absent";
   }
-  // A cancelled statement may be committed and not replicated: see decision 0036.
+  // A cancelled statement may be committed without being replicated (decision 0036).
   return parameters.has("statement_timeout")
     ? "set GW_DATABASE_STATEMENT_TIMEOUT_S instead of its statement_timeout"
     : undefined;
 }
 
-/** A folder of sockets has slashes, which a URL only has in its path. */
+/**
+ * Encodes a host. It may be a folder of sockets with slashes, which a URL only permits in its path.
+ */
 function encodeHost(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : encodeURIComponent(host);
 }
@@ -89,7 +91,7 @@ function withPort(host: string, port: string): string {
   return port === "" || /:\d*$/.test(host.replace(/^\[[^\]]*\]/, "")) ? host : `${host}:${port}`;
 }
 
-/** One empty host means the driver's default. */
+/** Checks a host. A single empty one means the driver's default. */
 function findHostFault(text: string, isOneOfSeveral: boolean): string | undefined {
   const [, literal, plain = "", port] = /^(?:\[(.*)\]|([^:[\]]*))(?::(.*))?$/.exec(text) ?? [];
   if (port !== undefined && !/^\d{1,5}$/.test(port)) return `the port of ${nameOf(text)} is wrong`;

@@ -1,6 +1,6 @@
 /**
- * Connections to PostgreSQL. Hot statements have connections of their own, whose planner may not
- * scan whole tables: a table that was empty when a plan was cached grows quickly.
+ * Connections to PostgreSQL. Frequent statements have connections of their own, on which the
+ * planner may not scan whole tables: a table that was empty when a plan was cached grows quickly.
  */
 import type pg from "pg";
 import {
@@ -21,9 +21,9 @@ export type Database = Readonly<ReturnType<typeof openDatabase>>;
 
 const genericPlans = "-c plan_cache_mode=force_generic_plan";
 
-// A batch is joined with a table by one index look-up per row: any other plan reads the whole
+// A batch must be joined with a table by one index look-up per row. Any other plan reads the whole
 // table, which looks cheap until the statistics notice that it has grown. The page costs prevent a
-// nested loop over the table's rows, however few those are now.
+// nested loop over the table's rows, however few they are now.
 export const hotPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
   ...["enable_bitmapscan=off", "random_page_cost=0.01", "seq_page_cost=0.01"],
@@ -32,18 +32,24 @@ export const hotPlanner = [
 type DatabaseOptions = ConnectionOptions & {
   /** The role that the login assumes. */
   readonly role?: string | undefined;
-  /** The schemas of a cell, whose tables statements name without one; those of the first cell. */
+  /**
+   * The schemas of the cell, in which statements find its tables. The default is that of the first
+   * cell.
+   */
   readonly searchPath?: string;
-  /** Citus cannot plan batches generically, and keeps planner settings from its workers. */
+  /**
+   * Whether the database is a Citus coordinator: Citus cannot plan batches generically, and does
+   * not forward planner settings to its workers.
+   */
   readonly onCitus?: boolean;
 };
 
-/** Of the first cell, and of everything that an installation has once. */
+/** The search path of the first cell, and of the tables that an installation has once. */
 const mainSearchPath = "public,vault";
 
 /**
- * Citus passes `set local` on to the worker: a statement there waits no longer for a lock. And it
- * waits no longer for a worker than the gateway waits for the coordinator.
+ * Makes Citus forward `set local` to the worker, so that lock time-outs hold there too, and limits
+ * the wait for a worker to the gateway's wait for the coordinator.
  */
 const sessionOnCitus = (connectTimeoutMs: number) => [
   "-c citus.propagate_set_commands=local",
@@ -51,24 +57,28 @@ const sessionOnCitus = (connectTimeoutMs: number) => [
 ];
 
 /**
- * Connections that stay open: for new orders alone; for their steps, their look-ups and one more.
- * On a new connection a batch waits until its statement is planned.
+ * The numbers of connections that stay open: one for new orders; three for their steps, their
+ * look-ups and one more. On a new connection, a batch waits until its statement is planned.
  */
 const [newMin, hotMin] = [1, 3];
 
 const asideMax = 3;
 
 /**
- * A condition that is always true; on Citus it reads a table of the cell. Without it Citus sends
- * the rows of a CTE to every worker before it inserts them: one that is away would stop all cells.
+ * A condition that is always true. On Citus it is replaced by one that reads a table of the cell.
+ * Otherwise Citus sends the rows of a CTE to every worker before it inserts them, and one
+ * unreachable worker would stop all cells.
  */
 export const besideOthers = "true /* beside others */";
 const readsCell = "not exists (select from moved_merchants where merchant_id = 0)";
 
-/** A transaction replaces a whole list: its statements are few and may take longer. */
+/**
+ * How much longer transactions may take: a transaction may replace a whole list with few
+ * statements.
+ */
 const transactionPatience = 12;
 
-/** Two that share their servers leave a failed one together. */
+/** Opens a database. Two that share their `Servers` leave a failed server together. */
 export function openDatabase(place: string | Servers, options: DatabaseOptions) {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
   const onCitus = options.onCitus === true;
@@ -101,18 +111,18 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
   };
 
   return {
-    /** With PostgreSQL's default planner. */
+    /** Runs a statement with PostgreSQL's default planner. */
     query: ask(cold),
-    /** For statements that find rows of large tables: the planner must use an index. */
+    /** Runs statements that find rows of large tables, for which the planner must use an index. */
     hot: makeReplanned(ask(hot)),
-    /** For batches of new rows, which are joined with one another: by hash, and planned once. */
+    /** Runs batches of new rows, which are joined with one another: by hash, and planned once. */
     add: ask(adding),
-    /** For what people look at: it waits for its own kind, and never keeps a payment waiting. */
+    /** Runs queries of screens. They wait for each other, and never make a payment wait. */
     aside: ask(aside),
-    /** All that the work reads is as of one moment. */
+    /** Everything that the work reads is of one snapshot. */
     snapshot: readIn(cold),
     snapshotAside: readIn(aside),
-    /** A connection outside the pools, for a lock or a subscription. */
+    /** Opens a connection outside the pools, for a lock or a subscription. */
     connect: () => connections.open(session),
     async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
       return using(connections, cold, async (client) => {
@@ -132,7 +142,7 @@ function makePoolQuery(connections: Connections, pool: pg.Pool): Query {
     using(connections, pool, (client) => makeQuery(client)(text, values, name));
 }
 
-/** A connection on which a statement has failed is closed. */
+/** Runs work on a connection. If a statement fails, the connection is closed. */
 async function using<Result>(
   { take, doubt }: Connections,
   pool: pg.Pool,
@@ -151,9 +161,9 @@ async function using<Result>(
 }
 
 /**
- * A prepared statement keeps the plan that was right when it was prepared. It is prepared again,
- * under another name, at its 10th, 100th, 1000th … use: often enough for a table that grows from
- * nothing, before statistics exist.
+ * Prepares a statement again, under another name, at its 10th, 100th, 1000th … use. A prepared
+ * statement keeps its first plan, and this is often enough for a table that grows from nothing
+ * before statistics exist.
  */
 function makeReplanned(query: Query): Query {
   const uses = new Map<string, number>();

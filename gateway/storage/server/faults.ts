@@ -1,11 +1,11 @@
 /**
- * What an error of the database means for the statement that met it, from PostgreSQL's codes, the
- * operating system's and the driver's sentences. `retry`: the same statement may succeed later, and
+ * The meaning of a database error for the statement that got it, from PostgreSQL's codes, the
+ * operating system's and the driver's messages. `retry`: the same statement may succeed later, and
  * it may have been committed. `refuse`: an operator has to act first. `bug`: it never succeeds.
  */
 export type Verdict = "retry" | "refuse" | "bug";
 
-/** A code, or the beginning of several; the longest that fits counts. */
+/** A code, or the beginning of several. The longest match counts. */
 const sqlStates: Readonly<Record<string, Verdict>> = {
   "08": "retry", // the connection failed
   "25006": "retry", // the server takes no writes: a standby, or a primary that was demoted
@@ -43,7 +43,7 @@ const socketCodes: Readonly<Record<string, Verdict>> = {
   ETIMEDOUT: "retry",
 };
 
-/** The driver's own errors have no code. */
+/** The driver's own errors have no code, so their messages are matched. */
 const sentences: readonly (readonly [RegExp, Verdict])[] = [
   [/^Query read timeout/, "retry"],
   [/^timeout e(xpired|xceeded)/, "retry"],
@@ -71,22 +71,31 @@ function judgeState(code: string): Verdict {
   return "bug";
 }
 
-/** The database cannot do it now: the client is told so, and may send the request again. */
+/**
+ * Returns whether the database cannot do it now, so that the client is told to send the request
+ * again later.
+ */
 export function isUnavailable(error: unknown): boolean {
   return judge(error) !== "bug" || isClosed(error);
 }
 
-/** One statement of many may be the cause, and the others may succeed without it. */
+/**
+ * Returns whether one statement of many may be the cause, so that the others may succeed without
+ * it.
+ */
 export function isOfStatement(error: unknown): boolean {
   return judge(error) === "bug" || (error instanceof Error && codeOf(error).startsWith("XX"));
 }
 
-/** The node ends: it has closed its connections. */
+/** Returns whether the node is ending and has closed its connections. */
 export function isClosed(error: unknown): boolean {
   return error instanceof Error && error.message.includes("after calling end on the pool");
 }
 
-/** The server may be frozen, cut off or demoted: its other connections are not used again. */
+/**
+ * Returns whether the server may be frozen, disconnected or demoted, so that its other connections
+ * must not be used again.
+ */
 export function isServerInDoubt(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return codeOf(error) === readOnly || error.message.startsWith("Query read timeout");
@@ -94,7 +103,7 @@ export function isServerInDoubt(error: unknown): boolean {
 
 export const readOnly = "25006";
 
-/** Another transaction holds the lock, or two have waited for each other. */
+/** Returns whether another transaction holds the lock, or two have waited for each other. */
 export function isLocked(error: unknown): boolean {
   return error instanceof Error && ["55P03", "40P01"].includes(codeOf(error));
 }

@@ -1,8 +1,9 @@
 /**
- * A node among others: one connection holds a lock on the node's name while the process lives, and
- * receives notices of changed configuration and the answers that other nodes hand over. A node
- * that gets the lock on its name knows that the previous node of that name has ended, and may claim
- * its orders at once. No node runs without the lock: commits and orders in flight carry the name.
+ * A node among others. One connection holds a lock on the node's name while the process lives. It
+ * receives notices of changed configuration, and answers that other nodes hand over. A node that
+ * gets the lock on its name knows that the previous node of that name has ended, and may claim its
+ * orders at once. No node runs without the lock, because commits and orders in flight contain the
+ * name.
  */
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import type pg from "pg";
@@ -10,14 +11,17 @@ import { configurationChannel } from "../configuration/configuration.ts";
 import type { Database, Query } from "./database.ts";
 import { makeGather, textArray } from "./gather.ts";
 
-/** The node's name now: it changes when another node has taken it while the database was away. */
+/**
+ * The node's current name. It changes if another node has taken it while the database was
+ * unreachable.
+ */
 export type NodeName = {
   readonly name: string;
-  /** All that this process has had: its own commits carry one of them. */
+  /** Returns all names that this process has had. Its own commits contain one of them. */
   names(): readonly string[];
 };
 
-/** For a command, which is no node. */
+/** Makes a name for a command, which is no node. */
 export function makeFixedName(name: string): NodeName {
   return { name, names: () => [name] };
 }
@@ -25,9 +29,9 @@ export function makeFixedName(name: string): NodeName {
 export type Presence = Awaited<ReturnType<typeof takePresence>>;
 
 type Options = {
-  /** The first one that is free is taken. */
+  /** The possible names, of which the first free one is taken. */
   readonly names: readonly string[];
-  /** How long the names may be taken by others, perhaps by a process that is just ending. */
+  /** How long to wait for a name that is in use, perhaps by a process that is just ending. */
   readonly waitMs: number;
   /** How often the connection is tested, and how long it may take to answer. */
   readonly checkMs: number;
@@ -41,12 +45,15 @@ export class NodeNameTaken extends Error {
   }
 }
 
-/** Answers of acquirers' hosts that arrived at another process than the one that waits for them. */
+/**
+ * The channel for acquirers' answers that arrived at another process than the one that waits for
+ * them.
+ */
 const answerChannel = "tollgate_answers";
 
 /**
- * Hands a text to every node, this one included. A node that does not listen at that moment does
- * not get it, so a node that waits for a text must be able to do without.
+ * Hands a text to every node, including this one. A node that does not listen at that moment does
+ * not get it, so a node that waits for a text must be able to continue without it.
  */
 export function makeHandOver(query: Query, { retryMs }: { readonly retryMs: number }) {
   return makeGather<string, void>(
@@ -58,7 +65,7 @@ export function makeHandOver(query: Query, { retryMs }: { readonly retryMs: numb
       );
       return texts.map(() => undefined);
     },
-    // A text that is too long for a notice must not take the others with it.
+    // A text that is too long for a notice must not make the others fail.
     { retryMs, retryAlone: true },
   );
 }
@@ -84,12 +91,12 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       return name;
     },
     names: () => [...held, name],
-    /** Calls it at every notice from now on, and at once when one has come before. */
+    /** Calls the function at every notice from now on, and at once if there was one before. */
     follow(onNotice: () => void): void {
       notice = onNotice;
       if (wasNoticed) onNotice();
     },
-    /** Calls it with every text that a node hands over from now on. */
+    /** Calls the function with every text that a node hands over from now on. */
     receive(onHandedOver: (text: string) => void): void {
       takeOver = onHandedOver;
     },
@@ -111,7 +118,9 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     }
   }
 
-  /** Until the connection is complete, its loss is the failure of this call. */
+  /**
+   * Joins with one of the names. Until the connection is complete, its loss makes this call fail.
+   */
   async function join(candidates: readonly string[]): Promise<string> {
     const joining = await database.connect();
     try {
@@ -127,7 +136,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       await joining.query(`listen ${configurationChannel}`);
       await joining.query(`listen ${answerChannel}`);
       session = (await joining.query<Session>(ownSession)).rows[0];
-      // A loss is reported more than once.
+      // A loss may be reported more than once.
       joining.on("error", (error) => void lose(joining, error));
       joining.on("end", () => void lose(joining, new Error("the connection ended")));
       client = joining;
@@ -143,12 +152,12 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     notice();
   }
 
-  /** A connection that has gone silent holds no lock that this node could rely on. */
+  /** Tests the connection: this node cannot rely on the lock of a silent one. */
   async function check(): Promise<void> {
     const checked = client;
     if (checked !== undefined) {
       const silent = new Error("the connection does not answer");
-      // A process that was busy for so long reads the answer, which is there, before it judges.
+      // After a busy period, the process reads an answer that has already arrived before it judges.
       const late = pause(checkMs, silent, { ref: false }).then((error) => setImmediate(error));
       const error = await Promise.race([checked.query("select").then(noError, asError), late]);
       if (error !== undefined) void lose(checked, error);
@@ -156,7 +165,10 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     if (!stopped) nextCheck = setTimeout(check, checkMs).unref();
   }
 
-  /** The lock ended with the connection: the node takes its name again, or another one. */
+  /**
+   * Handles the loss of the connection, and with it of the lock: the node takes its name again, or
+   * another one.
+   */
   async function lose(lost: pg.Client, error: Error): Promise<void> {
     if (lost !== client || stopped) return;
     client = undefined;
@@ -199,13 +211,13 @@ async function lockFirst(client: pg.Client, names: readonly string[]): Promise<s
 }
 
 /**
- * The server frees the name of a node whose machine has gone after some ten seconds. The login may
- * end its own sessions; the role that nodes assume may not.
+ * Makes the server free the name of a node whose machine has gone after some ten seconds. The login
+ * may end its own sessions, while the role that nodes assume may not.
  */
 const prepareSession = `set role none; set tcp_keepalives_idle = 5;
   set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`;
 const ownSession =
   "select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()";
-/** Waits, because a session that is still ending holds the name. */
+/** Ends the earlier session and waits for its end, because it still holds the name. */
 const endSession = `select pg_terminate_backend(pid, 2000) from pg_stat_activity
   where pid = $1 and backend_start = $2::timestamptz`;

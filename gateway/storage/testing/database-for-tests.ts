@@ -1,4 +1,4 @@
-/** A database of a test file's own, with all tables and nothing in them, and cells beside it. */
+/** A database for one test file, with all tables and no rows, and further cells. */
 import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,14 +29,14 @@ export async function startDatabase(given?: Server) {
     database,
     audit: makeAudit(database, { actor: { who: "a test", from: "here" } }),
     url: server.url,
-    /** Another cell in the same database. */
+    /** Adds another cell in the same database. */
     async addCell(schema: string): Promise<Database> {
       const cell = openDatabase(server.url, { ...options, searchPath: schema });
       opened.push(cell);
       await migrateCell(cell, schema, () => undefined);
       return cell;
     },
-    /** A cell without tables, at an address that the vault has sealed. */
+    /** Lists a cell without tables, at an address that the vault has sealed. */
     async listCell(name: string, sealedUrl: Uint8Array): Promise<void> {
       const values = [name, sealedUrl];
       await database.query("insert into cells (name, sealed_url) values ($1, $2)", values);
@@ -48,7 +48,7 @@ export async function startDatabase(given?: Server) {
   };
 }
 
-/** A database with a second cell, and a vault in it. */
+/** Starts a database with a second cell and a vault. */
 export async function startVault() {
   const tables = await startDatabase();
   const { database } = tables;
@@ -57,7 +57,7 @@ export async function startVault() {
     ...tables,
     cell,
     cells: [database, cell],
-    /** As a process opens it: with the keys that there are now. */
+    /** Opens the vault as a process does, with the keys that exist now. */
     async open(find: FindSealedCard = async () => undefined) {
       const keys = await openKeys(new Uint8Array(32).fill(5), makeKeyStore(database.query));
       return { keys, vault: makeVault(keys, find) };
@@ -65,7 +65,7 @@ export async function startVault() {
   };
 }
 
-/** A new database on the server that all files of a test run share, or on one of the file's own. */
+/** Makes a new database on the server that all files of a test run share, or on one of its own. */
 export async function startEmpty(template: "empty" | "tables" = "empty"): Promise<Server> {
   const folder = process.env["TOLLGATE_TEST_FOLDER"];
   const url = folder === undefined ? undefined : findEmbeddedUrl(join(folder, "postgres"));
@@ -80,7 +80,10 @@ export async function startEmpty(template: "empty" | "tables" = "empty"): Promis
   return { url: urlOf(name), stop: async () => undefined };
 }
 
-/** The first file takes the lock and makes the tables; the others wait for it, and copy them. */
+/**
+ * Makes the template with all tables. The first file takes the lock, and the others wait for it and
+ * copy the template.
+ */
 async function ensureTables(client: pg.Client, urlOf: (name: string) => string): Promise<void> {
   await client.query("select pg_advisory_lock(2)");
   const known = await client.query("select from pg_database where datname = 'tables'");
@@ -96,7 +99,7 @@ async function ensureTables(client: pg.Client, urlOf: (name: string) => string):
 
 export async function startOwn() {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-tables-test-"));
-  // The database runs as another user when the tests are run by root.
+  // The database runs as another user if root runs the tests.
   await chmod(folder, 0o711);
   const settings = { ...settingsForTests, shared_buffers: "16MB" };
   const place = { folder: join(folder, "postgres"), report: () => undefined, settings };

@@ -1,9 +1,9 @@
-/** The catalogue of a database's own schemas as lines of text, for comparisons. */
+/** Describes the tables of a database as lines of text, for comparisons. */
 import type { Database } from "../server/database.ts";
 
 type Line = { readonly table: string; readonly what: string };
 
-/** Without the names of schemas, by which cells differ. */
+/** Describes the tables without the names of schemas, which differ between cells. */
 export async function describeTables({ query }: Database): Promise<readonly Line[]> {
   const rows = await query<Line>(`
     with tables as (
@@ -38,7 +38,9 @@ export async function describeTables({ query }: Database): Promise<readonly Line
   }));
 }
 
-/** Of the main database and the first cell, as `table.column`; without partitions. */
+/**
+ * Lists the columns of the main database and the first cell as `table.column`, without partitions.
+ */
 export async function listColumns({ query }: Database): Promise<readonly string[]> {
   const rows = await query<{ name: string }>(
     `select relname || '.' || attname as name

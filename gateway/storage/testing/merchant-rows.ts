@@ -1,4 +1,4 @@
-/** Rows of a merchant in the tables of a cell, for tests of its move. */
+/** Rows of a merchant in the tables of a cell, for tests of moves. */
 import type { Database } from "../server/database.ts";
 
 const moved = [
@@ -6,7 +6,7 @@ const moved = [
   ...["screening_tallies", "payment_links", "order_index", "order_figures"],
 ];
 
-/** What `countAll` answers where the merchant has no rows. */
+/** The result of `countAll` if the merchant has no rows. */
 export const none: readonly number[] = moved.map(() => 0);
 
 export async function countAll({ query }: Database, id: number): Promise<readonly number[]> {

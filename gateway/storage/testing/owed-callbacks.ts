@@ -7,7 +7,10 @@ const serial = "0195933a-7c48-7000-8000-000000000001";
 
 export function makeOwed({ query }: Database, now: Instant) {
   return {
-    /** Due one after the other, up to a moment ago; after so many others. */
+    /**
+     * Adds callbacks that became due one after the other until a moment ago, after `others` other
+     * ones.
+     */
     async owe(merchant: string, urls: readonly string[], others = 0): Promise<void> {
       await query(
         `insert into callbacks
@@ -21,7 +24,7 @@ export function makeOwed({ query }: Database, now: Instant) {
     async forgetAll(): Promise<void> {
       await query("delete from callbacks");
     },
-    /** How often each was sent in vain, the luckiest first. */
+    /** Returns how often each callback was sent without success, the lowest number first. */
     async triesOf(merchant: string): Promise<readonly number[]> {
       const rows = await query<{ tries: number }>(
         "select tries from callbacks where merchant_id = $1 order by tries",

@@ -1,4 +1,4 @@
-/** PostgreSQL 15, the oldest that the gateway supports, from an npm package for tests. */
+/** PostgreSQL 15, the oldest version that the gateway supports, from an npm package for tests. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -9,7 +9,7 @@ import pg from "pg";
 import { Problem } from "../../values/problem.ts";
 import * as system from "../embedded/system.ts";
 
-/** Nothing where npm has no such package for the machine. */
+/** Starts the server. Returns undefined if npm has no package for this machine. */
 export async function startPostgres15() {
   const found: unknown = await import(`postgres-15-${process.platform}-${process.arch}`).catch(
     () => undefined,

@@ -1,4 +1,4 @@
-/** Plain sales, written by the statements of a gateway: begun, then approved. */
+/** Plain sales, written by the gateway's own statements: begun, then approved. */
 import { draft, events, step } from "../../orders/testing.ts";
 import { asCardId, asOrderId, type OrderId } from "../../values/ids.ts";
 import { later } from "../../values/time.ts";
@@ -31,7 +31,7 @@ export function makeSell(database: Database) {
   };
 }
 
-/** The orders that the portal lists, by their ids. */
+/** Returns the orders that the portal lists, by their ids. */
 export async function listIndexed({ query }: Database): Promise<readonly string[]> {
   const rows = await query<{ id: string }>("select order_id as id from order_index order by 1");
   return rows.map(({ id }) => id);

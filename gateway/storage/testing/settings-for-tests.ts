@@ -1,7 +1,7 @@
 /**
- * PostgreSQL's settings where only tests look at the data. No power failure is simulated, so
- * nothing has to reach the disk. And nothing is vacuumed: with a database for each test, the visits
- * to all of them would take a good part of a core.
+ * PostgreSQL's settings for tests. No power failure is simulated, so nothing has to reach the disk.
+ * Autovacuum is off, because visiting the database of each test would take a good part of a
+ * processor core.
  */
 export const settingsForTests = {
   fsync: "off",
