@@ -275,7 +275,7 @@ function enablingAction(name: string, enabled: boolean, does: Help): Action {
 
 const usersOf = ({ audit }: Pick<Session, "audit">) => makeUserAdministration(audit);
 
-/** Wraps an action on a user. In the portal, nobody may perform it on their own account. */
+/** Wraps an action on a user. In the portal, users may not perform it on their own account. */
 function onUser<Given>(work: (user: User, session: Session, given: Given) => Promise<Output>) {
   return async (session: Session, given: Given & ByLogin): Promise<Output> => {
     const { database, actor } = session;

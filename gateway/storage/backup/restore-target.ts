@@ -136,7 +136,7 @@ function schemasOf(cell: string): readonly string[] {
   return cell === mainCell ? mainSchemas : [schemaOf(cell)];
 }
 
-/** Makes the schemas. It first refuses whatever the names of migrations alone show to be wrong. */
+/** Makes the schemas. Faults that the names of migrations alone show are refused first. */
 async function makeSchemas(
   { database, rehearsal, openSchema }: Options,
   places: readonly RestoredPlace[],

@@ -324,8 +324,8 @@ const erasedTables = [
 ];
 
 /**
- * Frees the space of the earlier versions of changed rows, unless an older transaction still sees
- * them. The disk and the write-ahead log may contain their bytes for longer.
+ * Frees the space of the old contents of changed rows, unless an older transaction still sees them.
+ * The disk and the write-ahead log may contain their bytes for longer.
  */
 export async function vacuumErased(database: Pick<Database, "connect">): Promise<void> {
   const client = await database.connect();

@@ -146,7 +146,7 @@ export async function rewrapKeys(
   return count;
 }
 
-/** Frees the bytes of earlier versions of rows. The disk may contain them for longer. */
+/** Frees the old contents of changed rows. The disk may contain their bytes for longer. */
 const vacuumKeys = "vacuum vault.keys";
 
 export function makeRotationStore(database: Database, cells: readonly Database[]): RotationStore {

@@ -135,7 +135,7 @@ export function makeWalletKeyAdministration(
   };
 }
 
-/** Frees the space of earlier versions of the rows, which contain the removed private keys. */
+/** Frees the old contents of changed rows, which are the removed private keys. */
 export async function vacuumWalletKeys(query: Query): Promise<void> {
   await query("vacuum vault.wallet_keys");
 }

@@ -239,7 +239,7 @@ async function replaceRows(
  */
 export const isMarked = "moved_at = to_timestamp($2::float8)";
 
-/** Locks the fence, so that until the transaction ends nobody lifts it or marks it again. */
+/** Locks the fence, so that no run lifts it or marks it again until the transaction ends. */
 async function holdFence(query: Query, merchant: MerchantId, mark: string): Promise<void> {
   const held = await query(
     `select merchant_id from moved_merchants

@@ -110,7 +110,8 @@ export async function markUsed(query: Query, ...logins: readonly string[]): Prom
 }
 
 /**
- * Disables idle users, but never the last administrator, because nobody could enable a user again.
+ * Disables idle users, but never the last administrator, without whom no user could be enabled
+ * again.
  */
 export async function disableIdle(query: Query, audit: Audit, days: number): Promise<void> {
   if (days === 0) return;
