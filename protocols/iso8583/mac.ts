@@ -5,10 +5,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createCipheriv, timingSafeEqual } from "node:crypto";
-import { decodeToEnd } from "./decode.ts";
-import { encode } from "./encode.ts";
-import { DecodeFault, type IsoMessage } from "./message.ts";
-import type { Specification } from "./specification.ts";
+import { decodeToEnd, encode } from "./codec.ts";
+import { DecodeFault, type IsoMessage, type Specification } from "./specification.ts";
 
 export type MacAlgorithm = keyof typeof macAlgorithms;
 

@@ -1,9 +1,48 @@
 /**
- * A layout of ISO 8583 is a table: one row per field, each column chosen from the tables below. A
- * new bank is a new table, not new code. A table is checked and compiled on first use.
+ * A message of ISO 8583 as values, and the layout that says how it stands in bytes. A layout is a
+ * table: one row per field, each column chosen from the tables below. A new bank is a new table,
+ * not new code. A table is checked and compiled on first use.
  */
 import assert from "node:assert/strict";
-import { forms } from "./characters.ts";
+
+export type IsoMessage = { readonly mti: string; readonly fields: IsoFields };
+
+/**
+ * Values are as wide as on the wire, spaces and zeros included; bytes are upper-case hex. Field 1,
+ * the second bitmap, is never listed: it follows from the fields above 64.
+ */
+export type IsoFields = { readonly [field: number]: string };
+
+export type DecodeReason =
+  | "truncated"
+  | "malformed_length"
+  | "too_long"
+  | "invalid_content"
+  | "invalid_padding"
+  | "unknown_field"
+  | "duplicate"
+  | "trailing_bytes"
+  | "mac_missing"
+  | "mac_wrong";
+
+export class DecodeFault {
+  readonly field: FieldName;
+  readonly reason: DecodeReason;
+
+  constructor(field: FieldName, reason: DecodeReason) {
+    this.field = field;
+    this.reason = reason;
+  }
+}
+
+/**
+ * Digit three is the function: even numbers ask or advise, the next odd number answers. Digit four
+ * is the origin, with an odd number for a repeat: 0420 and 0421 are answered alike.
+ */
+export function responseMti(mti: string): string {
+  assert.match(mti, /^\d\d[02468]\d$/, `${mti} is not a request`);
+  return `${mti.slice(0, 2)}${Number(mti[2]) + 1}${Number(mti[3]) & ~1}`;
+}
 
 export type Specification = {
   readonly mti: Encoding;
@@ -14,7 +53,7 @@ export type Specification = {
   /**
    * The fields that a dialect acts on besides the usual ones, which decide about money or match an
    * answer with its request. Their content is checked when read; in any other field decode
-   * tolerates what the list in `decode.ts` says.
+   * tolerates what the list in `codec.ts` says.
    */
   readonly checked?: readonly number[];
   /** The private fields whose bytes are sub-fields behind a bitmap of their own. */
@@ -241,4 +280,69 @@ function once<Table extends object, Made>(make: (table: Table) => Made): (table:
     compiled.set(table, made);
     return made;
   };
+}
+
+/**
+ * How the characters of a value stand in bytes: one character per byte in ASCII or in a code page
+ * of EBCDIC, or two hexadecimal digits per byte.
+ */
+export type Form = { readonly isPacked: boolean; readonly codePage: CodePage | undefined };
+
+type CodePage = {
+  readonly byteOf: Uint8Array;
+  readonly characterOf: readonly string[];
+};
+
+/** A byte that a code page has no printable ASCII character for. */
+const replacement = "\uFFFD";
+
+/** The printable ASCII characters in EBCDIC: consecutive bytes from the first one on. */
+const ebcdic: readonly (readonly [firstByte: number, characters: string])[] = [
+  [0x40, " "],
+  [0x4b, ".<(+|&"],
+  [0x5a, "!$*);"],
+  [0x60, "-/"],
+  [0x6b, ",%_>?"],
+  [0x79, "`:#@'=\""],
+  [0x81, "abcdefghi"],
+  [0x91, "jklmnopqr"],
+  [0xa1, "~stuvwxyz"],
+  [0xc0, "{ABCDEFGHI"],
+  [0xd0, "}JKLMNOPQR"],
+  [0xe0, "\\"],
+  [0xe2, "STUVWXYZ"],
+  [0xf0, "0123456789"],
+];
+
+const forms = {
+  ascii: { isPacked: false, codePage: undefined },
+  packed: { isPacked: true, codePage: undefined },
+  cp037: {
+    isPacked: false,
+    codePage: makeCodePage([
+      [0xba, "[]"],
+      [0xb0, "^"],
+    ]),
+  },
+  cp1047: {
+    isPacked: false,
+    codePage: makeCodePage([
+      [0xad, "["],
+      [0xbd, "]"],
+      [0x5f, "^"],
+    ]),
+  },
+} as const satisfies Record<string, Form>;
+
+/** The two code pages differ in the brackets and the circumflex. */
+function makeCodePage(own: typeof ebcdic): CodePage {
+  const byteOf = new Uint8Array(128);
+  const characterOf: string[] = new Array(256).fill(replacement);
+  for (const [firstByte, text] of [...ebcdic, ...own]) {
+    for (let at = 0; at < text.length; at++) {
+      byteOf[text.charCodeAt(at)] = firstByte + at;
+      characterOf[firstByte + at] = text.charAt(at);
+    }
+  }
+  return { byteOf, characterOf };
 }

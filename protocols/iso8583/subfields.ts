@@ -3,8 +3,13 @@
  * tagged sub-elements (48), and the original data elements (90).
  */
 import assert from "node:assert/strict";
-import { DecodeFault, type IsoFields } from "./message.ts";
-import { alphabets, type Content, isWrittenIn } from "./specification.ts";
+import {
+  alphabets,
+  type Content,
+  DecodeFault,
+  type IsoFields,
+  isWrittenIn,
+} from "./specification.ts";
 
 /** Such a field may end after any sub-field; an absent one before the end is filled. */
 export type Positions = {
