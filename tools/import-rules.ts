@@ -41,10 +41,8 @@ const stored = [values, orders, views, config, storage, "gateway/vault", "gatewa
 const configured = [
   "acquirers/gates",
   "acquirers/iso8583-host/connector",
-  "acquirers/iso8583-host/exchange-command",
   "acquirers/iso8583-host/message-authentication",
   "acquirers/iso8583-host/own-link",
-  "acquirers/iso8583-host/totals",
   "backup",
   "callbacks",
   "certificates",

@@ -16,7 +16,7 @@ import { CardNumber } from "../values/card-number.ts";
 import { later } from "../values/time.ts";
 import type { Acquirer, FollowUpAnswer, FollowUpMessage, Found } from "./acquirer.ts";
 import { makeFollowUpEffect } from "./follow-up.ts";
-import { iso87Codes } from "./iso8583-host/response-codes.ts";
+import { iso87Codes } from "./iso8583-host/dialect.ts";
 
 const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" };
 const answerTimeoutMs = 100;

@@ -12,8 +12,8 @@ import {
 import { Money } from "../../values/money.ts";
 import { asInstant } from "../../values/time.ts";
 import { type GateKind, gateKinds } from "../gates.ts";
-import { makeAnswerReader } from "./answers.ts";
 import { dialects } from "./connector.ts";
+import { makeAnswerReader } from "./messages.ts";
 import { makeAttempt, makeFollowUp } from "./testing/attempts.ts";
 import { codeIn } from "./testing/editions.ts";
 import { startsAt } from "./testing/test-clock.ts";

@@ -1,6 +1,6 @@
 /**
  * An acquirer behind an ISO 8583 host. It never throws and never sends twice; what the answers
- * mean is decided in `answers.ts`, how links live in `link.ts`, and how they follow the gate's
+ * mean is decided in `messages.ts`, how links live in `link.ts`, and how they follow the gate's
  * settings in `running-acquirer.ts`.
  */
 import {
@@ -24,13 +24,12 @@ import type {
   Unknown,
 } from "../acquirer.ts";
 import type { GateKind, GateSettings } from "../gates.ts";
-import { makeAnswerReader, readAmount } from "./answers.ts";
+import { makeAnswerReader, readAmount, makeMessages } from "./messages.ts";
 import { charges, type Dialect } from "./dialect.ts";
 import { iso87Binary } from "./dialects/iso87-binary.ts";
 import { iso93 } from "./dialects/iso93.ts";
 import { sandbox } from "./dialects/sandbox.ts";
 import type { Links } from "./links.ts";
-import { makeMessages } from "./messages.ts";
 
 export type Iso8583Options = {
   readonly clock: Clock;

@@ -3,15 +3,12 @@
  * command line is visible to other users and is kept in the shell's history.
  */
 import {
-  exchangeOverOwnLink,
-  hasKeyExchange,
-} from "../../acquirers/iso8583-host/exchange-command.ts";
-import {
   macAlgorithmNames,
   readMacKey,
   readZoneKey,
   zoneCiphers,
 } from "../../acquirers/iso8583-host/message-authentication.ts";
+import { exchangeOverOwnLink, hasKeyExchange } from "../../acquirers/iso8583-host/own-link.ts";
 import { makeStoreKey } from "../../storage/cards/delivered-keys.ts";
 import { listMacKeys, macKeyContext, zoneKeyContext } from "../../storage/cards/mac-keys.ts";
 import { Problem } from "../../values/problem.ts";

@@ -4,7 +4,7 @@
  * the history of its order.
  */
 import type { Gate } from "../../acquirers/gates.ts";
-import { askTotals, type Balance } from "../../acquirers/iso8583-host/totals.ts";
+import { askTotals, type Balance } from "../../acquirers/iso8583-host/own-link.ts";
 import type { OrderEvent } from "../../orders/events.ts";
 import type { Order } from "../../orders/order.ts";
 import type { DayTotals } from "../../orders/settlement-items.ts";

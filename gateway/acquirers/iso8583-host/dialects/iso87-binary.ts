@@ -17,17 +17,11 @@ import {
   writePositions,
 } from "@tollgate/protocols/iso8583";
 import {
-  ucafIndicatorOf,
-  usesUcaf,
-  visaIndicatorOf,
-  writeCavv,
-  writeUcaf,
-} from "../authentication-values.ts";
-import {
   charges,
   type Dialect,
   type Facts,
   followUps,
+  iso87Codes,
   iso87Mtis,
   makeRemarks,
   type RemarkPlaces,
@@ -39,8 +33,12 @@ import {
   iso87Network,
   iso87Rows,
   readLocalTime87,
+  ucafIndicatorOf,
+  usesUcaf,
+  visaIndicatorOf,
+  writeCavv,
+  writeUcaf,
 } from "../fields.ts";
-import { iso87Codes } from "../response-codes.ts";
 
 export const iso87Binary: Dialect = {
   specification: iso87Bitmapped,

@@ -10,19 +10,18 @@ import {
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
 import type { Credential } from "../../../orders/order.ts";
-import { writeUcaf } from "../authentication-values.ts";
 import {
   charges,
   type Dialect,
   type Facts,
   followUps,
+  iso87Codes,
   iso87Mtis,
   makeRemarks,
   type RemarkPlaces,
   readNetworkId62,
 } from "../dialect.ts";
-import { iso87GateRows, iso87Network, iso87Rows, readLocalTime87 } from "../fields.ts";
-import { iso87Codes } from "../response-codes.ts";
+import { iso87GateRows, iso87Network, iso87Rows, readLocalTime87, writeUcaf } from "../fields.ts";
 
 export const sandbox: Dialect = {
   specification: iso87Ascii,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failures } from "../../values/failure.ts";
-import { iso87Codes } from "./response-codes.ts";
+import { iso87Codes } from "./dialect.ts";
 
 const { rows: responseCodes, meaningOf, refusalOf, meaningOfReversal } = iso87Codes;
 

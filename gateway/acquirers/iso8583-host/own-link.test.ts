@@ -6,9 +6,9 @@ import { getCurrency } from "../../values/iso-codes.ts";
 import { asInstant } from "../../values/time.ts";
 import type { GateKind } from "../gates.ts";
 import { dialects } from "./connector.ts";
+import { makeRequest, readBalance } from "./own-link.ts";
 import { settings } from "./testing/attempts.ts";
 import { startsAt } from "./testing/test-clock.ts";
-import { makeRequest, readBalance } from "./totals.ts";
 
 const totals = {
   currency: getCurrency("EUR"),
