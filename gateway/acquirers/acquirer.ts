@@ -3,7 +3,7 @@
  * is the outcome `unknown`, because the money may have moved. The order's transition table decides
  * which message makes the outcome certain.
  */
-import type { Keep } from "../orders/kept-messages.ts";
+import type { Keep } from "../orders/messages.ts";
 import type {
   AcquirerIdentifiers,
   Answer,

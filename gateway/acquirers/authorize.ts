@@ -9,8 +9,8 @@ import {
   isBeforeNextAttempt,
   type OrderEvent,
 } from "../orders/events.ts";
-import { makeKept } from "../orders/kept-messages.ts";
 import type { Endpoint } from "../orders/merchant.ts";
+import { makeKept } from "../orders/messages.ts";
 import type { Answer, GateFacts, Order } from "../orders/order.ts";
 import { attemptsBefore } from "../orders/prior-attempts.ts";
 import { chooseGate } from "../orders/route.ts";

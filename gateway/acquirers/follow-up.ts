@@ -5,7 +5,7 @@
  * message before it: an inquiry settles that, or an operator.
  */
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
-import { keptTries, makeKept } from "../orders/kept-messages.ts";
+import { keptTries, makeKept } from "../orders/messages.ts";
 import type { Answer, Order, Transaction } from "../orders/order.ts";
 import { captureOf, initialOf, totalsOf } from "../orders/transactions.ts";
 import { type Money, subtract } from "../values/money.ts";

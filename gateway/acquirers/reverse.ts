@@ -7,10 +7,15 @@
  */
 import assert from "node:assert/strict";
 import type { EffectHandler, EventOf, OrderEvent, Unproved } from "../orders/events.ts";
-import { type Keep, keptTries, makeKept } from "../orders/kept-messages.ts";
+import {
+  type Keep,
+  keptTries,
+  makeKept,
+  traceNumberAt,
+  traceNumberOf,
+} from "../orders/messages.ts";
 import type { Order } from "../orders/order.ts";
 import { findOwingAttempt, type OwingAttempt, orderOfAttempt } from "../orders/prior-attempts.ts";
-import { traceNumberAt, traceNumberOf } from "../orders/trace.ts";
 import { nextAmount } from "../orders/transactions.ts";
 import type { Acquirer, AuthorizationRequest, ReversalRequest } from "./acquirer.ts";
 import {

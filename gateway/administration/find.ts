@@ -3,7 +3,7 @@
  */
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, Merchant } from "../orders/merchant.ts";
-import { parseReference } from "../orders/trace.ts";
+import { parseReference } from "../orders/messages.ts";
 import type { Configuration } from "../storage/configuration/configuration.ts";
 import { findAtPlace, findById } from "../storage/orders/find-orders.ts";
 import { findPlace } from "../storage/orders/order-ids.ts";

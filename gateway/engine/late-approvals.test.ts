@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OrderEvent } from "../orders/events.ts";
+import { referenceOf } from "../orders/messages.ts";
 import type { LateApproval, Order } from "../orders/order.ts";
 import { findPriorAttempt } from "../orders/prior-attempts.ts";
 import { answer, approved, draft, events, meet, start } from "../orders/testing.ts";
-import { referenceOf } from "../orders/trace.ts";
 import { Failure } from "../values/failure.ts";
 import { makeLateApprovals } from "./late-approvals.ts";
 

@@ -5,9 +5,9 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Apply } from "../orders/apply.ts";
+import { parseReference } from "../orders/messages.ts";
 import type { Answer, LateApproval, Order } from "../orders/order.ts";
 import { knowsCharge } from "../orders/prior-attempts.ts";
-import { parseReference } from "../orders/trace.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import { Money } from "../values/money.ts";

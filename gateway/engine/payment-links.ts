@@ -12,7 +12,7 @@ import {
   findEnd,
   type LinkKey,
   type PaymentLink,
-} from "../orders/payment-link.ts";
+} from "../orders/payment-page.ts";
 import type { PageTerms } from "../orders/requests.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";

@@ -10,7 +10,7 @@ import type { Money } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 import type { Authentication, Challenge, PayerRequest, SeenBrowser } from "./authentication.ts";
-import type { KeptMessage } from "./kept-messages.ts";
+import type { KeptMessage } from "./messages.ts";
 import type {
   Answer,
   CardFacts,

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { later } from "../values/time.ts";
 import { applyFacts } from "./facts.ts";
+import { referenceOf, traceNumberOf } from "./messages.ts";
 import type { Stage } from "./order.ts";
 import { answer, events, gate, inStage, meet, start, unsupported } from "./testing.ts";
-import { referenceOf, traceNumberOf } from "./trace.ts";
 
 test("before a charge can leave, all that a reversal must repeat is known", () => {
   const order = inStage("filtering");

@@ -5,10 +5,10 @@
 import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { EventOf, OrderEvent } from "./events.ts";
+import { referenceOf, traceNumberOf } from "./messages.ts";
 import type { GateFacts, Order, Reason, Transaction } from "./order.ts";
 import { attemptsBefore, isSent, progressAfter, unansweredOf } from "./prior-attempts.ts";
 import type { Stage } from "./stages.ts";
-import { referenceOf, traceNumberOf } from "./trace.ts";
 
 export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partial<Transaction> {
   const { transaction } = order;

@@ -1,10 +1,12 @@
 /**
- * Orders of the payment page: the request brings no card, and the cardholder may try several. A try
- * begins with the card, as an order of the merchant interface does, and ends with the order's
- * result or, when it is refused and another is left, on the page.
+ * Orders of the payment page, and the payment links that lead to it. The request brings no card,
+ * and the cardholder may try several. A try begins with the card, as an order of the merchant
+ * interface does, and ends with the order's result or, when it is refused and another is left, on
+ * the page.
  */
 import { Failure } from "../values/failure.ts";
-import { asCardId } from "../values/ids.ts";
+import { asCardId, type EndpointId, type LinkId, type MerchantId } from "../values/ids.ts";
+import type { Money } from "../values/money.ts";
 import { type Instant, later } from "../values/time.ts";
 import type { EventOf } from "./events.ts";
 import type { CardFacts, Customer, Order, PaymentPage, RefusedTry } from "./order.ts";
@@ -138,4 +140,43 @@ export function cardsOf({ card, page }: Order): readonly CardFacts[] {
   if (page === undefined) return [card];
   const tried = [...page.refused.map((each) => each.card), card];
   return tried.filter(({ cardId }) => cardId !== noCard.cardId);
+}
+
+/**
+ * A payment link (decision 0056): an amount at an endpoint that cardholders with the URL can pay
+ * once, a number of times, or any number of times. It is no order: each payment begins one.
+ */
+export type PaymentLink = {
+  readonly id: LinkId;
+  readonly merchantId: MerchantId;
+  readonly endpointId: EndpointId;
+  readonly amount: Money;
+  readonly description: string;
+  /** Where the cardholder's browser goes afterwards; to the gateway's own page when absent. */
+  readonly returnUrl?: string | undefined;
+  readonly callbackUrl?: string | undefined;
+  readonly createdAt: Instant;
+  readonly createdBy: string;
+  readonly expiresAt?: Instant | undefined;
+  readonly closedAt?: Instant | undefined;
+  /** Absent: any number. */
+  readonly usesMax?: number | undefined;
+  /** The pages whose orders count; those that ended unpaid leave when another page needs a use. */
+  readonly uses: readonly string[];
+};
+
+export type LinkKey = Pick<PaymentLink, "merchantId" | "id">;
+
+/** More than these are as good as any number. */
+export const linkUsesMax = 100;
+
+/** Why no payment begins with the link any more, apart from its uses. */
+export function findEnd(link: PaymentLink, now: Instant): "closed" | "expired" | undefined {
+  if (link.closedAt !== undefined) return "closed";
+  return link.expiresAt !== undefined && link.expiresAt <= now ? "expired" : undefined;
+}
+
+/** Unique among the merchant's orders. A page of the link that is posted twice begins one order. */
+export function clientOrderIdOf({ id }: Pick<PaymentLink, "id">, page: string): string {
+  return `link-${id}-${page}`;
 }

@@ -4,9 +4,8 @@ import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
 import { asInstant, hours, type Instant, later, minutes } from "../values/time.ts";
 import type { Order, RefundPolicy } from "./order.ts";
-import { travelsAsRefund } from "./refunds.ts";
 import { advance, approved, asks, events, meet, start } from "./testing.ts";
-import { initialOf } from "./transactions.ts";
+import { initialOf, travelsAsRefund } from "./transactions.ts";
 
 /** A return of so much at that moment, through a gate with that policy. */
 function returnAt(order: Order, at: Instant, refunds: RefundPolicy, minor?: bigint): Order {

@@ -1,5 +1,5 @@
 /** Payment links: pages of them, and one link with its URL and QR code. */
-import { findEnd, type PaymentLink } from "../orders/payment-link.ts";
+import { findEnd, type PaymentLink } from "../orders/payment-page.ts";
 import type { RoutedLinks } from "../storage/orders/payment-links.ts";
 import { renderQrSvg } from "../values/qr-code.ts";
 import type { Instant } from "../values/time.ts";

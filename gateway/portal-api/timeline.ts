@@ -4,7 +4,7 @@
  * masked.
  */
 import type { EventKind, OrderEvent } from "../orders/events.ts";
-import type { KeptMessage } from "../orders/kept-messages.ts";
+import type { KeptMessage } from "../orders/messages.ts";
 import type { Answer, Order } from "../orders/order.ts";
 import { replay } from "../orders/replay.ts";
 import { formatAmount } from "../values/money.ts";

@@ -13,7 +13,7 @@ import {
   writeMessage,
 } from "@tollgate/protocols/emv3ds";
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
-import { type KeptMessage, makeKept } from "../orders/kept-messages.ts";
+import { type KeptMessage, makeKept } from "../orders/messages.ts";
 import type { Order } from "../orders/order.ts";
 import { messageOf } from "../values/problem.ts";
 import type { Clock } from "../values/time.ts";

@@ -4,7 +4,7 @@
  */
 import { describeMessage, type Emv3dsMessage } from "@tollgate/protocols/emv3ds";
 import { describeXml, writeDescribed } from "@tollgate/protocols/threeds102";
-import type { KeptMessage } from "../orders/kept-messages.ts";
+import type { KeptMessage } from "../orders/messages.ts";
 import type { Instant } from "../values/time.ts";
 
 export function keptMessage(

@@ -15,7 +15,7 @@ import {
   writeXml,
 } from "@tollgate/protocols/threeds102";
 import type { EffectHandler, OrderEvent } from "../orders/events.ts";
-import { type Keep, makeKept } from "../orders/kept-messages.ts";
+import { type Keep, makeKept } from "../orders/messages.ts";
 import type { Order } from "../orders/order.ts";
 import { formatAmount } from "../values/money.ts";
 import { messageOf } from "../values/problem.ts";

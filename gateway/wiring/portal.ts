@@ -14,7 +14,7 @@ import { operations } from "../merchant-api/operations/index.ts";
 import { makeStatusText } from "../merchant-api/reply.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
-import type { PaymentLink } from "../orders/payment-link.ts";
+import type { PaymentLink } from "../orders/payment-page.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { receiptPathOf } from "../pages/cardholder/receipts.ts";
 import { describeOrder, figuresOf } from "../portal-api/order-index.ts";

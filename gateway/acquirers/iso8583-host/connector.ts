@@ -9,9 +9,8 @@ import {
   type IsoMessage,
   responseMti,
 } from "@tollgate/protocols/iso8583";
-import type { Keep, KeptMessage } from "../../orders/kept-messages.ts";
+import { type Keep, type KeptMessage, traceNumberAt } from "../../orders/messages.ts";
 import type { LateApproval } from "../../orders/order.ts";
-import { traceNumberAt } from "../../orders/trace.ts";
 import type { Clock, Instant } from "../../values/time.ts";
 import type {
   Acquirer,
@@ -24,12 +23,12 @@ import type {
   Unknown,
 } from "../acquirer.ts";
 import type { GateKind, GateSettings } from "../gates.ts";
-import { makeAnswerReader, readAmount, makeMessages } from "./messages.ts";
 import { charges, type Dialect } from "./dialect.ts";
 import { iso87Binary } from "./dialects/iso87-binary.ts";
 import { iso93 } from "./dialects/iso93.ts";
 import { sandbox } from "./dialects/sandbox.ts";
 import type { Links } from "./links.ts";
+import { makeAnswerReader, makeMessages, readAmount } from "./messages.ts";
 
 export type Iso8583Options = {
   readonly clock: Clock;

@@ -4,7 +4,7 @@
  * 0061).
  */
 import { describe, dumpMasked, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
-import type { KeptMessage } from "../../orders/kept-messages.ts";
+import type { KeptMessage } from "../../orders/messages.ts";
 import type { Answer, Order } from "../../orders/order.ts";
 import { initialOf } from "../../orders/transactions.ts";
 import { CardNumber } from "../../values/card-number.ts";

@@ -6,7 +6,7 @@ import { randomInt } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { makeAddressChecks } from "../../callbacks/addresses.ts";
 import { baseUrlOf } from "../../config/config.ts";
-import { findEnd, linkUsesMax, type PaymentLink } from "../../orders/payment-link.ts";
+import { findEnd, linkUsesMax, type PaymentLink } from "../../orders/payment-page.ts";
 import { routeLinks } from "../../storage/orders/payment-links.ts";
 import { asLinkId, isNumericId } from "../../values/ids.ts";
 import { getCurrency } from "../../values/iso-codes.ts";

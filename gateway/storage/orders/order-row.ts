@@ -4,6 +4,7 @@
  * searches.
  */
 import type { OrderEvent } from "../../orders/events.ts";
+import { parseReference } from "../../orders/messages.ts";
 import type {
   Answer,
   Chargeback,
@@ -15,7 +16,6 @@ import type {
   RefusedTry,
   Transaction,
 } from "../../orders/order.ts";
-import { parseReference } from "../../orders/trace.ts";
 import { asEndpointId, asMerchantId, asOrderId } from "../../values/ids.ts";
 import { type Money, type PackedMoney, unpackMoney } from "../../values/money.ts";
 import { asInstant, type Instant } from "../../values/time.ts";

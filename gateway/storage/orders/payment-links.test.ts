@@ -1,7 +1,7 @@
 /** Payment links: their uses are counted exactly, at two nodes at once. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { PaymentLink } from "../../orders/payment-link.ts";
+import type { PaymentLink } from "../../orders/payment-page.ts";
 import { asEndpointId, asLinkId, asMerchantId } from "../../values/ids.ts";
 import { getCurrency } from "../../values/iso-codes.ts";
 import { Money } from "../../values/money.ts";

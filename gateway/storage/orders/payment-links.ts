@@ -2,7 +2,7 @@
  * Payment links in the merchant's cell. A use is reserved in the row of the link, so that
  * concurrent payments, at any node, each read its newest version.
  */
-import type { LinkKey, PaymentLink } from "../../orders/payment-link.ts";
+import type { LinkKey, PaymentLink } from "../../orders/payment-page.ts";
 import { asEndpointId, asLinkId, asMerchantId, type MerchantId } from "../../values/ids.ts";
 import { unpackMoney } from "../../values/money.ts";
 import { asInstant, type Instant } from "../../values/time.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { parseReference, referenceOf, traceNumberOf } from "./trace.ts";
+import { parseReference, referenceOf, traceNumberOf } from "./messages.ts";
 
 const sequences = fc.integer({ min: 1, max: 36 ** 10 - 2 });
 const attempts = fc.integer({ min: 1, max: 36 * 36 - 1 });

@@ -1,9 +1,12 @@
 /**
- * What identifies a message at the acquirer, derived from the order's sequence number, which the
- * reference in its first commit keeps: a node that recovers an order after a crash must name the
- * very request that may have left. The reference (ISO 8583 field 37, twelve characters) is the
- * sequence number and the attempt in base 36; the trace number (field 11, six digits) is drawn from
- * the same sequence and comes back after half a million orders.
+ * Messages to acquirers and directory servers: what identifies one at the acquirer, and how those
+ * that led to an event are kept with it.
+ *
+ * The identifiers are derived from the order's sequence number, which the reference in its first
+ * commit keeps: a node that recovers an order after a crash must name the very request that may
+ * have left. The reference (ISO 8583 field 37, twelve characters) is the sequence number and the
+ * attempt in base 36; the trace number (field 11, six digits) is drawn from the same sequence and
+ * comes back after half a million orders.
  */
 import assert from "node:assert/strict";
 import type { Instant } from "../values/time.ts";
@@ -62,4 +65,47 @@ export function parseReference(
     sequence: Number.parseInt(reference.slice(0, sequenceWidth), 36),
     attempt: Number.parseInt(reference.slice(sequenceWidth), 36),
   };
+}
+
+/**
+ * A message that an event keeps: masked where it was read or written, so that no card number, CVV
+ * or cryptogram is in it, and bounded, because a host decides how long its answers are. It is
+ * described only when an event keeps it: a plain charge keeps none (decision 0061).
+ */
+export type KeptMessage = {
+  readonly at: Instant;
+  readonly way: "sent" | "received";
+  /** `0420`, `ARes`. */
+  readonly type: string;
+  readonly fields: Readonly<Record<string, string>>;
+};
+
+export type Keep = (describe: () => readonly KeptMessage[]) => void;
+
+/** The hundredth repeat of a message says nothing new. */
+export const keptTries = 10;
+const messagesMax = 8;
+const fieldsMax = 64;
+const lengthMax = 200;
+
+export function makeKept() {
+  const described: (() => readonly KeptMessage[])[] = [];
+  return {
+    keep: ((describe) => void described.push(describe)) satisfies Keep,
+    with<Event extends object>(event: Event): Event {
+      if (described.length === 0) return event;
+      const messages = described.flatMap((describe) => describe());
+      return { ...event, messages: messages.slice(-messagesMax).map(bound) };
+    },
+  };
+}
+
+function bound({ fields, ...message }: KeptMessage): KeptMessage {
+  const entries = Object.entries(fields).slice(0, fieldsMax);
+  const short = entries.map(([name, value]) => [name, shorten(value)]);
+  return { ...message, fields: Object.fromEntries(short) };
+}
+
+function shorten(value: string): string {
+  return value.length <= lengthMax ? value : `${value.slice(0, lengthMax)}…`;
 }
