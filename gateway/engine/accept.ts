@@ -19,9 +19,14 @@ import { asCardId, type EndpointId, type GateId, type OrderId } from "../values/
 import type { Clock } from "../values/time.ts";
 import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
 import type { CardName, SealCard, Vault } from "../vault/vault.ts";
-import { cardDestroyed, isUsable } from "./cards.ts";
+import {
+  cardDestroyed,
+  isUsable,
+  makeNewCards,
+  type NewCard,
+  type NewCardDependencies,
+} from "./cards.ts";
 import type { ExistingOrder, FindExisting, OrderSearch } from "./find.ts";
-import { makeNewCards, type NewCard, type NewCardDependencies } from "./new-card.ts";
 import type { OrderRunner } from "./run.ts";
 
 /** The first step of a new order, with a digest of the request that made it. */

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
 import { draft, events, meet, start } from "../orders/testing.ts";
 import { asInstant, type Instant, later } from "../values/time.ts";
-import { afterOutages, makeClaimWork } from "./claim.ts";
+import { afterOutages, makeClaimWork } from "./run.ts";
 
 const inFlight = meet(draft, events.received);
 const leaseOver = later(inFlight.owed?.claimableAt ?? start, 1);

@@ -15,13 +15,23 @@ import {
   makeFindRepeats,
   makeFollowUps,
 } from "./accept.ts";
-import { type ClaimDependencies, makeClaimWork } from "./claim.ts";
-import { makeEndedOrders } from "./ended-orders.ts";
-import { makeOrderSearch, type OrderKey, type SearchDependencies } from "./find.ts";
+import {
+  makeEndedOrders,
+  makeOrderSearch,
+  makeResultWaits,
+  type OrderKey,
+  type SearchDependencies,
+} from "./find.ts";
 import { idleOf, type LateDependencies, makeLateApprovals } from "./late-approvals.ts";
 import { makePaymentPages, type PageDependencies } from "./payment-page.ts";
-import { makeAnnouncing, makeOrderRunner, makeReport, type RunnerDependencies } from "./run.ts";
-import { makeResultWaits } from "./wait-for-result.ts";
+import {
+  type ClaimDependencies,
+  makeAnnouncing,
+  makeClaimWork,
+  makeOrderRunner,
+  makeReport,
+  type RunnerDependencies,
+} from "./run.ts";
 
 type LoadOrder = (order: Order) => Promise<Order>;
 

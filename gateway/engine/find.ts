@@ -1,8 +1,13 @@
-/** Finds an order among those of an endpoint or a group; another merchant's is never found. */
+/**
+ * Finds an order among those of an endpoint or a group, keeps those that polls ask for again in
+ * memory, and waits for results. Another merchant's order is never found.
+ */
+import type { Step } from "../orders/advance.ts";
 import { type Endpoint, type EntryPoint, shopNameOf } from "../orders/merchant.ts";
-import type { Order } from "../orders/order.ts";
+import type { Order, Stage } from "../orders/order.ts";
 import type { FoundOrder, OrderQuery } from "../orders/requests.ts";
-import { findNamed, initialOf } from "../orders/transactions.ts";
+import { isFinal, waitsForCardholder } from "../orders/stages.ts";
+import { findNamed, initialOf, transactionsOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import {
   asEndpointId,
@@ -13,6 +18,7 @@ import {
   type ReceiptId,
   type SerialNumber,
 } from "../values/ids.ts";
+import { type Clock, later } from "../values/time.ts";
 import type { RequestDigest } from "../vault/request-digests.ts";
 
 /** An order with the digest of the request that made it. */
@@ -134,4 +140,155 @@ export function makeFindReceipt(dependencies: ReceiptDependencies) {
     const isReceipt = stage === "approved" && own === receiptId;
     return isReceipt ? { order, merchantName: shopNameOf(endpoint) } : undefined;
   };
+}
+
+type EndedOrdersOptions = {
+  readonly find: (key: OrderKey) => Promise<Order | undefined>;
+  /** Whether the database has this version of the order. */
+  readonly isCurrent: (order: Order) => Promise<boolean>;
+  readonly limits?: Limits;
+};
+
+/** The limits of one generation. There are two generations. */
+type Limits = { readonly ordersMax: number; readonly bytesMax: number };
+const usualLimits: Limits = { ordersMax: 2_500, bytesMax: 12_000_000 };
+
+/** An order takes so many times the length of its JSON, with its printed reply. */
+const bytesPerCharacter = 4;
+
+/**
+ * Orders that polls ask for again and that have ended, in memory. The database says of each that it
+ * still has this version, in one statement for the polls of a moment: another node, an operator or
+ * an erasure may have changed it. While the database is unreachable, no poll is answered from
+ * memory.
+ */
+export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: EndedOrdersOptions) {
+  /** Without an order: it was asked for once, or was open. Most are asked for once. */
+  let young = new Map<OrderId, Order | undefined>();
+  let old: typeof young = new Map();
+  let bytes = 0;
+
+  return {
+    async find(key: OrderKey): Promise<Order | undefined> {
+      const known = (young.has(key.orderId) ? young : old).get(key.orderId);
+      const isTheirs = known !== undefined && known.merchantId === key.merchantId;
+      if (isTheirs && (await isCurrent(known))) return known;
+      const isAskedAgain = has(key.orderId);
+      const found = await find(key);
+      if (found !== undefined) remember(found, isAskedAgain);
+      return found;
+    },
+
+    /** Called with every committed step. Orders that no one asks for are not kept. */
+    onStep({ order }: Step): void {
+      if (has(order.id)) remember(order, true);
+    },
+
+    /** Called every few seconds: orders that were read before the last call are forgotten. */
+    forgetOld,
+  };
+
+  function has(id: OrderId): boolean {
+    return young.has(id) || old.has(id);
+  }
+
+  function remember(order: Order, isAskedAgain: boolean): void {
+    const isKept = isAskedAgain && order.transaction.finishedAt !== undefined;
+    young.set(order.id, isKept ? order : undefined);
+    bytes += isKept ? JSON.stringify(order).length * bytesPerCharacter : 0;
+    if (young.size >= limits.ordersMax || bytes >= limits.bytesMax) forgetOld();
+  }
+
+  function forgetOld(): void {
+    [old, young, bytes] = [young, new Map(), 0];
+  }
+}
+
+export type ResultWaits = ReturnType<typeof makeResultWaits>;
+
+type WaitDependencies = {
+  readonly load: (order: Order) => Promise<Order>;
+  readonly clock: Clock;
+  readonly limitMs: number;
+  readonly lookEveryMs: number;
+};
+
+type Listener = { latest?: Order | undefined; wake: () => void };
+
+/**
+ * Waits for the end of a transaction, or for the cardholder's turn, within a limit. Steps that this
+ * node commits wake the wait at once; steps of other nodes are looked for at an interval.
+ */
+export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDependencies) {
+  const listeners = new Map<OrderId, Set<Listener>>();
+  let ended = false;
+
+  return {
+    /** The same transaction when it is final or the cardholder's turn, or when the time is over. */
+    async waitForResult(found: FoundOrder): Promise<FoundOrder> {
+      if (endsWait(found.transaction.stage)) return found;
+      const deadlineAt = later(clock.now(), limitMs);
+      const { listener, close } = listen(found.order.id);
+      let met = found;
+      for (;;) {
+        // The first look is at once: a step may have been committed since the order was read.
+        // A failed look changes nothing: the order is accepted, and the next look follows.
+        const { latest } = listener;
+        listener.latest = undefined;
+        met = findAgain(latest ?? (await load(met.order).catch(() => met.order)), met);
+        const leftMs = deadlineAt - clock.now();
+        if (ended || leftMs <= 0 || endsWait(met.transaction.stage)) break;
+        await sleep(listener, Math.min(leftMs, lookEveryMs));
+      }
+      close();
+      return met;
+    },
+    /** This node has committed a step. */
+    notify({ order }: Step): void {
+      for (const listener of listeners.get(order.id) ?? []) {
+        listener.latest = order;
+        listener.wake();
+      }
+    },
+    /** The node stops: every wait ends with the order as it is. */
+    end(): void {
+      ended = true;
+      for (const set of listeners.values()) for (const { wake } of set) wake();
+    },
+  };
+
+  function listen(id: OrderId): { readonly listener: Listener; readonly close: () => void } {
+    const listener: Listener = { wake: () => undefined };
+    const set = listeners.get(id) ?? new Set();
+    listeners.set(id, set.add(listener));
+    const close = () => {
+      set.delete(listener);
+      if (set.size === 0) listeners.delete(id);
+    };
+    return { listener, close };
+  }
+
+  /** Waits until a step is reported, or until the time is over. */
+  async function sleep(listener: Listener, durationMs: number): Promise<void> {
+    if (listener.latest !== undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    listener.wake = resolve;
+    const callOff = clock.after(durationMs, resolve);
+    await promise;
+    callOff();
+  }
+}
+
+/** Only a merchant who is answered can show the cardholder the step that the order waits for. */
+function endsWait(stage: Stage): boolean {
+  return isFinal(stage) || waitsForCardholder(stage);
+}
+
+/** Other transactions of the order may have begun and ended since. */
+function findAgain(seen: Order, { order: known, transaction }: FoundOrder): FoundOrder {
+  const order = seen.version < known.version ? known : seen;
+  const same = transactionsOf(order).find(
+    ({ serialNumber }) => serialNumber === transaction.serialNumber,
+  );
+  return { order, transaction: same ?? transaction };
 }

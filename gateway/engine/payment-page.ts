@@ -29,7 +29,7 @@ import { Secret } from "../values/secret.ts";
 import type { Clock, Instant } from "../values/time.ts";
 import type { SealCard } from "../vault/vault.ts";
 import type { Admit, JudgePayment, StorePendingCard } from "./accept.ts";
-import { makeNewCards, type NewCard, type NewCardDependencies } from "./new-card.ts";
+import { makeNewCards, type NewCard, type NewCardDependencies } from "./cards.ts";
 import {
   type Asked,
   customerIn,

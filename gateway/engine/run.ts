@@ -1,10 +1,11 @@
 /**
  * Runs an order's effects: the runner calls the handler of the effect that the order owes, applies
  * the event that it reports, and goes on until the order owes nothing more or has to wait. Orders
- * in flight are counted: beyond a bound the node accepts no new ones.
+ * in flight are counted: beyond a bound the node accepts no new ones. Orders that are due are
+ * claimed and run too.
  */
 import type { Step } from "../orders/advance.ts";
-import { type Apply, LostCharge, LostOrder } from "../orders/apply.ts";
+import { type Apply, type ClaimOrder, LostCharge, LostOrder } from "../orders/apply.ts";
 import {
   type EffectHandlers,
   isBeforeNextAttempt,
@@ -16,6 +17,7 @@ import type { Order } from "../orders/order.ts";
 import { isExternal } from "../orders/stages.ts";
 import { Failure } from "../values/failure.ts";
 import type { OrderId } from "../values/ids.ts";
+import { type Clock, type Instant, later } from "../values/time.ts";
 
 export type OrderRunner = ReturnType<typeof makeOrderRunner>;
 
@@ -145,4 +147,100 @@ export function makeAnnouncing(
 
 function stepOf(given: Step | { readonly step: Step }): Step {
   return "step" in given ? given.step : given;
+}
+
+export type ClaimDependencies = {
+  /** It changes when another node has taken the name. */
+  readonly node: { readonly name: string };
+  /** `certain` resolves when the time is sure to be the one that other nodes go by. */
+  readonly clock: Pick<Clock, "now"> & { certain(): Promise<void> };
+  readonly findDue: FindDue;
+  /** The orders that a node of this name had in flight when it ended. */
+  readonly findOwned: (node: string) => Promise<readonly Order[]>;
+  readonly claim: ClaimOrder;
+  readonly runner: OrderRunner;
+  readonly batchMax: number;
+};
+
+/**
+ * Leases run out while the database is unreachable, and their nodes may know answers that they
+ * could not commit. They get this long for it when the database is back; a commit is tried every
+ * second.
+ */
+const afterOutageMs = 10_000;
+
+type FindDue = (now: Instant, most: number) => Promise<readonly Order[]>;
+
+/**
+ * The search for due orders in one database. It leaves out orders that other nodes may still have
+ * in flight for a while after an outage, after the start, and after a pause of this node: the last
+ * two may follow an outage that it did not see.
+ */
+export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "now">): FindDue {
+  let isAway = false;
+  let lookedAt = readTime();
+  let othersFrom = later(lookedAt, afterOutageMs);
+  return async (now, most) => {
+    const due = await findDue(now, most).catch((error) => {
+      isAway = true;
+      throw error;
+    });
+    if (isAway || now > lookedAt + afterOutageMs) othersFrom = later(now, afterOutageMs);
+    isAway = false;
+    lookedAt = now;
+    return now < othersFrom ? due.filter((order) => !mayBeInFlight(order)) : due;
+  };
+}
+
+/** Another node may have an answer for it that it is about to commit. */
+function mayBeInFlight({ owed }: Order): boolean {
+  return owed !== undefined && owed.resting !== true;
+}
+
+/**
+ * Finds the orders that are due and claims them: deadlines that have passed, reversals whose gap is
+ * over, and the orders of a node whose lease ran out.
+ */
+export function makeClaimWork(dependencies: ClaimDependencies) {
+  const { node, clock, runner, claim, findDue, findOwned, batchMax } = dependencies;
+  return {
+    /** Looks once for due orders; answers how many this node claimed. */
+    async claimDue(): Promise<number> {
+      await clock.certain();
+      const due = await findDue(clock.now(), batchMax);
+      return claimAll(due.filter(isClaimable));
+    },
+    /** After a restart the node claims its own orders without waiting for its old lease. */
+    claimOwn: async () => claimAll(await findOwned(node.name)),
+  };
+
+  async function claimAll(orders: readonly Order[]): Promise<number> {
+    const free = orders.filter(({ id }) => !runner.has(id));
+    const claimed = await Promise.all(free.map(claimOne));
+    return claimed.filter(Boolean).length;
+  }
+
+  async function claimOne(order: Order): Promise<boolean> {
+    const expired = isExpired(order);
+    const claimed = await claim(
+      order,
+      expired ? { kind: "expired" } : { kind: "claimed", node: node.name },
+    );
+    if (claimed === undefined) return false;
+    // No node ran an order that only waited, and what one sent before it rested is recorded.
+    const { owed } = order;
+    runner.start(claimed, { startedBefore: owed !== undefined && owed.resting !== true });
+    return true;
+  }
+
+  /** That an order is due is a hint: the order says whether its lease has ended. */
+  function isClaimable({ owed }: Order): boolean {
+    return owed === undefined || owed.claimableAt <= clock.now();
+  }
+
+  /** No timer decides what became of a charge: its handler finds out whether it was sent. */
+  function isExpired({ deadlineAt, owed }: Order): boolean {
+    if (owed?.effect === "authorize") return false;
+    return deadlineAt !== undefined && deadlineAt <= clock.now();
+  }
 }

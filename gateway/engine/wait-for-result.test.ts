@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Order } from "../orders/order.ts";
 import { draft, events, meet, start } from "../orders/testing.ts";
 import type { Clock } from "../values/time.ts";
-import { makeResultWaits } from "./wait-for-result.ts";
+import { makeResultWaits } from "./find.ts";
 
 const received = meet(draft, events.received);
 const approved = meet(received, events.authorized);

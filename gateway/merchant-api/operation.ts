@@ -6,9 +6,8 @@
 import type { AddressChecks } from "../callbacks/addresses.ts";
 import type { AcceptOrders, FindRepeats, FollowUps } from "../engine/accept.ts";
 import type { Cards } from "../engine/cards.ts";
-import type { OrderSearch } from "../engine/find.ts";
+import type { OrderSearch, ResultWaits } from "../engine/find.ts";
 import type { PaymentPages } from "../engine/payment-page.ts";
-import type { ResultWaits } from "../engine/wait-for-result.ts";
 import type { Guarded } from "../http/server.ts";
 import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";

@@ -2,7 +2,7 @@
 import { callbackLeaseMs } from "../callbacks/callback.ts";
 import { allowsHttp, deadlinesOf } from "../config/config.ts";
 import { makeCards } from "../engine/cards.ts";
-import { afterOutages } from "../engine/claim.ts";
+import { afterOutages } from "../engine/run.ts";
 import { makeEngine as assemble } from "../engine/engine.ts";
 import type { PageDependencies } from "../engine/payment-page.ts";
 import { makeObserveOrders } from "../observability/observe.ts";
@@ -15,7 +15,7 @@ import { findPlace, makeNextNumbers, openOrderIds } from "../storage/orders/orde
 import type { Directories } from "../threeds/directories.ts";
 import { lookUp3ds } from "../threeds/look-up-3ds.ts";
 import { makeThreeDs as assembleThreeDs, type ThreeDs } from "../threeds/threeds.ts";
-import { newCardId, newCardRefId } from "../vault/seal.ts";
+import { newCardId, newCardRefId } from "../vault/keys.ts";
 import { makeAcquirerEffects } from "./acquirers.ts";
 import type { Resources } from "./resources.ts";
 

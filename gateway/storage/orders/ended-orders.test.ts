@@ -1,7 +1,7 @@
 /** Ended orders in memory, over a real database: read once, and never answered stale. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { makeEndedOrders } from "../../engine/ended-orders.ts";
+import { makeEndedOrders } from "../../engine/find.ts";
 import { asks, events, step } from "../../orders/testing.ts";
 import { asMerchantId, type OrderId } from "../../values/ids.ts";
 import { asInstant } from "../../values/time.ts";
