@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHmac, createSecretKey, randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { erasePads, hmac } from "./hmac.ts";
+import { erasePads, hmac } from "./keys.ts";
 
 test("the test case 2 of RFC 4231 gives its digest", () => {
   const key = createSecretKey(Buffer.from("Jefe"));

@@ -8,7 +8,7 @@ import { type ExecFileException, execFile } from "node:child_process";
 import { createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import type { Secret } from "../values/secret.ts";
-import { keyBytes } from "./seal.ts";
+import { keyBytes } from "./keys.ts";
 
 /** Exactly one source is given: `config.ts` checks that. */
 export type MasterKeySource = {

@@ -8,7 +8,7 @@ import type { Card } from "../values/card-number.ts";
 import { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 import type { Keys } from "./keys.ts";
-import { keyBytes, open, seal } from "./seal.ts";
+import { keyBytes, open, seal } from "./keys.ts";
 import { packCard, unpackCard } from "./vault.ts";
 
 type PendingCard = Card & { readonly cvv: Secret<string> | undefined };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createSecretKey, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { asLinkId, asMerchantId, asOrderId, asReceiptId } from "../values/ids.ts";
-import { makeReceiptIds } from "./receipt-ids.ts";
+import { makeReceiptIds } from "./vault.ts";
 
 const merchantId = asMerchantId("101");
 

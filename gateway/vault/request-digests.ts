@@ -7,9 +7,7 @@
 import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Secret } from "../values/secret.ts";
 import { asInstant, type Clock, type Instant, later } from "../values/time.ts";
-import { erasePads, hmac } from "./hmac.ts";
-import type { Keys } from "./keys.ts";
-import { keyBytes, open, seal } from "./seal.ts";
+import { erasePads, hmac, type Keys, keyBytes, open, seal } from "./keys.ts";
 
 /** A request as text, in which every field stands but the CVV: of that only whether it was sent. */
 type Fingerprint = {

@@ -7,9 +7,8 @@
  * to exchange every secret, printed links would end, and counts would start again.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
-import type { Keys, NewKey, OpenKey, Purpose } from "./keys.ts";
+import { type Keys, type NewKey, type OpenKey, open, type Purpose, seal } from "./keys.ts";
 import { type PendingCardRow, pendingKeyContext } from "./pending-cards.ts";
-import { open, seal } from "./seal.ts";
 import { cardContext, openWithAny, type SealedCard } from "./vault.ts";
 
 type SealedSecret = {
@@ -223,4 +222,49 @@ async function isSealing({ keys, store }: Rotation, id: number): Promise<boolean
   return secrets.some(
     ({ sealed, context }) => openWithAny(keys.list("secrets"), sealed, context).keyId === id,
   );
+}
+
+type ReplacePendingKeyOptions = {
+  readonly keys: Keys;
+  /** Whether the key is a day old. */
+  readonly isDue: () => Promise<boolean>;
+  /** Returns undefined while another node replaces it. */
+  readonly takeLock: () => Promise<{ release(): Promise<void> } | undefined>;
+  readonly openStore: () => RotationStore;
+  /** For how long another node may still seal with the old key. */
+  readonly graceMs: number;
+  readonly onReplaced: (replaced: {
+    readonly key: number;
+    readonly destroyed: readonly number[];
+  }) => void;
+};
+
+/**
+ * Replaces the key of pending card data every day, so that bytes which the disk or a snapshot still
+ * has open for a day at the most. One of several nodes does it. A run ends without waiting: the
+ * next one destroys the old key.
+ */
+export function makeReplacePendingKey(options: ReplacePendingKeyOptions): () => Promise<void> {
+  const { keys, isDue, takeLock, openStore, graceMs, onReplaced } = options;
+  return async () => {
+    await keys.reload();
+    const isBegun = keys.list("held").length > 1;
+    if (!isBegun && !(await isDue())) return;
+    const lock = await takeLock();
+    if (lock === undefined) return;
+    try {
+      if (!(await keys.isSealedByOwn())) return;
+      const { destroyed } = await rotateKeys({
+        keys,
+        purposes: ["held"],
+        graceMs,
+        keepDigestsMs: 0,
+        store: openStore(),
+        report: () => undefined,
+      });
+      if (destroyed.length > 0) onReplaced({ key: keys.current("held").id, destroyed });
+    } finally {
+      await lock.release();
+    }
+  };
 }

@@ -9,12 +9,13 @@ import {
   type KeyStore,
   type NewKey,
   newKey,
+  open,
   openKeys,
   rewrapKey,
   type SealedKey,
+  seal,
   WrongMasterKey,
 } from "./keys.ts";
-import { open, seal } from "./seal.ts";
 import { makeVault, type SealedCard } from "./vault.ts";
 
 const [shop, other] = [asMerchantId("101"), asMerchantId("102")];

@@ -17,7 +17,7 @@ import { makeKeepPartitions } from "../storage/schema/partitions.ts";
 import { makeDeleteTallies } from "../storage/screening/tallies.ts";
 import { watchSkew } from "../storage/server/database-clock.ts";
 import { every, hours } from "../values/time.ts";
-import { makeReplacePendingKey } from "../vault/replace-pending-key.ts";
+import { makeReplacePendingKey } from "../vault/rotate-keys.ts";
 import type { Engine } from "./engine.ts";
 import type { Resources } from "./resources.ts";
 

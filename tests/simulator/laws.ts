@@ -8,7 +8,7 @@ import type { Order, Transaction } from "../../gateway/orders/order.ts";
 import { isFinal } from "../../gateway/orders/stages.ts";
 import { initialOf, totalsOf, transactionsOf } from "../../gateway/orders/transactions.ts";
 import { type OrderRow, unpackOrder } from "../../gateway/storage/orders/order-row.ts";
-import { open } from "../../gateway/vault/seal.ts";
+import { open } from "../../gateway/vault/keys.ts";
 import { makeCellWatch, unreachable } from "./cells.ts";
 import { readSettings, strictShop } from "./configuration.ts";
 import type { OrderRecord, Tables } from "./database-model.ts";

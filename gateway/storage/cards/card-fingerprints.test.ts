@@ -17,7 +17,7 @@ import { CardNumber } from "../../values/card-number.ts";
 import { Failure } from "../../values/failure.ts";
 import { asCardId, asEndpointId, asLinkId, asMerchantId, asOrderId } from "../../values/ids.ts";
 import { asInstant, later } from "../../values/time.ts";
-import { newCardRefId } from "../../vault/seal.ts";
+import { newCardRefId } from "../../vault/keys.ts";
 import { hashIdOf, type Vault } from "../../vault/vault.ts";
 import { putEntries, removeEntries } from "../screening/screening-lists.ts";
 import { makeTallyStore } from "../screening/tallies.ts";

@@ -6,7 +6,7 @@ import { Secret } from "../../values/secret.ts";
 import { asInstant, later } from "../../values/time.ts";
 import { openKeys, rewrapKey } from "../../vault/keys.ts";
 import { makePendingCards } from "../../vault/pending-cards.ts";
-import { makeReplacePendingKey } from "../../vault/replace-pending-key.ts";
+import { makeReplacePendingKey } from "../../vault/rotate-keys.ts";
 import { type DatabaseForTests, startDatabase } from "../testing/database-for-tests.ts";
 import { makePendingCardStore } from "./cards.ts";
 import {
