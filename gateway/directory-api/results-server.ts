@@ -11,7 +11,7 @@ import { createServer, type Server } from "node:https";
 import { join, resolve } from "node:path";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { isDeepStrictEqual } from "node:util";
-import { makeSummary } from "../http/rate-limit.ts";
+import { makeSummary } from "../http/bounds.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { makeServer } from "../http/server.ts";
 import { Failure } from "../values/failure.ts";

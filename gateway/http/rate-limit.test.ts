@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asInstant } from "../values/time.ts";
-import { makeRateLimit, type RateLimitOptions } from "./rate-limit.ts";
+import { makeRateLimit, type RateLimitOptions } from "./bounds.ts";
 
 test("a client may send a second's worth at once, then waits for its share", () => {
   const { limit, move } = open({ perSecond: 3 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
-import { healthRoutes } from "./health.ts";
+import { healthRoutes } from "./ports.ts";
 import type { HttpReply } from "./router.ts";
 import { makeServer, makeStorageGuard } from "./server.ts";
 import { serveRoutes } from "./testing.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asMerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
-import { makeChecksumDebugger, otherIdsOf, otherKeysOf } from "./checksum-debugger.ts";
+import { makeChecksumDebugger, otherIdsOf, otherKeysOf } from "./checksum-mistakes.ts";
 import { operations } from "./operations/index.ts";
 import { entryPoint, group } from "./testing.ts";
 

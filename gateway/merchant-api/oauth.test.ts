@@ -6,7 +6,7 @@ import { signRequest } from "@tollgate/protocols/oauth1";
 import type { EntryPoint } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
 import { asInstant } from "../values/time.ts";
-import { AccessDenied, accessDeniedPage, checkOAuth } from "./oauth.ts";
+import { AccessDenied, accessDeniedPage, checkOAuth } from "./control.ts";
 import { entryPoint } from "./testing.ts";
 
 const one = generateKeyPairSync("rsa", { modulusLength: 2048 });

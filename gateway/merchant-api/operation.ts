@@ -14,7 +14,7 @@ import type { Order } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import type { BrowserAuthentication } from "../threeds/uploads.ts";
 import type { Failure } from "../values/failure.ts";
-import type { EndpointId, SerialNumber } from "../values/ids.ts";
+import { asOrderId, type EndpointId, type SerialNumber } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { OpenWallets } from "../wallets/open-wallet.ts";
 import type { Fields, Values } from "./fields.ts";
@@ -136,6 +136,16 @@ export function endpointFor(entryPoint: EntryPoint, currency: string): Endpoint 
   return entryPoint.endpoints.find(
     (endpoint) => endpoint.enabled && endpoint.currency === currency,
   );
+}
+
+/** Finds the order that a request names. */
+export function findOrder(
+  clientOrderId: string,
+  id: string,
+  { entryPoint, services }: Context,
+): Promise<FoundOrder | Failure> {
+  const query = { clientOrderId, orderId: asOrderId(id), bySerialNumber: undefined };
+  return services.orders.find(entryPoint, query);
 }
 
 /** A group requires a field as soon as one of its endpoints does. */

@@ -5,15 +5,21 @@
  * order before: then it is acknowledged again.
  */
 import { FormFault, type FormPair, parseForm } from "@tollgate/protocols/form";
-import { makeRateLimit } from "../http/rate-limit.ts";
+import { makeRateLimit } from "../http/bounds.ts";
 import type { EntryPoint } from "../orders/merchant.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import type { MerchantId, SerialNumber } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
-import { amountFaults, checkControl } from "./control.ts";
+import {
+  type AccessDenied,
+  amountFaults,
+  checkControl,
+  checkOAuth,
+  type OAuthOptions,
+  type SignedCall,
+} from "./control.ts";
 import { Fault, type Field } from "./fields.ts";
-import { type AccessDenied, checkOAuth, type OAuthOptions, type SignedCall } from "./oauth.ts";
 import {
   type CalledParts,
   type Context,

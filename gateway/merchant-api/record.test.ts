@@ -6,10 +6,10 @@ import { approved } from "../orders/testing.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { asInstant } from "../values/time.ts";
-import { AccessDenied } from "./oauth.ts";
+import { AccessDenied } from "./control.ts";
 import type { RequestOutcome } from "./pipeline.ts";
-import { logAnswer, type RequestRecord, recordRequest } from "./record.ts";
 import { acknowledge } from "./reply.ts";
+import { logAnswer, type RequestRecord, recordRequest } from "./routes.ts";
 import { entryPoint, group } from "./testing.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");

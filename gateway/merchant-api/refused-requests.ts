@@ -5,12 +5,12 @@
  * exceeds a bound is counted and not kept.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { makeRateLimit } from "../http/rate-limit.ts";
+import { makeRateLimit } from "../http/bounds.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
 import type { MerchantId, SerialNumber } from "../values/ids.ts";
 import { type Clock, hours, type Instant, later } from "../values/time.ts";
+import { AccessDenied } from "./control.ts";
 import type { RefusedCall, RefusedDocument } from "./describe-refused.ts";
-import { AccessDenied } from "./oauth.ts";
 import type { RequestOutcome } from "./pipeline.ts";
 
 export type RefusedRow = {

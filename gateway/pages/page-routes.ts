@@ -2,7 +2,7 @@
  * The pages for browsers: payment pages of orders and links, those of 3-D Secure, the return to the
  * shop, and receipts. All carry the operator's theme.
  */
-import { makeNetworkLimit } from "../http/rate-limit.ts";
+import { makeNetworkLimit } from "../http/bounds.ts";
 import type { HttpRoute } from "../http/router.ts";
 import type { Clock } from "../values/time.ts";
 import type { Wallets } from "../wallets/wallets.ts";

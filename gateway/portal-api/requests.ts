@@ -3,7 +3,7 @@
  * mistake, so showing it computes nothing with a key. Only users who may see the key can try values
  * that were not sent (decision 0062).
  */
-import { makeRateLimit } from "../http/rate-limit.ts";
+import { makeRateLimit } from "../http/bounds.ts";
 import { type FailureCode, failures } from "../values/failure.ts";
 import { isSerialNumber, type MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";

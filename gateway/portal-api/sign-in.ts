@@ -6,7 +6,7 @@
  * fixed rate to the audit and the log.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { makeRateLimit } from "../http/rate-limit.ts";
+import { makeRateLimit } from "../http/bounds.ts";
 import { Secret } from "../values/secret.ts";
 import { type Clock, hours, type Instant, later } from "../values/time.ts";
 import { PortalRefusal, type PortalVisit, type RecordRefusal } from "./route.ts";

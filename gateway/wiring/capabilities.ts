@@ -1,11 +1,10 @@
 /** Builds what orders are decided and told by: issuers, directory servers, wallets, screening. */
-
 import { makeAddressRules, makeLookup, makeResolve } from "../callbacks/addresses.ts";
 import { openCallbacks } from "../callbacks/callbacks.ts";
 import { allowsHttp } from "../config/config.ts";
 import { partsOf, signingWindowMaxMs } from "../config/settings.ts";
 import { openResultsServer } from "../directory-api/results-server.ts";
-import { makeSummary } from "../http/rate-limit.ts";
+import { makeSummary } from "../http/bounds.ts";
 import { type IssuerRange, openIssuers } from "../issuers/issuers.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { makeObserveOrders } from "../observability/observe.ts";

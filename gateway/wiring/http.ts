@@ -4,9 +4,8 @@ import { makeReportToOrder } from "../administration/installation/operator-event
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import { baseUrlOf } from "../config/config.ts";
 import { partsOf } from "../config/settings.ts";
-import { healthRoutes } from "../http/health.ts";
-import { type Clients, makePorts } from "../http/ports.ts";
-import { makeSummary } from "../http/rate-limit.ts";
+import { makeSummary } from "../http/bounds.ts";
+import { type Clients, healthRoutes, makePorts } from "../http/ports.ts";
 import type { HttpRoute } from "../http/router.ts";
 import type { ServerTls } from "../http/tls.ts";
 import { makeAnswerError } from "../merchant-api/routes.ts";

@@ -1,9 +1,9 @@
 /** Builds the merchant interface: who may call it, and what is kept of the calls. */
 import { signedUrlsOf } from "../config/config.ts";
+import { makeSummary } from "../http/bounds.ts";
 import type { Clients } from "../http/ports.ts";
-import { makeSummary } from "../http/rate-limit.ts";
 import type { HttpRoute } from "../http/router.ts";
-import { otherIdsOf, otherKeysOf } from "../merchant-api/checksum-debugger.ts";
+import { otherIdsOf, otherKeysOf } from "../merchant-api/checksum-mistakes.ts";
 import { describeRefused } from "../merchant-api/describe-refused.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import { makeTakeToken } from "../merchant-api/pipeline.ts";

@@ -2,7 +2,7 @@
 import { makeFindReceipt } from "../engine/find.ts";
 import { makePaymentLinks } from "../engine/payment-links.ts";
 import type { Clients } from "../http/ports.ts";
-import { makeSummary } from "../http/rate-limit.ts";
+import { makeSummary } from "../http/bounds.ts";
 import type { HttpRoute } from "../http/router.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { shopNameOf } from "../orders/merchant.ts";

@@ -8,7 +8,7 @@ import type { Opened } from "../administration/session.ts";
 import { portalOriginsOf, shownEnvironmentOf } from "../config/config.ts";
 import type { Clients } from "../http/ports.ts";
 import type { HttpRoute } from "../http/router.ts";
-import { makeChecksumDebugger } from "../merchant-api/checksum-debugger.ts";
+import { makeChecksumDebugger } from "../merchant-api/checksum-mistakes.ts";
 import { findSigner } from "../merchant-api/control.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import { makeStatusText } from "../merchant-api/reply.ts";

@@ -5,7 +5,7 @@
 import { createPrivateKey, hash } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
 import { OAuthFault, signRequest } from "@tollgate/protocols/oauth1";
-import { AccessDenied } from "../../gateway/merchant-api/oauth.ts";
+import { AccessDenied } from "../../gateway/merchant-api/control.ts";
 import {
   type ControlTerm,
   type Operation,

@@ -1,8 +1,10 @@
 /** The payments: charges, what follows an approved one, and charges of a registered card. */
-import type { ChargeKind } from "../../orders/order.ts";
+import type { ChargeKind, FollowUpTerms } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
-import { followUp, followUpFields, followUpRules } from "../existing-order.ts";
-import { type Operation, operation, type Repeats } from "../operation.ts";
+import { asOrderId } from "../../values/ids.ts";
+import { parseAmount } from "../../values/money.ts";
+import * as field from "../fields.ts";
+import { type Context, type Operation, operation, type Repeats, type Reply } from "../operation.ts";
 import { begin, charge, chargeSubject, withoutAmount } from "../purchase.ts";
 import { paidFields, payerFields, purchaseRules, walletFields } from "../purchase-fields.ts";
 import { rebill, rebillControl, rebillFields, rebillRules, rebillSubject } from "../recurring.ts";
@@ -52,6 +54,20 @@ export const accountVerification = operation({
     return priced instanceof Failure ? priced : begin("account-verification", request, priced);
   },
 });
+
+const followUpFields = {
+  login: field.line(20, "merchant login"),
+  client_orderid: field.clientOrderId("merchant order id"),
+  orderid: field.orderId("service order id"),
+  amount: field.optional(
+    field.amount("amount to capture or return; by default the whole remaining amount"),
+  ),
+  currency: field.conditional(field.currency("currency of the order; mandatory with an amount")),
+  comment: field.optional(
+    field.line(50, "short comment; two requests that differ only in it are different requests"),
+  ),
+  control: field.checksum(),
+} as const;
 
 const following = {
   request: followUpFields,
@@ -112,3 +128,26 @@ export const makeRebillPreauth = operation({
   repeats: { subjectOf: (endpoint) => rebillSubject("preauth", endpoint), answer: acknowledge },
   handle: (request, context) => rebill("preauth", request, context),
 });
+
+type FollowUpValues = field.Values<typeof followUpFields>;
+
+/** A currency without an amount is not signed and has no meaning. */
+function followUpRules({ amount: sent, currency: code }: FollowUpValues) {
+  const isAlone = code !== undefined && sent === undefined;
+  return isAlone ? [new Failure("missing_parameter", "amount")] : [];
+}
+
+async function followUp(
+  operation: FollowUpTerms["operation"],
+  request: FollowUpValues,
+  { entryPoint, serialNumber, services }: Context,
+): Promise<Reply | Failure> {
+  const { client_orderid: clientOrderId, amount: sent, currency: code, comment } = request;
+  const money = sent === undefined || code === undefined ? undefined : parseAmount(sent, code);
+  const accepted = await services.orders.followUp(entryPoint, {
+    wanted: { clientOrderId, orderId: asOrderId(request.orderid) },
+    serialNumber,
+    request: { operation, amount: money, comment },
+  });
+  return accepted instanceof Failure ? accepted : acknowledge(accepted);
+}

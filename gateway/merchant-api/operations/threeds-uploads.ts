@@ -3,22 +3,34 @@
  * browser is back from a challenge (its result comes from the directory server), and the issuer's
  * answer of 1.0.2, which counts only with the issuer's signature.
  */
+import type { Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
-import { upload, uploadControl, uploadFields } from "../existing-order.ts";
 import {
+  checksum,
   choice,
+  clientOrderId,
   digits,
   ipAddress,
   line,
   message,
   optional,
+  orderId,
   pattern,
   url,
   uuid,
+  type Values,
 } from "../fields.ts";
-import { operation } from "../operation.ts";
+import { type Context, findOrder, operation, type Reply } from "../operation.ts";
+import { acknowledge } from "../reply.ts";
 
-const shared = { takesGroupIds: true, control: uploadControl } as const;
+const uploadFields = {
+  login: line(20, "merchant login"),
+  orderid: orderId("service order id"),
+  "client-order-id": clientOrderId("merchant order id"),
+  control: checksum(),
+} as const;
+
+const shared = { takesGroupIds: true, control: ["login", "client-order-id", "orderid"] } as const;
 const truth = ["true", "false"] as const;
 const completions = ["Y", "N", "U"] as const;
 
@@ -116,3 +128,16 @@ export const uploadParesResult = operation({
     return upload(request, context, (order) => uploadPares(order, { paRes, md }));
   },
 });
+
+/** Finds the order, reports the upload to it, and acknowledges. */
+async function upload(
+  request: Values<Pick<typeof uploadFields, "orderid" | "client-order-id">>,
+  context: Context,
+  report: (order: Order) => Promise<Order | Failure>,
+): Promise<Reply | Failure> {
+  const found = await findOrder(request["client-order-id"], request.orderid, context);
+  if (found instanceof Failure) return found;
+  const order = await report(found.order);
+  if (order instanceof Failure) return order;
+  return acknowledge({ order, transaction: order.transaction });
+}

@@ -3,8 +3,8 @@
  * `receipt-id`; everyone who knows a URL may open it.
  */
 import type { FindReceipt } from "../../engine/find.ts";
+import { makeRateLimit } from "../../http/bounds.ts";
 import { networkOf } from "../../http/client-network.ts";
-import { makeRateLimit } from "../../http/rate-limit.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../../http/router.ts";
 import type { Guarded } from "../../http/server.ts";
 import { Failure } from "../../values/failure.ts";

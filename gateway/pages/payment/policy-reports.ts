@@ -4,7 +4,7 @@
  * a request and keeps a directive and an origin of each. A report's other fields have the page's
  * address, which grants access to the payment.
  */
-import { makeNetworkLimit, makeSummary } from "../../http/rate-limit.ts";
+import { makeNetworkLimit, makeSummary } from "../../http/bounds.ts";
 import type { HttpRequest } from "../../http/router.ts";
 import type { Clock } from "../../values/time.ts";
 

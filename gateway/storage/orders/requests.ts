@@ -4,7 +4,7 @@
  * signed requests are stored so that each is accepted once, by any node.
  */
 import { randomUUID } from "node:crypto";
-import type { RequestRecord } from "../../merchant-api/record.ts";
+import type { RequestRecord } from "../../merchant-api/routes.ts";
 import type { MerchantId } from "../../values/ids.ts";
 import type { Clock, Instant } from "../../values/time.ts";
 import { livesHere } from "../cells/cells.ts";
