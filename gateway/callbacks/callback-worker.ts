@@ -1,12 +1,19 @@
 /**
- * Sends callbacks from a thread. The gateway's clock limits each attempt, and the thread has none:
- * a test that moves the clock uses the same thread as production.
+ * Sends callbacks from a thread, and decides how many at a time. The gateway's clock limits each
+ * attempt, and the thread has none: a test that moves the clock uses the same thread as production.
  */
+import type { MerchantId } from "../values/ids.ts";
 import { type Clock, systemClock } from "../values/time.ts";
 import { startWorkerThread, ThreadFault } from "../worker-threads/worker-thread.ts";
 import type { AddressOptions } from "./addresses.ts";
-import { type CallbackRequest, type DeliveryAttempt, readRetryAfter } from "./callback.ts";
-import { activeMax } from "./delivery-limiter.ts";
+import {
+  type Callback,
+  type CallbackRequest,
+  type DeliveryAttempt,
+  readRetryAfter,
+  receiverKey,
+  type Saturated,
+} from "./callback.ts";
 import type { SendOutcome } from "./send.ts";
 
 export type CallbackWorker = ReturnType<typeof startCallbackWorker>;
@@ -67,4 +74,99 @@ function failedBy({ kind, isSuspect }: ThreadFault) {
     failure: kind === "stopped" ? "the node stops" : `callback worker: ${kind}`,
     isGatewayFault: !isSuspect,
   };
+}
+
+type Limited = { readonly callback: Pick<Callback, "merchantId" | "receiver"> };
+type Load = { active: number; queued: number };
+type Receiver<Job> = { active: number; readonly queue: Job[] };
+
+const slotsPerReceiver = 64;
+export const activeMax = 4_096;
+export const queuedMax = 20_000;
+/** A receiver with a longer queue is saturated. */
+const saturatedAt = 256;
+
+/** A third of the free slots: one merchant alone gets a quarter of all, and never the last one. */
+const activeShareOf = (free: number) => free / 3;
+/**
+ * The queue share is all that is free, which is half of all for one merchant alone: a queued
+ * callback costs little.
+ */
+const queueShareOf = (free: number) => free;
+
+/**
+ * Decides whether a callback runs now, is queued, or is deferred to the database. Each receiver of
+ * each merchant has a few slots, and each merchant a share of the slots that are left: a merchant
+ * whose receivers hang fills its own share, and the next merchant always finds slots.
+ */
+export function makeDeliveryLimiter<Job extends Limited>() {
+  const receivers = new Map<string, Receiver<Job>>();
+  const merchants = new Map<MerchantId, Load>();
+  const all: Load = { active: 0, queued: 0 };
+
+  return {
+    /** A deferred callback is claimed from the database when its lease has expired. */
+    admit(job: Job): "run" | "queue" | "defer" {
+      const key = receiverKey(job.callback);
+      const { merchantId } = job.callback;
+      const receiver = receivers.get(key) ?? { active: 0, queue: [] };
+      const merchant = merchants.get(merchantId) ?? { active: 0, queued: 0 };
+      if (receiver.active < slotsPerReceiver && mayRun(merchant)) {
+        receivers.set(key, receiver);
+        merchants.set(merchantId, merchant);
+        for (const each of [receiver, merchant, all]) each.active += 1;
+        return "run";
+      }
+      // A finishing job starts the next of its receiver, so a queue needs an active one. No queue
+      // is longer than the room it leaves to the merchant's others: those can always queue too.
+      if (receiver.active === 0 || receiver.queue.length >= roomOf(merchant)) return "defer";
+      receiver.queue.push(job);
+      for (const each of [merchant, all]) each.queued += 1;
+      return "queue";
+    },
+    /** Frees the job's slot; a queued job that is returned has it now. */
+    finish({ callback }: Job): Job | undefined {
+      const key = receiverKey(callback);
+      const receiver = receivers.get(key);
+      const merchant = merchants.get(callback.merchantId);
+      if (receiver === undefined || merchant === undefined) throw new Error("it was not admitted");
+      const next = receiver.queue.shift();
+      if (next !== undefined) {
+        for (const each of [merchant, all]) each.queued -= 1;
+        return next;
+      }
+      for (const each of [receiver, merchant, all]) each.active -= 1;
+      if (receiver.active === 0) receivers.delete(key);
+      if (merchant.active === 0) merchants.delete(callback.merchantId);
+      return undefined;
+    },
+    /** Empties the queues, and returns what they held. */
+    clear(): readonly Job[] {
+      for (const each of [...merchants.values(), all]) each.queued = 0;
+      return [...receivers.values()].flatMap(({ queue }) => queue.splice(0));
+    },
+    /** The receivers and merchants for which no more callbacks are claimed from the database. */
+    saturated(): Saturated {
+      const isFull = (merchant: Load) => !mayRun(merchant) || roomOf(merchant) <= 0;
+      return {
+        receivers: keysOf(receivers, ({ queue }) => queue.length >= saturatedAt),
+        merchants: keysOf(merchants, isFull),
+      };
+    },
+    get queuedCount() {
+      return all.queued;
+    },
+  };
+
+  function mayRun({ active }: Load): boolean {
+    return active < activeShareOf(activeMax - all.active);
+  }
+
+  function roomOf({ queued }: Load): number {
+    return queueShareOf(queuedMax - all.queued) - queued;
+  }
+}
+
+function keysOf<Key, Value>(map: ReadonlyMap<Key, Value>, isWanted: (value: Value) => boolean) {
+  return [...map].filter(([, value]) => isWanted(value)).map(([key]) => key);
 }

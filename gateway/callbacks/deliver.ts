@@ -15,8 +15,12 @@ import {
   decide,
   type RetryOptions,
 } from "./callback.ts";
-import type { CallbackWorker } from "./callback-worker.ts";
-import { activeMax, makeDeliveryLimiter, queuedMax } from "./delivery-limiter.ts";
+import {
+  activeMax,
+  type CallbackWorker,
+  makeDeliveryLimiter,
+  queuedMax,
+} from "./callback-worker.ts";
 
 export type DeliveryDependencies = {
   readonly store: CallbackStore;

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { makeConnectThrough } from "./connect.ts";
-import { connectionAgeMaxMs } from "./send.ts";
+import { connectionAgeMaxMs, makeConnectThrough } from "./send.ts";
 import { type Answer, startReceiver } from "./testing/receiver.ts";
 import { makeSender } from "./testing/sender.ts";
 

@@ -6,7 +6,7 @@ import type { Customer, Order } from "../orders/order.ts";
 import { foldEmail, parseDomain, parseEmail } from "../values/email.ts";
 import { findAlpha2 } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
-import { bitsOf, parseNetwork } from "./ip-network.ts";
+import { bitsOf, parseNetwork } from "./ip-countries.ts";
 import { foldPurpose } from "./subjects.ts";
 
 /** An order, with what is known of its card only while it is accepted. */

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { asMerchantId } from "../values/ids.ts";
 import { asInstant } from "../values/time.ts";
 import { makeVault } from "../vault/vault.ts";
-import { challengeLifetimeMs, countZeroBits, makeProofs, seedOf } from "./proof-of-work.ts";
+import { challengeLifetimeMs, countZeroBits, makeProofs } from "./page-tries.ts";
 
 const bits = 8;
 const here = { merchantId: asMerchantId("7"), page: "order 42000001" };
@@ -104,3 +104,8 @@ test("zero bits are counted as SHA-256 has them", () => {
   // 00000… of the widely published example "Hello, world!4250".
   assert.equal(countZeroBits("Hello, world!4250"), 16);
 });
+
+/** The nonce and the signature, which are hashed before the solution. */
+function seedOf(challenge: string): string {
+  return challenge.slice(-40);
+}

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { conditions } from "../orders/testing.ts";
 import { asGateId, type GateId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
-import { findRouteShares } from "./route-shares.ts";
+import { findRouteShares } from "./screen.ts";
 
 const { endpoint } = conditions;
 const [first] = endpoint.gates;

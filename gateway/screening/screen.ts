@@ -1,12 +1,17 @@
 /**
  * The `screen` effect: lets an order through to payment and chooses its gate, or filters it out, by
- * the endpoint's limits and by what the screening rules have found.
+ * the endpoint's limits and by what the screening rules have found. Users of the portal see with
+ * it which gates a sale would take.
  */
 import type { Conditions } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Finding, Order, Reason } from "../orders/order.ts";
 import { chooseGate, type Routed } from "../orders/route.ts";
+import { asOrderId, type GateId } from "../values/ids.ts";
+import { getCurrency } from "../values/iso-codes.ts";
+import { parseAmount } from "../values/money.ts";
+import { Problem } from "../values/problem.ts";
 
 /** What of an order is looked at here; the rules have looked at the rest. */
 export type Screenable = Routed & {
@@ -93,4 +98,43 @@ function findAmountFault({ transaction }: Screenable, { settings }: Endpoint): R
     return { code: "amount_above_maximum", detail: "" };
   }
   return undefined;
+}
+
+export type RouteShare = {
+  /** The event of the order. */
+  readonly outcome: "cleared" | "cleared_for_3ds" | "filtered_out" | "gate_unavailable";
+  /** Why this gate, or why none. */
+  readonly why: string;
+  readonly gate?: string;
+  /** The part of all sales that took this way. */
+  readonly share: number;
+};
+
+const drawn = 1_000;
+
+/**
+ * Which gates a sale would take now, and how gates of one rank share them: `screen` is asked for
+ * many orders that do not exist.
+ */
+export function findRouteShares(
+  endpoint: Endpoint,
+  text: string,
+  isReady: (gate: GateId) => boolean,
+): readonly RouteShare[] | Problem {
+  const amount = parseAmount(text, getCurrency(endpoint.currency));
+  if (amount === undefined) return new Problem(`${text} is no amount in ${endpoint.currency}.`);
+  const ready = endpoint.gates.map(({ id }) => id).filter(isReady);
+  const conditions = { endpoint, readyGates: new Set(ready) };
+  const counts = new Map<string, number>();
+  for (let at = 0; at < drawn; at += 1) {
+    const transaction = { kind: "sale", amount } as const;
+    const order = { id: asOrderId(String(10 ** 9 + at)), purchase: {}, transaction };
+    const event = screen(order, conditions);
+    const gate = "gate" in event ? event.gate : undefined;
+    const name = endpoint.gates.find(({ id }) => id === gate?.id)?.name;
+    const why = gate?.choice ?? ("reason" in event ? event.reason.code : "");
+    const key = JSON.stringify({ outcome: event.kind, why, ...(name && { gate: name }) });
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return [...counts].map(([key, count]) => ({ ...JSON.parse(key), share: count / drawn }));
 }

@@ -1,15 +1,14 @@
 /** Builds the pages for browsers, and the bounds on card testing there. */
 import { makeFindReceipt } from "../engine/find.ts";
 import { makePaymentLinks } from "../engine/payment-links.ts";
-import type { Clients } from "../http/ports.ts";
 import { makeSummary } from "../http/bounds.ts";
+import type { Clients } from "../http/ports.ts";
 import type { HttpRoute } from "../http/router.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { shopNameOf } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { pageRoutes as makeRoutes } from "../pages/page-routes.ts";
-import { makeCardTries, makePageTries } from "../screening/page-tries.ts";
-import { makeProofs } from "../screening/proof-of-work.ts";
+import { makeCardTries, makePageTries, makeProofs } from "../screening/page-tries.ts";
 import {
   routeFindOfReceipt,
   routeTakeNonce,

@@ -1,5 +1,5 @@
 /** Writes a small MaxMind database (MMDB 2.0) of countries, from the published specification. */
-import { bitsOf } from "../ip-network.ts";
+import { bitsOf } from "../ip-countries.ts";
 
 type Node = [left: Node | string | undefined, right: Node | string | undefined];
 
