@@ -12,7 +12,7 @@ const revealers: readonly string[] = [
   "gateway/administration/apply/merchants.ts",
   "gateway/administration/merchants/merchant-set.ts",
   "gateway/administration/merchants/merchants.ts",
-  "gateway/backup/encryption.ts",
+  "gateway/backup/archive.ts",
   "gateway/cli/backup.ts",
   "gateway/storage/people/audit.ts",
   "gateway/storage/cards/wallets.ts",

@@ -5,8 +5,18 @@ import { Readable } from "node:stream";
 import { before, test } from "node:test";
 import { Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
-import { BadArchive, type Part, packParts, partBytesMax, readParts } from "./archive.ts";
-import { decrypt, encrypt, makeIdentity, parseIdentities, parseRecipients } from "./encryption.ts";
+import {
+  BadArchive,
+  decrypt,
+  encrypt,
+  makeIdentity,
+  type Part,
+  packParts,
+  parseIdentities,
+  parseRecipients,
+  partBytesMax,
+  readParts,
+} from "./archive.ts";
 
 const parts: readonly Part[] = [
   { name: "contents.json", content: Buffer.from("{}") },

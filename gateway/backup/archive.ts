@@ -1,7 +1,21 @@
 /**
- * The container of a backup: a tar of named parts, so that any tar program opens it. A name is a
- * label and never a path: the reader writes no files. Parts are small enough for the memory.
+ * The file of a backup: its container, its encryption, and what it says about itself. The container
+ * is a tar of named parts, so that any tar program opens it. A name is a label and never a path:
+ * the reader writes no files. Parts are small enough for the memory.
  */
+import { createHash, type Hash } from "node:crypto";
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
+import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
+import type {
+  AppliedMigration,
+  SequenceValue,
+  StoredTable,
+} from "../storage/backup/table-copies.ts";
+import { messageOf, Problem } from "../values/problem.ts";
+import { Secret } from "../values/secret.ts";
+
 const blockBytes = 512;
 /** The size of one part. A reader refuses larger ones before it reads them. */
 export const partBytesMax = 16 * 1024 * 1024;
@@ -91,5 +105,164 @@ function makeReader(bytes: AsyncIterable<Uint8Array>) {
     chunks.push(value);
     length += value.length;
     return true;
+  }
+}
+
+const chunkSize = 256 * 1024;
+const level = { chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 3 } };
+
+/** An invalid recipient is found before any byte is read. */
+/**
+ * An archive leaves the machine compressed with Zstandard, then encrypted with age to the public
+ * keys of the recipients. Both are streams: nothing is written to a disk in between.
+ */
+export function parseRecipients(texts: readonly string[]): Encrypter | Problem {
+  const encrypter = new Encrypter();
+  for (const text of texts) {
+    try {
+      encrypter.addRecipient(text);
+    } catch {
+      // Not shown: it may be the private key, and the sentence goes to the journal.
+      return new Problem("A recipient is no public key of age: it looks like age1….");
+    }
+  }
+  if (texts.length > 0) return encrypter;
+  return new Problem(
+    "Name a recipient: --recipient age1…, or GW_BACKUP_RECIPIENTS. `gw backup identity <file>` " +
+      "makes a key pair.",
+  );
+}
+
+export async function encrypt(encrypter: Encrypter, plain: AsyncIterable<Buffer>) {
+  const compressed = Readable.from(plain, { objectMode: false }).compose(
+    createZstdCompress(level),
+  ) as Readable;
+  const encrypted = await encrypter.encrypt(toWeb(compressed));
+  return fromWeb(encrypted);
+}
+
+/** Reads the form that `age-keygen` writes: lines that begin with `#` are comments. */
+export function parseIdentities(text: Secret<string>): Decrypter | Problem {
+  const decrypter = new Decrypter();
+  const lines = text.reveal().split(/\r?\n/);
+  const keys = lines.map((line) => line.trim()).filter((line) => line !== "" && line[0] !== "#");
+  try {
+    for (const key of keys) decrypter.addIdentity(key);
+  } catch {
+    return new Problem("The identity file has a line that is no private key of age.");
+  }
+  if (keys.length > 0) return decrypter;
+  return new Problem("The identity file has no private key: it looks like AGE-SECRET-KEY-1….");
+}
+
+export async function* decrypt(
+  decrypter: Decrypter,
+  encrypted: Readable,
+): AsyncGenerator<Uint8Array> {
+  try {
+    const plain = fromWeb(await decrypter.decrypt(toWeb(encrypted)));
+    yield* plain.compose(createZstdDecompress({ chunkSize })) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    // The library's own sentences are about its format; which of its parts failed is for no one.
+    throw new BadArchive(`it cannot be decrypted (${messageOf(error)})`);
+  }
+}
+
+/** A private key, with its public key in a comment as `age-keygen` writes it. */
+export async function makeIdentity() {
+  const identity = await generateX25519Identity();
+  const recipient = await identityToRecipient(identity);
+  return { recipient, text: new Secret(`# public key: ${recipient}\n${identity}\n`) };
+}
+
+/** The types of Node and of the browser's library differ in name only. */
+function toWeb(stream: Readable): globalThis.ReadableStream<Uint8Array> {
+  return Readable.toWeb(stream) as unknown as globalThis.ReadableStream<Uint8Array>;
+}
+
+function fromWeb(stream: globalThis.ReadableStream<Uint8Array>): Readable {
+  return Readable.fromWeb(stream as unknown as ReadableStream<Uint8Array>);
+}
+
+/** The version of the parts and their order; a reader refuses another one. */
+/**
+ * The first part of a backup tells what follows; its last one, the manifest, what there was, and is
+ * signed with the key of the audit. That key is sealed by the vault, so that a backup which someone
+ * else has written, or put together from two, is found out by the key-encryption key.
+ */
+export const format = 1;
+export const firstPart = "contents.json";
+export const manifestPart = "manifest.json";
+export const signaturePart = "signature.json";
+
+export type PlaceContents = {
+  readonly cell: string;
+  readonly migrations: readonly AppliedMigration[];
+  readonly cellMigrations: readonly AppliedMigration[];
+  readonly tables: readonly StoredTable[];
+  readonly sequences: readonly SequenceValue[];
+  readonly partitions: readonly string[];
+};
+
+export type Contents = {
+  readonly format: number;
+  readonly version: string;
+  /** The moment of the picture, in milliseconds. */
+  readonly takenAt: number;
+  /** The main database first. */
+  readonly places: readonly PlaceContents[];
+};
+
+export type CopiedRows = {
+  readonly cell: string;
+  readonly table: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+};
+
+export type Manifest = {
+  /** The digest of the first part. */
+  readonly contents: string;
+  readonly audit: { readonly seq: number; readonly hash: string };
+  readonly tables: readonly CopiedRows[];
+};
+
+export type Signature = { readonly key: number; readonly signature: string };
+
+export function digestOf(content: Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+export function signedManifest(manifest: Uint8Array): Buffer {
+  return Buffer.from(`tollgate-backup\n${digestOf(manifest)}`);
+}
+
+/** The parts of one table's rows. */
+export function partName(cell: string, table: StoredTable, number: number): string {
+  return `${cell}/${table.schema}.${table.name}/${String(number).padStart(6, "0")}`;
+}
+
+/** Measures the rows that pass, in PostgreSQL's text form: a line each. */
+export function makeMeter() {
+  const hash: Hash = createHash("sha256");
+  let [rows, bytes] = [0, 0];
+  return {
+    take(chunk: Buffer): void {
+      hash.update(chunk);
+      bytes += chunk.length;
+      for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) rows += 1;
+    },
+    read: () => ({ rows, bytes }),
+    finish: () => ({ rows, bytes, sha256: hash.digest("hex") }),
+  };
+}
+
+/** The signature is verified later, with keys that are in the backup itself. */
+export function parsePart<Content>(content: Buffer): Content {
+  try {
+    return JSON.parse(content.toString("utf8"));
+  } catch {
+    throw new BadArchive("a part is no JSON");
   }
 }

@@ -3,7 +3,6 @@
  * transaction. Names in a backup are compared with those of the schema and never used themselves.
  * The transaction commits only after the digests and the signature of the manifest are verified.
  */
-
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
@@ -11,8 +10,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { RestoreTarget } from "../storage/backup/restore-target.ts";
 import { qualified, type StoredTable } from "../storage/backup/table-copies.ts";
 import { isSignedBy } from "../storage/people/audit.ts";
-import { BadArchive, type Part } from "./archive.ts";
 import {
+  BadArchive,
   type Contents,
   type CopiedRows,
   digestOf,
@@ -21,13 +20,14 @@ import {
   type Manifest,
   makeMeter,
   manifestPart,
+  type Part,
   type PlaceContents,
   parsePart,
   partName,
   type Signature,
   signaturePart,
   signedManifest,
-} from "./manifest.ts";
+} from "./archive.ts";
 
 type Options = {
   readonly target: RestoreTarget;

@@ -6,7 +6,6 @@ import { createRequire } from "node:module";
 import type { Picture, PicturedPlace } from "../storage/backup/snapshots.ts";
 import { copyOut, type StoredTable } from "../storage/backup/table-copies.ts";
 import type { Signer } from "../storage/people/audit.ts";
-import type { Part } from "./archive.ts";
 import {
   type Contents,
   type CopiedRows,
@@ -16,11 +15,12 @@ import {
   type Manifest,
   makeMeter,
   manifestPart,
+  type Part,
   partName,
   type Signature,
   signaturePart,
   signedManifest,
-} from "./manifest.ts";
+} from "./archive.ts";
 
 const partBytes = 4 * 1024 * 1024;
 export const { version } = createRequire(import.meta.url)("../package.json");

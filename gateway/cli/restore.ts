@@ -11,8 +11,7 @@ import {
   readConfiguration,
   readContent,
 } from "../administration/session.ts";
-import { BadArchive, readParts } from "../backup/archive.ts";
-import { decrypt, parseIdentities } from "../backup/encryption.ts";
+import { BadArchive, decrypt, parseIdentities, readParts } from "../backup/archive.ts";
 import { readBackup } from "../backup/read-backup.ts";
 import { readConfig } from "../config/config.ts";
 import {

@@ -26,7 +26,7 @@ import {
   type MetricsChannel,
   makeMetricsExchange,
   shareMetrics,
-} from "../observability/shared-metrics.ts";
+} from "../observability/metrics.ts";
 import { loadGates } from "../storage/configuration/configuration.ts";
 import { markUsed } from "../storage/people/users.ts";
 import { NodeNameTaken } from "../storage/server/presence.ts";

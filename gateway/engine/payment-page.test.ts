@@ -16,7 +16,7 @@ import {
   start,
 } from "../orders/testing.ts";
 import { screen } from "../screening/screen.ts";
-import { lookUp3ds } from "../threeds/look-up-3ds.ts";
+import { lookUp3ds } from "../threeds/authentication-outcome.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardId } from "../values/ids.ts";

@@ -1,6 +1,18 @@
-/** What `/metrics` shows, in Prometheus text. One object, made once per process. */
+/**
+ * What `/metrics` shows, in Prometheus text, of a node and of the processes that share its port.
+ * One object, made once per process.
+ */
+import { statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+} from "prom-client";
 
 const inMilliseconds = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 30_000];
 const sizeBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500];
@@ -161,4 +173,132 @@ const readWithinMs = 1_000;
 async function inTime<Value>(read: () => Value | Promise<Value>): Promise<Value | undefined> {
   const late = delay(readWithinMs, undefined, { ref: false });
   return Promise.race([Promise.try(read).catch(() => undefined), late]);
+}
+
+type Places = { readonly dataDir: string; readonly logFile: string };
+
+/** Where the data folder or the log has least. */
+export async function findLeastFree({ dataDir, logFile }: Places): Promise<number> {
+  const folders = [resolve(dataDir), ...(logFile === "" ? [] : [dirname(resolve(logFile))])];
+  return Math.min(...(await Promise.all(folders.map(findFree))));
+}
+
+/** In bytes, for the user of this process. */
+export async function findFree(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+type NamedDays = readonly [name: string, left: number | undefined];
+
+/** The days left of the certificates that exist, by name. */
+export function listDays(days: readonly NamedDays[]): ReadonlyMap<string, number> {
+  const known = new Map<string, number>();
+  for (const [name, left] of days) if (left !== undefined) known.set(name, left);
+  return known;
+}
+
+/** An unreachable source has no figure, and keeps none of the others from being shown. */
+export async function orNone(read: () => Promise<number | undefined>): Promise<number> {
+  return (await read().catch(() => undefined)) ?? Number.NaN;
+}
+
+/** Those that are up, and those that should be. */
+type Connections = ReadonlyMap<string, { readonly up: number; readonly wanted: number }>;
+
+/** The figures of connections by gate. */
+export function linkFigures(connections: () => Connections) {
+  const countOf = (which: "up" | "wanted") => () =>
+    new Map([...connections()].map(([gate, count]) => [gate, count[which]]));
+  return { connectionsUp: countOf("up"), connections: countOf("wanted") };
+}
+
+/** Between a process and its parent, in both directions. */
+type Message = {
+  /** From a worker: it requests the metrics of all workers. From the parent: it sends them. */
+  readonly allFigures?: { readonly scrape: number; readonly text?: string };
+  /** From the parent: it requests a worker's metrics. From a worker: it sends them. */
+  readonly ownFigures?: { readonly round: number; readonly metrics?: object[] };
+};
+
+/**
+ * The figures of several processes that share one port. A scrape reaches any one of them; it asks
+ * its parent process, which asks them all. Every figure keeps the name of its node: added up, the
+ * counters of a process that ends would be missing, and its successor's be counted twice.
+ */
+export type MetricsChannel = {
+  /** Without effect when the other process has ended. */
+  send(message: Message): void;
+  on(event: "message", receive: (message: Message) => void): unknown;
+};
+
+/** A process that hangs does not keep the figures of the others. */
+const answerWithinMs = 2_000;
+
+/** In a process that shares its port: answers its parent, and asks it for the figures of all. */
+export function shareMetrics(parent: MetricsChannel, registry: Registry, node: string) {
+  const scrapes = new Map<number, (text: string) => void>();
+  let latest = 0;
+  registry.setDefaultLabels({ node });
+  parent.on("message", ({ allFigures, ownFigures }) => {
+    if (ownFigures !== undefined) void tell(ownFigures.round);
+    if (allFigures?.text === undefined) return;
+    scrapes.get(allFigures.scrape)?.(allFigures.text);
+    scrapes.delete(allFigures.scrape);
+  });
+
+  return (): Promise<string> => {
+    latest += 1;
+    const scrape = latest;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    scrapes.set(scrape, resolve);
+    parent.send({ allFigures: { scrape } });
+    return promise;
+  };
+
+  async function tell(round: number): Promise<void> {
+    parent.send({ ownFigures: { round, metrics: await registry.getMetricsAsJSON() } });
+  }
+}
+
+/** In the parent. */
+export function makeMetricsExchange() {
+  const processes = new Set<MetricsChannel>();
+  const rounds = new Map<number, (metrics: object[]) => void>();
+  let latest = 0;
+
+  return {
+    add(process: MetricsChannel): void {
+      processes.add(process);
+      process.on("message", ({ allFigures, ownFigures }) => {
+        if (ownFigures?.metrics !== undefined) rounds.get(ownFigures.round)?.(ownFigures.metrics);
+        if (allFigures !== undefined) void answer(process, allFigures.scrape);
+      });
+    },
+    remove: (process: MetricsChannel) => processes.delete(process),
+  };
+
+  async function answer(process: MetricsChannel, scrape: number): Promise<void> {
+    const text = await AggregatorRegistry.aggregate(await gather()).metrics();
+    if (processes.has(process)) process.send({ allFigures: { scrape, text } });
+  }
+
+  function gather(): Promise<object[][]> {
+    latest += 1;
+    const round = latest;
+    const gathered: object[][] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, answerWithinMs);
+    rounds.set(round, (metrics) => {
+      gathered.push(metrics);
+      if (gathered.length >= processes.size) resolve();
+    });
+    for (const each of processes) each.send({ ownFigures: { round } });
+    return promise
+      .finally(() => {
+        clearTimeout(timer);
+        rounds.delete(round);
+      })
+      .then(() => gathered);
+  }
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { findFree, findLeastFree, linkFigures, listDays } from "./node-figures.ts";
+import { findFree, findLeastFree, linkFigures, listDays } from "./metrics.ts";
 
 test("a certificate that is not there has no figure", () => {
   const days = listDays([

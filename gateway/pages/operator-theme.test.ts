@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openTheme } from "./operator-theme.ts";
+import { openTheme } from "./design.ts";
 
 const png = Buffer.from("89504e470d0a1a0a0000", "hex");
 const svg = '<?xml version="1.0"?>\n<!-- a\nlogo -->\n<svg xmlns="http://www.w3.org/2000/svg"/>';

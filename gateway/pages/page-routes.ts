@@ -8,7 +8,7 @@ import type { Clock } from "../values/time.ts";
 import type { Wallets } from "../wallets/wallets.ts";
 import { type ReceiptRouteOptions, receiptRoute } from "./cardholder/receipts.ts";
 import { type CardholderOptions, cardholderRoutes } from "./cardholder/routes.ts";
-import { openTheme } from "./operator-theme.ts";
+import { openTheme } from "./design.ts";
 import { makeAssets } from "./payment/assets.ts";
 import { type LinkPageDependencies, makeFindCode, makeFindPage } from "./payment/link-payable.ts";
 import { makeFindPayable, type OrderPageDependencies } from "./payment/order-payable.ts";

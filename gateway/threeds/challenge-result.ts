@@ -17,12 +17,13 @@ import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 import {
   type AuthenticationOutcome,
+  isSameId,
+  orderNumberIn,
   outcomeOf,
   resultIn,
   type ThreeDSecurePolicy,
 } from "./authentication-outcome.ts";
 import { keptMessage } from "./kept-messages.ts";
-import { isSameId, orderNumberIn } from "./look-up-3ds.ts";
 
 /** A failure means that the result could not be stored: the directory server must send it again. */
 export type ReceiveResult = (directory: string, text: string) => Promise<string | Failure>;

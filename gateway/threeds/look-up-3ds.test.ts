@@ -5,7 +5,7 @@ import { endpointWith } from "../merchant-api/testing.ts";
 import type { EndpointSettings } from "../orders/merchant.ts";
 import type { Enrolment, Order } from "../orders/order.ts";
 import { draft, threeds } from "../orders/testing.ts";
-import { isSameId, lookUp3ds, orderNumberIn } from "./look-up-3ds.ts";
+import { isSameId, lookUp3ds, orderNumberIn } from "./authentication-outcome.ts";
 
 const entropy = Uint8Array.from({ length: 20 }, (_, index) => 255 - index);
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -8,7 +8,7 @@ import { answer, draft, threeds } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { asCardId } from "../values/ids.ts";
 import { asInstant, systemClock } from "../values/time.ts";
-import { authenticationLifeMs, makePendingCardData } from "./pending-card.ts";
+import { authenticationLifeMs, makePendingCardData } from "./threeds.ts";
 
 const context = `${draft.merchantId}/${draft.id}`;
 const card = {

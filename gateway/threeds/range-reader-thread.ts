@@ -3,8 +3,13 @@
  * seconds. The ranges stay here and leave in portions of JSON.
  */
 import { serveRequests } from "../worker-threads/worker-thread.ts";
-import { type RangeAnswer, readRangeAnswer, writePortion } from "./range-answer.ts";
-import type { ReaderReply, ReaderRequest } from "./range-reader.ts";
+import {
+  type RangeAnswer,
+  type ReaderReply,
+  type ReaderRequest,
+  readRangeAnswer,
+  writePortion,
+} from "./range-reader.ts";
 
 let answer: RangeAnswer | undefined;
 

@@ -10,8 +10,7 @@ import { messageOf } from "../values/problem.ts";
 import { type Clock, hours, minutes, seconds } from "../values/time.ts";
 import type { Protocol, RangeChanges, RangeStore, RefreshLease } from "./card-ranges.ts";
 import type { Directory, DirectoryRequest } from "./directory-client.ts";
-import type { RangeReading } from "./range-answer.ts";
-import { openRangeReader, type RangeReader } from "./range-reader.ts";
+import { openRangeReader, type RangeReader, type RangeReading } from "./range-reader.ts";
 
 type Dependencies = {
   readonly store: RangeStore;

@@ -2,19 +2,18 @@
  * 3-D Secure: the effect handlers, the pending card data, and what browsers, merchants and
  * directory servers report.
  */
+import type { Step } from "../orders/advance.ts";
+import type { CardData } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
-import type { Order } from "../orders/order.ts";
+import type { Order, Stage } from "../orders/order.ts";
+import { noCard } from "../orders/payment-page.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import type { EndpointId } from "../values/ids.ts";
+import { type Clock, type Instant, later } from "../values/time.ts";
 import { type AuthenticateDependencies, makeAuthenticate } from "./authenticate.ts";
 import { type LinkDependencies, makeFindByLink, makeLinks, stepOf } from "./browser-steps.ts";
 import { makeReceiveResult, type OrderReports } from "./challenge-result.ts";
 import type { Directories } from "./directories.ts";
-import {
-  authenticationLifeMs,
-  makePendingCardData,
-  type PendingCardDependencies,
-} from "./pending-card.ts";
 import { makeAskEnrolment, makeReadPaRes } from "./threeds102.ts";
 import { type BrowserAuthentication, makeUploads } from "./uploads.ts";
 
@@ -74,4 +73,81 @@ export function makeThreeDs(options: Options) {
         warn: (directory, cause) => log("threeds.failed", { directory, cause }),
       }),
   };
+}
+
+export type PendingCardDependencies = {
+  readonly pendingCards: {
+    store(context: string, card: CardData, expiresAt: Instant): Promise<void>;
+    find(context: string, now: Instant): Promise<CardData | undefined>;
+    destroy(context: string): Promise<void>;
+  };
+  readonly clock: Clock;
+  readonly lifeMs: number;
+  readonly warn: (order: Order, cause: string) => void;
+};
+
+/**
+ * The pending card data of orders that are being authenticated: the vault keeps card and CVV until
+ * the authorisation is answered, so that any node can go on with the order, and no longer than all
+ * steps together may last.
+ */
+export function makePendingCardData({
+  pendingCards,
+  clock,
+  lifeMs,
+  warn,
+}: PendingCardDependencies) {
+  return {
+    /** Returns how to destroy it, for an order that is not committed. */
+    async storePendingCard(order: Order, card: CardData): Promise<() => void> {
+      await pendingCards.store(contextOf(order), card, later(clock.now(), lifeMs));
+      return () => void destroyPendingCard(order);
+    },
+    findPendingCard: (order: Order) => pendingCards.find(contextOf(order), clock.now()),
+    destroyPendingCard,
+    /** Called with every committed step. */
+    onStep(step: Pick<Step, "order" | "events">): void {
+      if (isAnswered(step)) void destroyPendingCard(step.order);
+    },
+  };
+
+  /** Never rejects. What cannot be destroyed now is destroyed when it expires. */
+  async function destroyPendingCard(order: Order): Promise<void> {
+    // After a refused try on the payment page, the order is as it was before it.
+    const isTryOver = order.transaction.stage === "awaiting_card";
+    if (order.transaction.threeds === undefined && !isTryOver) return;
+    await pendingCards.destroy(contextOf(order)).catch((error) => warn(order, String(error)));
+  }
+}
+
+/** How long all steps of an authentication may last, with the processing before and after them. */
+export function authenticationLifeMs(limits: {
+  readonly methodDeadlineMs: number;
+  readonly challengeDeadlineMs: number;
+  readonly resultWaitMs: number;
+  readonly resultGraceMs: number;
+  readonly paresDeadlineMs: number;
+  readonly processingDeadlineMs: number;
+}): number {
+  const challengeMs = limits.challengeDeadlineMs + limits.resultWaitMs + limits.resultGraceMs;
+  const longestMs = Math.max(challengeMs, limits.paresDeadlineMs);
+  return limits.methodDeadlineMs + longestMs + 2 * limits.processingDeadlineMs;
+}
+
+const beforeAnswer: ReadonlySet<Stage> = new Set<Stage>([
+  ...(["authenticating", "awaiting_method", "awaiting_challenge", "awaiting_result"] as const),
+  ...(["awaiting_return", "awaiting_pares", "authorizing"] as const),
+]);
+
+/** The acquirer has answered or will never be asked; a soft decline is an answer too. */
+function isAnswered({ order, events }: Pick<Step, "order" | "events">): boolean {
+  if (events.some(({ kind }) => kind === "authentication_demanded")) return true;
+  return !beforeAnswer.has(order.transaction.stage);
+}
+
+/** Each try on the payment page has its own: two tabs may begin one at the same moment. */
+function contextOf({ merchantId, id, card, page }: Order): string {
+  if (page === undefined) return `${merchantId}/${id}`;
+  const tried = card.cardId === noCard.cardId ? page.refused.at(-1)?.card : card;
+  return `${merchantId}/${tried?.cardId ?? id}`;
 }

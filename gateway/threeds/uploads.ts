@@ -17,10 +17,10 @@ import type { Order, Stage } from "../orders/order.ts";
 import { initialOf } from "../orders/transactions.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
+import { isSameId } from "./authentication-outcome.ts";
 import type { BrowserLinks } from "./browser-steps.ts";
 import type { OrderReports } from "./challenge-result.ts";
 import { keptMessage } from "./kept-messages.ts";
-import { isSameId } from "./look-up-3ds.ts";
 import type { ReadPaRes } from "./threeds102.ts";
 
 type Dependencies = Pick<OrderReports, "report" | "load"> & {

@@ -1,17 +1,25 @@
 /**
- * Reads a wallet's payment data: a token, or a payload that the merchant has decrypted. The result
- * is a card, or the reason for which the order is declined. Phrases of a refusal are fixed and
- * fields have the wallet's own names: no content of the payment data reaches merchants or logs.
+ * Reads a wallet's payment data: a token, which a thread decrypts, or a payload that the merchant
+ * has decrypted. The result is a card, or the reason for which the order is declined. Phrases of a
+ * refusal are fixed and fields have the wallet's own names: no content of the payment data reaches
+ * merchants or logs.
  */
 import { createHash } from "node:crypto";
 import {
   expiryOf,
+  type Opened as OpenedA,
   type Payload as PayloadA,
   readPayload as readPayloadA,
+  type Trust as TrustA,
   WalletFault,
   type WalletReason,
 } from "@tollgate/protocols/walleta";
-import { type Payload as PayloadB, readPayload as readPayloadB } from "@tollgate/protocols/walletb";
+import {
+  type Opened as OpenedB,
+  type Payload as PayloadB,
+  readPayload as readPayloadB,
+  type Trust as TrustB,
+} from "@tollgate/protocols/walletb";
 import type { CardData } from "../orders/events.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import type { Reason } from "../orders/order.ts";
@@ -19,8 +27,9 @@ import { CardNumber } from "../values/card-number.ts";
 import { Failure, type FailureCode } from "../values/failure.ts";
 import type { Money } from "../values/money.ts";
 import { Secret } from "../values/secret.ts";
+import type { Clock } from "../values/time.ts";
+import { startWorkerThread, ThreadFault } from "../worker-threads/worker-thread.ts";
 import type { WalletKey, WalletRoots } from "./wallet-trust.ts";
-import type { WalletWorker } from "./wallet-worker.ts";
 
 type SentPaymentData = {
   readonly text: string;
@@ -209,3 +218,63 @@ const refusals: Readonly<Record<WalletReason, readonly [code: FailureCode, phras
   bad_ciphertext: ["wallet_not_decrypted", "made for another merchant identifier, or changed"],
   bad_mac: ["wallet_not_decrypted", "made for none of the merchant's keys"],
 };
+
+export type OpeningRequest = { readonly text: string; readonly trust: TrustA | TrustB };
+type Fault = Pick<WalletFault, "reason" | "field">;
+export type OpeningReply = { readonly tookMs: number } & (
+  | { readonly opened: OpenedA | OpenedB }
+  | { readonly fault: Fault }
+);
+type Opening<Opened> = Promise<Opened | Fault | Failure>;
+
+export type WalletWorker = ReturnType<typeof startWalletWorker>;
+
+type Dependencies = {
+  readonly clock: Clock;
+  readonly observe: (wallet: "walleta" | "walletb", tookMs: number) => void;
+  /** The thread ended or hung; the next token starts another. */
+  readonly onLost: (cause: string) => void;
+};
+
+/** About a second's work. */
+const inFlightMax = 256;
+const replyWithinMs = 5_000;
+
+/**
+ * Decrypts tokens in a thread. A request that the thread cannot serve now ends with
+ * `storage_unavailable`: nothing has happened to an order, and the merchant may send it again.
+ */
+export function startWalletWorker({ clock, observe, onLost }: Dependencies) {
+  const file = new URL("./wallet-worker-thread.ts", import.meta.url);
+  const thread = startWorkerThread<OpeningRequest, OpeningReply>({
+    file,
+    inFlightMax,
+    replyWithinMs,
+    clock,
+    onLost,
+  });
+
+  return {
+    // The thread replies in kind: the trust of one wallet never opens a token of the other.
+    walleta: (text: string, trust: TrustA) => open(text, trust) as Opening<OpenedA>,
+    walletb: (text: string, trust: TrustB) => open(text, trust) as Opening<OpenedB>,
+    stop: thread.stop,
+  };
+
+  async function open(text: string, trust: TrustA | TrustB) {
+    const reply = await thread.ask({ text, trust });
+    if (reply instanceof ThreadFault) {
+      const detail = reply.detail === "" ? "" : `: ${reply.detail}`;
+      return new Failure("storage_unavailable", "", `${causes[reply.kind]}${detail}`);
+    }
+    observe("recipientId" in trust ? "walletb" : "walleta", reply.tookMs);
+    return "opened" in reply ? reply.opened : reply.fault;
+  }
+}
+
+const causes = {
+  overloaded: "too many wallet tokens wait to be decrypted",
+  timed_out: "a wallet token took too long to decrypt",
+  lost: "the wallet worker was lost",
+  stopped: "the gateway stops",
+} as const;

@@ -5,7 +5,7 @@
 import { openToken as openWalletA } from "@tollgate/protocols/walleta";
 import { openToken as openWalletB } from "@tollgate/protocols/walletb";
 import { serveRequests } from "../worker-threads/worker-thread.ts";
-import type { OpeningReply, OpeningRequest } from "./wallet-worker.ts";
+import type { OpeningReply, OpeningRequest } from "./payment-data.ts";
 
 serveRequests<OpeningRequest, OpeningReply>(({ text, trust }, reply) => {
   const startedAt = performance.now();

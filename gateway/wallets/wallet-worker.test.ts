@@ -5,7 +5,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import type { Worker } from "node:worker_threads";
 import { Failure } from "../values/failure.ts";
 import { makeMovingClock } from "../worker-threads/testing/moving-clock.ts";
-import { startWalletWorker, type WalletWorker } from "./wallet-worker.ts";
+import { startWalletWorker, type WalletWorker } from "./payment-data.ts";
 
 const trust = {
   now: 0,

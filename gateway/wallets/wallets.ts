@@ -5,6 +5,7 @@ import {
   type SessionDependencies,
 } from "./merchant-session.ts";
 import { makeOpenWallets, type OpeningDependencies } from "./open-wallet.ts";
+import { startWalletWorker } from "./payment-data.ts";
 import {
   openWalletKeys,
   openWalletRoots,
@@ -13,7 +14,6 @@ import {
   sandboxAuthorityOf,
   type TrustSettings,
 } from "./wallet-trust.ts";
-import { startWalletWorker } from "./wallet-worker.ts";
 
 type Options = Pick<
   OpeningDependencies,

@@ -4,7 +4,7 @@ import { daysLeft } from "../certificates/certificate-files.ts";
 import { readResultsCertificate } from "../directory-api/results-server.ts";
 import type { HttpPorts } from "../http/ports.ts";
 import type { ServerTls } from "../http/tls.ts";
-import { findLeastFree, linkFigures, listDays, orNone } from "../observability/node-figures.ts";
+import { findLeastFree, linkFigures, listDays, orNone } from "../observability/metrics.ts";
 import type { Screening } from "../screening/screening.ts";
 import { findLatestBackup } from "../storage/backup/backups.ts";
 import { countOverdue, countWatchedEntries } from "../storage/schema/examine.ts";

@@ -3,7 +3,6 @@
  * through the real checks and become real orders, so that the examples are correct. The clock
  * stands still, and every charge is approved at once.
  */
-
 import { makeAcceptOrders, makeFollowUps } from "../../gateway/engine/accept.ts";
 import { makeOrderSearch } from "../../gateway/engine/find.ts";
 import type { OrderRunner } from "../../gateway/engine/run.ts";
@@ -17,7 +16,7 @@ import type { Order } from "../../gateway/orders/order.ts";
 import { answer as approval, deadlines } from "../../gateway/orders/testing.ts";
 import { screen } from "../../gateway/screening/screen.ts";
 import { sandboxRanges } from "../../gateway/staging/sandbox-ranges.ts";
-import { lookUp3ds } from "../../gateway/threeds/look-up-3ds.ts";
+import { lookUp3ds } from "../../gateway/threeds/authentication-outcome.ts";
 import { CardNumber } from "../../gateway/values/card-number.ts";
 import { Failure } from "../../gateway/values/failure.ts";
 import { asOrderId, asReceiptId, type OrderId } from "../../gateway/values/ids.ts";

@@ -4,7 +4,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { countWorkers, masterKeySource } from "../../config/config.ts";
-import { findFree } from "../../observability/node-figures.ts";
+import { findFree } from "../../observability/metrics.ts";
 import { loadGates } from "../../storage/configuration/configuration.ts";
 import { loadDirectories } from "../../storage/configuration/directories.ts";
 import { messageOf } from "../../values/problem.ts";

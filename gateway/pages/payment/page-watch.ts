@@ -7,8 +7,7 @@
 import { createHash } from "node:crypto";
 import { linkFrom } from "../cardholder/page-reply.ts";
 import { type Assets, preloadOf } from "./assets.ts";
-import { areSameWords, findLoaded, isKnownTag, type PageFacts } from "./page-elements.ts";
-import { readTags } from "./read-tags.ts";
+import { areSameWords, findLoaded, isKnownTag, type PageFacts, readTags } from "./page-elements.ts";
 import { headersFor, reportsName, walletSources } from "./routes.ts";
 
 export type ReceivedPage = {

@@ -6,8 +6,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
-import type { Part } from "../../backup/archive.ts";
-import type { Manifest } from "../../backup/manifest.ts";
+import type { Manifest, Part } from "../../backup/archive.ts";
 import { readBackup } from "../../backup/read-backup.ts";
 import { writeBackup } from "../../backup/write-backup.ts";
 import { asMerchantId } from "../../values/ids.ts";
