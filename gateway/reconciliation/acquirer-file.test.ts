@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CsvFaults } from "../values/csv-records.ts";
-import type { AmountForm } from "./acquirer-file.ts";
 import {
+  type AmountForm,
   readSettlementFile,
   type SettlementFormat,
   settlementColumns,
   settlementWords,
-} from "./settlement-file.ts";
+} from "./acquirer-file.ts";
 
 const usual: SettlementFormat = {
   columns: settlementColumns,

@@ -7,6 +7,9 @@
 import { type Complain, CsvFaults, makeFaults, readRecords } from "../values/csv-records.ts";
 import { findCurrency, findCurrencyByNumber } from "../values/iso-codes.ts";
 import { Money, parseAmount } from "../values/money.ts";
+import { type SettlementKind, settlementKinds } from "../orders/settlement-items.ts";
+import type { Chargeback, ChargebackStage } from "../orders/order.ts";
+import { type Instant, parseDate } from "../values/time.ts";
 
 export const amountForms = ["minor", "decimal", "comma"] as const;
 export type AmountForm = (typeof amountForms)[number];
@@ -128,4 +131,110 @@ export function readWord<Column extends string, Word extends string>(
   const word = words.get(cells[column].toLowerCase());
   if (word === undefined) complain(column, "a word without a meaning: see --words");
   return word;
+}
+
+export type SettlementLine = {
+  readonly line: number;
+  readonly reference: string;
+  readonly kind: SettlementKind;
+  readonly money: Money;
+};
+
+/** `ignore`: the line moves no money of a payment, such as a hold, a fee or a sum. */
+type SettlementWord = SettlementKind | "ignore";
+const settlementFields = ["reference", "kind", "amount", "currency"] as const;
+type SettlementColumn = (typeof settlementFields)[number];
+export type SettlementFormat = FileFormat<SettlementColumn, SettlementWord>;
+
+export const settlementColumns = usualNames(settlementFields);
+
+// Every word is a key of the table.
+const ownKinds = Object.keys(settlementKinds) as SettlementKind[];
+export const settlementWords: readonly SettlementWord[] = [...ownKinds, "ignore"];
+
+/** The acquirer's settlement file, as lines of money. */
+export async function* readSettlementFile(
+  chunks: AsyncIterable<Uint8Array>,
+  format: SettlementFormat,
+): AsyncGenerator<SettlementLine> {
+  for await (const row of readRows(chunks, format)) {
+    const line = readSettlementLine(row, format);
+    if (line !== undefined) yield line;
+  }
+}
+
+function readSettlementLine(row: FileRow<SettlementColumn>, format: SettlementFormat) {
+  const kind = readWord(row, "kind", format.words);
+  if (kind === "ignore") return undefined;
+  const reference = readReference(row);
+  const amount = readMoney(row, format.amounts);
+  if (kind === undefined || reference === undefined || amount === undefined) return undefined;
+  // Some acquirers write a minus before a refund; before a charge it has no meaning.
+  if (amount.isNegative && settlementKinds[kind] === "debit") {
+    row.complain("amount", "negative for money that was taken");
+  }
+  return { line: row.line, reference, kind, money: amount.money };
+}
+
+export type ChargebackLine = {
+  readonly line: number;
+  readonly reference: string;
+  readonly chargeback: Omit<Chargeback, "serialNumber">;
+};
+
+const chargebackFields = ["case", "reference", "amount", "currency", "reason", "stage", "at"] as const;
+type ChargebackColumn = (typeof chargebackFields)[number];
+type ChargebackFormat = FileFormat<ChargebackColumn, ChargebackStage>;
+
+export const chargebackColumns = usualNames(chargebackFields);
+
+/**
+ * The acquirer's file of chargebacks: one line for each stage of each case. All of it is read: a
+ * fault in the last line must refuse the first one too.
+ */
+export async function readChargebackFile(
+  chunks: AsyncIterable<Uint8Array>,
+  format: ChargebackFormat,
+): Promise<readonly ChargebackLine[]> {
+  const lines: ChargebackLine[] = [];
+  for await (const row of readRows(chunks, format)) {
+    const line = readChargebackLine(row, format);
+    if (line !== undefined) lines.push(line);
+  }
+  return lines;
+}
+
+function readChargebackLine(row: FileRow<ChargebackColumn>, format: ChargebackFormat) {
+  const caseId = readText(row, "case", 40);
+  const reason = readText(row, "reason", 100);
+  const stage = readWord(row, "stage", format.words);
+  const reference = readReference(row);
+  // Some acquirers write what they take with a minus.
+  const amount = readMoney(row, format.amounts)?.money;
+  const at = readTime(row);
+  if (caseId === undefined || reason === undefined || stage === undefined) return undefined;
+  if (reference === undefined || amount === undefined || at === undefined) return undefined;
+  return { line: row.line, reference, chargeback: { caseId, stage, amount, reason, at } };
+}
+
+/** It is stored, shown and sent to the merchant, so a card number must not be in it. */
+function readText(
+  { cells, complain }: FileRow<ChargebackColumn>,
+  column: "case" | "reason",
+  charactersMax: number,
+): string | undefined {
+  const text = cells[column].replace(/\s+/g, " ");
+  const isPlain = !/[\p{Cc}\ufffd]/u.test(text) && text.length <= charactersMax;
+  const mayBeCard = column === "reason" && /\d(?:[ -]?\d){11}/.test(text);
+  if (text !== "" && isPlain && !mayBeCard) return text;
+  complain(column, `not 1 to ${charactersMax} characters without a card number`);
+  return undefined;
+}
+
+function readTime({ cells, complain }: FileRow<ChargebackColumn>): Instant | undefined {
+  const [, day, time = "00:00"] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)Z?)?$/.exec(cells.at) ?? [];
+  const at = day === undefined ? undefined : parseDate(`${day}T${time}Z`);
+  if (at === undefined) complain("at", "not a date like 2030-01-31 or 2030-01-31T12:00:00Z");
+  return at;
 }

@@ -1,11 +1,13 @@
 /**
- * Compares one day of the gateway's books with the acquirer's settlement file. What the gateway
- * expects is what the acquirer approved on that UTC day. Lines and items are matched by reference
- * and direction; what remains of a reference on both sides is compared by its sum, because an
- * acquirer may drop a charge that was reversed before clearing, or present the two as one.
+ * Compares one day of the gateway's books with the acquirer's settlement file, or sums it up for
+ * the host to compare. What the gateway expects is what the acquirer approved on that UTC day.
+ * Lines and items are matched by reference and direction; what remains of a reference on both sides
+ * is compared by its sum, because an acquirer may drop a charge that was reversed before clearing,
+ * or present the two as one.
  */
 import type { Order } from "../orders/order.ts";
 import {
+  type DayTotals,
   referencesOf,
   type SettlementItem,
   type SettlementKind,
@@ -14,9 +16,10 @@ import {
   settlementKinds,
 } from "../orders/settlement-items.ts";
 import type { GateId } from "../values/ids.ts";
+import { getCurrency } from "../values/iso-codes.ts";
 import { isSameMoney, type Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import type { SettlementLine } from "./settlement-file.ts";
+import type { SettlementLine } from "./acquirer-file.ts";
 
 export type Period = {
   readonly from: Instant;
@@ -291,4 +294,43 @@ function strayKind(line: SettlementLine, { order, gateId, period }: Rest): Diffe
   );
   if (same.length === 0) return "missing here";
   return same.some(({ at }) => isNear(at, period)) ? "duplicate" : "other day";
+}
+
+/** Exactly the day: sums have no line that could be looked for in a neighbouring one. */
+/**
+ * The day's totals of a gate as a host compares them: per currency, sales and captures, their
+ * reversals, and refunds. They come from the same expectations as the comparison with the
+ * settlement file: holds and chargebacks do not count, and neither does a charge that was reversed
+ * because its answer was lost.
+ */
+export function makeDayTotals(gateId: GateId, { from, until }: Omit<Period, "windowMs">) {
+  const period = { from, until, windowMs: 0 };
+  const findOrder = async () => undefined;
+  const { expect, totals } = makeReconciliation({ gateId, period, neighbours: [], findOrder });
+  return { expect, totals: (others?: readonly string[]) => dayTotalsOf(totals(), others) };
+}
+
+/** `others` are currencies that the host is asked about even when nothing moved in them. */
+export function dayTotalsOf(
+  totals: readonly Total[],
+  others: readonly string[] = [],
+): readonly DayTotals[] {
+  const codes = new Set([...totals.map(({ currency }) => currency), ...others]);
+  return [...codes].sort().map((code) => {
+    const of = (...kinds: readonly SettlementKind[]) =>
+      sum(totals.filter(({ currency, kind }) => currency === code && kinds.includes(kind)));
+    return {
+      currency: getCurrency(code),
+      credits: of("refund"),
+      debits: of("sale", "capture"),
+      debitReversals: of("reversal"),
+    };
+  });
+}
+
+function sum(totals: readonly Total[]): Sums {
+  return totals.reduce<Sums>(
+    ({ count, minor }, { here }) => ({ count: count + here.count, minor: minor + here.minor }),
+    { count: 0, minor: 0n },
+  );
 }

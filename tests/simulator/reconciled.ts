@@ -4,8 +4,8 @@
  */
 import type { Order } from "../../gateway/orders/order.ts";
 import { initialOf, totalsOf } from "../../gateway/orders/transactions.ts";
+import type { SettlementLine } from "../../gateway/reconciliation/acquirer-file.ts";
 import { makeReconciliation } from "../../gateway/reconciliation/reconcile.ts";
-import type { SettlementLine } from "../../gateway/reconciliation/settlement-file.ts";
 import { getCurrency } from "../../gateway/values/iso-codes.ts";
 import { Money } from "../../gateway/values/money.ts";
 import { asInstant } from "../../gateway/values/time.ts";

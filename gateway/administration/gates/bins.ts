@@ -1,11 +1,11 @@
 /** The BIN table, which says who issued which cards: load, find, count. */
-import { readIssuerFile } from "../../issuers/issuer-file.ts";
 import {
   firstOf,
   formatPrefix,
   type IssuerRange,
   isPrefix,
   lastOf,
+  readIssuerFile,
 } from "../../issuers/issuers.ts";
 import { makeIssuerStore } from "../../storage/configuration/issuer-ranges.ts";
 import { Problem } from "../../values/problem.ts";

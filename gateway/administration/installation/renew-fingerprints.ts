@@ -14,7 +14,7 @@ import {
   findEarlierEntries,
   listSealedCards,
   writeFingerprints,
-} from "../../storage/cards/card-fingerprints.ts";
+} from "../../storage/cards/card-keys.ts";
 import { type Deletion, makeRenewHashIds, settledMs } from "../../storage/cards/erasure.ts";
 import { makeRotationStore } from "../../storage/cards/vault-keys.ts";
 import { findListEntries, renameCardEntries } from "../../storage/screening/screening-lists.ts";

@@ -11,9 +11,9 @@ import {
   type ChargebackLine,
   chargebackColumns,
   readChargebackFile,
-} from "../../reconciliation/chargeback-file.ts";
+} from "../../reconciliation/acquirer-file.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
-import { indexChargeback, listChargebacks } from "../../storage/portal/chargebacks.ts";
+import { indexChargeback, listChargebacks } from "../../storage/portal/reconciliations.ts";
 import { Failure } from "../../values/failure.ts";
 import { asSerialNumber } from "../../values/ids.ts";
 import { getCurrency } from "../../values/iso-codes.ts";

@@ -9,7 +9,14 @@ import type { OrderEvent } from "../../orders/events.ts";
 import type { Order } from "../../orders/order.ts";
 import type { DayTotals } from "../../orders/settlement-items.ts";
 import {
+  readSettlementFile,
+  type SettlementFormat,
+  settlementColumns,
+  settlementWords,
+} from "../../reconciliation/acquirer-file.ts";
+import {
   type Difference,
+  makeDayTotals,
   makeReconciliation,
   type Neighbour,
   type Period,
@@ -18,17 +25,9 @@ import {
   TooManyUnmatched,
   unmatchedMax,
 } from "../../reconciliation/reconcile.ts";
-import {
-  readSettlementFile,
-  type SettlementFormat,
-  settlementColumns,
-  settlementWords,
-} from "../../reconciliation/settlement-file.ts";
-import { makeDayTotals } from "../../reconciliation/totals.ts";
 import { noteReconciled } from "../../storage/backup/installation-hold.ts";
 import { findHistory } from "../../storage/orders/find-orders.ts";
-import { readOrdersSettled } from "../../storage/portal/chargebacks.ts";
-import { putReconciliation } from "../../storage/portal/reconciliations.ts";
+import { putReconciliation, readOrdersSettled } from "../../storage/portal/reconciliations.ts";
 import { getCurrency } from "../../values/iso-codes.ts";
 import { formatAmount, Money, printMoney } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";

@@ -1,8 +1,7 @@
 /** The BIN table in a real database: replaced whole or not at all, and heard of by every node. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { readIssuerFile } from "../../issuers/issuer-file.ts";
-import { type IssuerRange, makeRange, openIssuers } from "../../issuers/issuers.ts";
+import { type IssuerRange, makeRange, openIssuers, readIssuerFile } from "../../issuers/issuers.ts";
 import { sandboxRanges } from "../../staging/sandbox-ranges.ts";
 import { CsvFaults } from "../../values/csv-records.ts";
 import type { Database } from "../server/database.ts";

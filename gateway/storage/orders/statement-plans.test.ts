@@ -8,7 +8,7 @@ import pg from "pg";
 import { draft } from "../../orders/testing.ts";
 import { asOrderId, asSerialNumber } from "../../values/ids.ts";
 import { makeReferenceStore } from "../cards/cards.ts";
-import { settledPlanner, settledStatement } from "../portal/chargebacks.ts";
+import { settledPlanner, settledStatement } from "../portal/reconciliations.ts";
 import { besideOthers, hotPlanner, type Query } from "../server/database.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
 import { startPostgres15 } from "../testing/postgres-15.ts";

@@ -1,5 +1,13 @@
-/** Days that were compared with the acquirer's books, and their differences. */
-import type { Query } from "../server/database.ts";
+/**
+ * What is compared with an acquirer's books: the days that were compared, with their differences,
+ * the orders that a comparison reads, and chargebacks by date.
+ */
+import type { Query, Database } from "../server/database.ts";
+import type { Chargeback, Order } from "../../orders/order.ts";
+import type { Instant } from "../../values/time.ts";
+import { isHere, livesHere } from "../cells/cells.ts";
+import { openIds } from "../orders/find-orders.ts";
+import { type OrderRow, orderColumns, unpackOrder } from "../orders/order-row.ts";
 
 const differencesMax = 1_000;
 
@@ -92,3 +100,88 @@ export async function findReconciliation(
   );
   return row;
 }
+
+const pageRows = 500;
+
+/** Indexes a chargeback. Repeating this is harmless: the order decides whether a stage is new. */
+export async function indexChargeback(
+  query: Query,
+  { merchantId, id }: Order,
+  { caseId, stage, amount, reason, at }: Chargeback,
+  recordedAt: Instant,
+): Promise<void> {
+  await query(
+    `insert into chargebacks (merchant_id, order_id, case_id, stage, amount, currency, reason,
+       at, recorded_at)
+     select $1, $2, $3, $4, $5, $6, $7, to_timestamp($8::float8 / 1000),
+       to_timestamp($9::float8 / 1000) where ${livesHere("= $1")}
+     on conflict do nothing`,
+    [
+      ...[merchantId, id, caseId, stage, String(amount.minor), amount.currency.code, reason],
+      ...[at, recordedAt],
+    ],
+  );
+}
+
+type ListedChargeback = {
+  readonly order_id: string;
+  readonly case_id: string;
+  readonly stage: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly reason: string;
+  readonly at: string;
+};
+
+/** Lists chargebacks, the latest first. */
+export function listChargebacks(query: Query, since: Instant, most: number) {
+  return query<ListedChargeback>(
+    `select order_id, case_id, stage, amount, currency, reason,
+       to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') as at
+     from chargebacks where ${isHere} and at >= to_timestamp($1::float8 / 1000)
+     order by at desc, order_id, recorded_at desc limit $2`,
+    [since, most],
+  );
+}
+
+/**
+ * Reads every order that moved money in the period. It also reads some others, which the caller
+ * must skip.
+ */
+export function readOrdersSettled(
+  { transaction }: Pick<Database, "transaction">,
+  { from, until }: { readonly from: Instant; readonly until: Instant },
+  take: (order: Order) => void,
+): Promise<void> {
+  return transaction(async (query) => {
+    await query("set transaction isolation level repeatable read, read only");
+    for (const setting of settledPlanner) await query(`set local ${setting}`);
+    await query(`declare settled no scroll cursor for ${settledStatement}`, [from, until]);
+    for (let count = pageRows; count === pageRows; ) {
+      const rows = await query<OrderRow>(`fetch ${pageRows} from settled`);
+      for (const row of rows) take(unpackOrder(row));
+      count = rows.length;
+    }
+  });
+}
+
+/**
+ * Planner settings with which a day's orders are found one by one, however many the planner
+ * expects.
+ */
+export const settledPlanner = [
+  ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
+];
+
+const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
+
+/**
+ * Orders with a step since the period began, open ones, whose earlier transactions may have moved
+ * money, and disputed ones, because disputes come months after the payment.
+ */
+export const settledStatement = `
+select ${orderColumns} from orders
+where ${isHere} and accepted_at < ${time("$2")} and id in (
+  select order_id from order_history where at >= ${time("$1")}
+  union select order_id from chargebacks where at >= ${time("$1")} and at < ${time("$2")}
+  union ${openIds})`;

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { approved, gate, start } from "../orders/testing.ts";
 import { asInstant, hours, later } from "../values/time.ts";
-import type { Total } from "./reconcile.ts";
-import { dayTotalsOf, makeDayTotals } from "./totals.ts";
+import { dayTotalsOf, makeDayTotals, type Total } from "./reconcile.ts";
 
 const total = (currency: string, kind: Total["kind"], count: number, minor: bigint): Total => {
   return { currency, kind, here: { count, minor }, there: { count: 9, minor: 9n } };

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CsvFaults } from "../values/csv-records.ts";
-import { readIssuerFile } from "./issuer-file.ts";
-import { formatPrefix } from "./issuers.ts";
+import { formatPrefix, readIssuerFile } from "./issuers.ts";
 
 test("ranges and single prefixes are read, with columns in any order", async () => {
   const ranges = await read(
