@@ -8,7 +8,6 @@ import { partsOf } from "./config/settings.ts";
 import { type Ports, readClients } from "./http/ports.ts";
 import { openMerchantTls } from "./http/tls.ts";
 import type { StagingParts } from "./staging/parts.ts";
-import { openGates } from "./wiring/acquirers.ts";
 import { startBackgroundJobs } from "./wiring/background-jobs.ts";
 import {
   connectDirectoryServers,
@@ -17,14 +16,14 @@ import {
   makeScreening,
   makeWallets,
 } from "./wiring/capabilities.ts";
-import { makeEngine, makeThreeDs } from "./wiring/engine.ts";
-import { watchFigures } from "./wiring/figures.ts";
+import { makeEngine, makeThreeDs, openGates } from "./wiring/engine.ts";
 import {
   judgeReadiness,
   openPorts,
   type ShareMetrics,
   serveDocumentation,
   stagingRoutes,
+  watchFigures,
   watchHealth,
 } from "./wiring/http.ts";
 import { keepRefusedRequests, merchantInterface } from "./wiring/merchant-interface.ts";

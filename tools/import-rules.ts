@@ -41,7 +41,7 @@ const stored = [values, orders, views, config, storage, "gateway/vault", "gatewa
 const configured = [
   "acquirers/gates",
   "acquirers/iso8583-host/connector",
-  "acquirers/iso8583-host/message-authentication",
+  "acquirers/iso8583-host/key-exchange",
   "acquirers/iso8583-host/own-link",
   "backup",
   "callbacks",

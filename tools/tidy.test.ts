@@ -27,7 +27,7 @@ const revealers: readonly string[] = [
   "gateway/acquirers/iso8583-host/dialects/sandbox.ts",
   "gateway/acquirers/iso8583-host/fields.ts",
   "gateway/acquirers/iso8583-host/key-exchange.ts",
-  "gateway/acquirers/iso8583-host/message-authentication.ts",
+  "gateway/acquirers/iso8583-host/connection.ts",
   "gateway/engine/page-submission.ts",
   "gateway/merchant-api/checksum-mistakes.ts",
   "gateway/merchant-api/control.ts",

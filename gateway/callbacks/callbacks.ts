@@ -1,14 +1,15 @@
-/** Callbacks of a node: their messages, the thread that sends them, and their delivery. */
+/**
+ * Callbacks of a node: their messages, the thread that sends them, and their delivery. The database
+ * holds a lease for every callback in flight on this node: what a node defers or loses is claimed
+ * there again.
+ */
 import { type AddressSettings, makeAddressChecks, readAddressOptions } from "./addresses.ts";
-import type { CallbackStore } from "./callback.ts";
-import { startCallbackWorker } from "./callback-worker.ts";
-import { type DeliveryDependencies, makeDelivery } from "./deliver.ts";
-import {
-  type CallbackJournal,
-  type MessageDependencies,
-  makeBuildMessage,
-  makeRewrite,
-} from "./message.ts";
+import { type CallbackStore, type Callback, type CallbackRequest, callbackLeaseMs, type DeliveryAttempt, type DeliveryDecision, decide, type RetryOptions } from "./callback.ts";
+import { startCallbackWorker, activeMax, type CallbackWorker, makeDeliveryLimiter, queuedMax } from "./callback-worker.ts";
+import { type CallbackJournal, type MessageDependencies, makeBuildMessage, makeRewrite } from "./message.ts";
+import type { Step } from "../orders/advance.ts";
+import type { Order } from "../orders/order.ts";
+import { type Clock, hours, later, systemClock } from "../values/time.ts";
 
 type Options = Omit<MessageDependencies, "clock"> &
   Pick<DeliveryDependencies, "observe"> & {
@@ -59,4 +60,207 @@ export function openCallbacks(options: Options) {
     /** The request of a callback as it would be sent now. */
     write: makeRewrite(store, buildMessage),
   };
+}
+
+export type DeliveryDependencies = {
+  readonly store: CallbackStore;
+  readonly worker: CallbackWorker;
+  readonly buildMessage: (callback: Callback, order: Order) => CallbackRequest | undefined;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly drainMs: number;
+  readonly retry: RetryOptions;
+  /** 0 keeps them for ever. */
+  readonly keepDays: number;
+  readonly observe: (outcome: string, durationMs: number) => void;
+  readonly log: (event: ReturnType<typeof eventOf> | "callback.failed", facts: object) => void;
+};
+
+type Job = { readonly callback: Callback; readonly order: Order | undefined };
+
+const claimMax = 256;
+/** In how many statements at most: a thousand callbacks a second. */
+const deletionsMax = 20;
+/**
+ * While more callbacks are queued, orders are read again when their turn comes: it saves memory.
+ */
+const ordersKeptMax = 2_000;
+const nodeStopped = "cancelled: the node stopped";
+const gatewayFaultGapMs = 10_000;
+const graceMaxMs = 2_000;
+/** For recording cancelled attempts when the database does not answer: their leases expire then. */
+const releaseMs = 2_000;
+
+export function makeDelivery(dependencies: DeliveryDependencies) {
+  const { store, worker, clock, timeoutMs } = dependencies;
+  const leaseMs = callbackLeaseMs(timeoutMs);
+  const limiter = makeDeliveryLimiter<Job>();
+  const inFlight = new Set<Promise<void>>();
+  let isStopping = false;
+  let isCancelled = false;
+
+  return {
+    /** Delivers the callback of a step that was committed. */
+    start({ order, callback, at }: Pick<Step, "order" | "callback" | "at">): void {
+      if (callback === undefined) return;
+      const key = { merchantId: order.merchantId, orderId: order.id };
+      // The lease that the commit wrote, however long the commit took.
+      const lease = { tries: 0, begunAt: at, leaseUntil: later(at, leaseMs) };
+      admit({ callback: { ...callback, ...key, ...lease }, order });
+    },
+    /** Claims callbacks that are due; answers how many. */
+    async claimDue(): Promise<number> {
+      let count = 0;
+      for (let claimed = 1; claimed > 0; count += claimed) claimed = await claimSome();
+      return count;
+    },
+    /**
+     * Deletes callbacks that were kept long enough, in bounded portions, because a stopping node
+     * waits for the end of a portion.
+     */
+    async deleteOld(): Promise<void> {
+      const { keepDays } = dependencies;
+      if (keepDays === 0) return;
+      for (let count = 0; count < deletionsMax; count += 1) {
+        if ((await store.deleteEnded(later(clock.now(), -keepDays * hours(24)))) === 0) return;
+      }
+    },
+    countInFlight: () => inFlight.size,
+    idle,
+    /** Releases what has not begun. Attempts in flight get a moment, and are then cancelled. */
+    async stop(): Promise<void> {
+      const graceMs = Math.min(graceMaxMs, dependencies.drainMs);
+      await Promise.race([drain(graceMs), pause(systemClock, graceMs + releaseMs)]);
+      await worker.stop();
+    },
+  };
+
+  async function drain(graceMs: number): Promise<void> {
+    isStopping = true;
+    release(limiter.clear());
+    await Promise.race([idle(), pause(clock, graceMs)]);
+    isCancelled = true;
+    await worker.stop();
+    await idle();
+  }
+
+  async function idle(): Promise<void> {
+    while (inFlight.size > 0) await Promise.all(inFlight);
+  }
+
+  async function claimSome(): Promise<number> {
+    const now = clock.now();
+    const room = Math.min(queuedMax - limiter.queuedCount, activeMax - inFlight.size);
+    if (room <= 0 || isStopping) return 0;
+    const claimed = await store.claimDue({
+      now,
+      until: later(now, leaseMs),
+      countMax: Math.min(claimMax, room),
+      except: limiter.saturated(),
+    });
+    for (const callback of claimed) admit({ callback, order: undefined });
+    return claimed.length;
+  }
+
+  function admit(job: Job): void {
+    if (isStopping) {
+      release([job]);
+      return;
+    }
+    const keepsOrder = limiter.queuedCount < ordersKeptMax;
+    if (limiter.admit(keepsOrder ? job : { ...job, order: undefined }) === "run") run(job);
+  }
+
+  function run(job: Job): void {
+    let hasFinished = false;
+    const work = deliver(job, finish).catch((error) => logFailure(job.callback, error));
+    track(work.finally(finish));
+
+    /** Called once the receiver has answered: recording the attempt does not occupy the slot. */
+    function finish(): void {
+      if (hasFinished) return;
+      hasFinished = true;
+      const next = limiter.finish(job);
+      if (next !== undefined) run(next);
+    }
+  }
+
+  function track(work: Promise<void>): void {
+    const tracked = work.finally(() => inFlight.delete(tracked));
+    inFlight.add(tracked);
+  }
+
+  /** When the database does not answer, the leases expire. */
+  function release(jobs: readonly Job[]): void {
+    if (jobs.length === 0) return;
+    const callbacks = jobs.map(({ callback }) => callback);
+    track(store.release(callbacks, clock.now()).catch(() => undefined));
+  }
+
+  async function deliver({ callback, order }: Job, finish: () => void): Promise<void> {
+    // It was queued for so long that another node could claim it during the attempt.
+    if (later(clock.now(), timeoutMs) > callback.leaseUntil) return;
+    if (callback.sequence > 1 && (await store.waitsForEarlier(callback))) return;
+    const current = order ?? (await store.findOrder(callback));
+    if (isStopping) return release([{ callback, order }]);
+    const sent = await send(callback, current);
+    finish();
+    const isStopped = isCancelled && sent.status === undefined;
+    const attempt = isStopped ? { ...sent, failure: nodeStopped } : sent;
+    const now = clock.now();
+    const decision =
+      isStopped || attempt.isGatewayFault === true
+        ? { dueAt: later(now, isStopped ? 0 : gatewayFaultGapMs), isCounted: false }
+        : decide(callback, attempt, now, dependencies.retry);
+    report(callback, attempt, decision);
+    await store.record({ callback, attempt, decision });
+  }
+
+  /** A message that cannot be built counts as a failed attempt: it must not be tried for ever. */
+  async function send(callback: Callback, order: Order | undefined): Promise<DeliveryAttempt> {
+    try {
+      const message = order && dependencies.buildMessage(callback, order);
+      if (message === undefined) throw new Error("the order has no such transaction");
+      return await worker.send(message);
+    } catch (error) {
+      logFailure(callback, error);
+      return {
+        at: clock.now(),
+        method: "GET",
+        url: callback.url,
+        body: "",
+        durationMs: 0,
+        status: undefined,
+        answer: "",
+        retryAfterMs: undefined,
+        failure: "the message could not be built",
+      };
+    }
+  }
+
+  function report(callback: Callback, attempt: DeliveryAttempt, decision: DeliveryDecision): void {
+    const { status, failure, durationMs } = attempt;
+    const { orderId: order, sequence } = callback;
+    const outcome = status === undefined ? "none" : `${Math.floor(status / 100)}xx`;
+    dependencies.observe(outcome, durationMs);
+    const event = eventOf(callback, decision);
+    const facts = { order, sequence, status, failure, ms: durationMs };
+    const isOver = event === "callback.ended" && "ended" in decision;
+    dependencies.log(event, isOver ? { ...facts, ended: decision.ended } : facts);
+  }
+
+  function logFailure({ orderId: order, sequence }: Callback, error: unknown): void {
+    dependencies.log("callback.failed", { err: error, order, sequence });
+  }
+}
+
+/** The database has every attempt: a first one that delivers is logged at level debug only. */
+export function eventOf({ tries }: Pick<Callback, "tries">, decision: DeliveryDecision) {
+  const ended = "ended" in decision ? decision.ended : undefined;
+  if (ended === "delivered" && tries === 0) return "callback.delivered";
+  return ended === undefined || ended === "delivered" ? "callback.attempted" : "callback.ended";
+}
+
+function pause(clock: Clock, durationMs: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(durationMs, resolve));
 }

@@ -12,7 +12,7 @@ import { asMerchantId, asOrderId, asSerialNumber, receiverOf } from "../values/i
 import { asInstant } from "../values/time.ts";
 import type { DeliveryDecision } from "./callback.ts";
 import { startCallbackWorker } from "./callback-worker.ts";
-import { eventOf, makeDelivery } from "./deliver.ts";
+import { eventOf, makeDelivery } from "./callbacks.ts";
 import { type Answer, hang, makeStillClock, startReceiver } from "./testing/receiver.ts";
 
 const serialNumber = asSerialNumber("0195933a-7c48-7000-8000-000000000001");

@@ -14,8 +14,7 @@ import { advance, asks, draft, events, step as stepOf } from "../../gateway/orde
 import { makeCallbackStore } from "../../gateway/storage/callbacks/callbacks.ts";
 import { makeFindSealedCard, makePendingCardStore } from "../../gateway/storage/cards/cards.ts";
 import { makeKeyStore, makeRotationStore } from "../../gateway/storage/cards/vault-keys.ts";
-import { makeBegin, makeCommit } from "../../gateway/storage/orders/commit.ts";
-import { makeEnter } from "../../gateway/storage/orders/enter-card.ts";
+import { makeBegin, makeCommit, makeEnter } from "../../gateway/storage/orders/commit.ts";
 import {
   findByNumber,
   makeFindDue,

@@ -5,7 +5,7 @@
  */
 import { makeGates } from "../../gateway/acquirers/gates.ts";
 import type { CallbackRequest, DeliveryAttempt } from "../../gateway/callbacks/callback.ts";
-import { makeDelivery } from "../../gateway/callbacks/deliver.ts";
+import { makeDelivery } from "../../gateway/callbacks/callbacks.ts";
 import { makeBuildMessage } from "../../gateway/callbacks/message.ts";
 import { signFor } from "../../gateway/merchant-api/control.ts";
 import type { Log } from "../../gateway/observability/log.ts";
@@ -35,8 +35,7 @@ import { openKeys } from "../../gateway/vault/keys.ts";
 import { makePendingCards } from "../../gateway/vault/pending-cards.ts";
 import { makeRequestDigests } from "../../gateway/vault/request-digests.ts";
 import { makeVault } from "../../gateway/vault/vault.ts";
-import { openGates } from "../../gateway/wiring/acquirers.ts";
-import { makeEngine, makeThreeDs } from "../../gateway/wiring/engine.ts";
+import { makeEngine, makeThreeDs, openGates } from "../../gateway/wiring/engine.ts";
 import { findEnrolment } from "./cards.ts";
 import { type Configurations, openLive, readSettings } from "./configuration.ts";
 

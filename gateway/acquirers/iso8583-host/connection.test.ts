@@ -9,9 +9,8 @@ import { type TestContext, test } from "node:test";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { openIdentities } from "../../../sandbox-bank/certificates/chains.ts";
 import type { CertificateTexts } from "../../certificates/certificate-files.ts";
-import { Connection } from "./connection.ts";
+import { Connection, makeGateAuthentication } from "./connection.ts";
 import { sandbox } from "./dialects/sandbox.ts";
-import { makeGateAuthentication } from "./message-authentication.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "connection-test-"));
 const day = 86_400_000;

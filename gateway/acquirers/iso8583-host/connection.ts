@@ -1,5 +1,6 @@
 /**
- * One connection to a host, over TLS or plain TCP: messages in, messages out. What is sent within
+ * One connection to a host, over TLS or plain TCP: messages in, messages out, with the codes that
+ * authenticate them. What is sent within
  * one turn of the event loop is written at once, because a write per message would cost more than
  * the message.
  */
@@ -12,12 +13,13 @@ import {
   FrameReader,
   frame,
   type IsoMessage,
+  makeAuthenticator,
+  responseMti,
 } from "@tollgate/protocols/iso8583";
 import type { CertificateTexts } from "../../certificates/certificate-files.ts";
 import { messageOf } from "../../values/problem.ts";
-import type { Address } from "../gates.ts";
+import type { Address, GateMacKey } from "../gates.ts";
 import type { Dialect } from "./dialect.ts";
-import type { GateAuthentication } from "./message-authentication.ts";
 
 const payloadBytesMax = 8_192;
 
@@ -200,4 +202,31 @@ function causeOf({ code = "error" }: NodeJS.ErrnoException): string {
   const fault = tlsFaults.get(code) ?? tlsFaults.get(alert);
   if (fault !== undefined) return `tls: ${fault} (${code})`;
   return code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS") ? `tls: ${code}` : code;
+}
+
+export type GateAuthentication = ReturnType<typeof makeGateAuthentication>;
+
+/**
+ * Message authentication of one gate: its keys leave their secrets here. A gate with a key demands
+ * a code in every message of the host; one without a genuine code is not believed, and the request
+ * that it may have answered stays unanswered. Decision 0029.
+ */
+export function makeGateAuthentication(
+  { specification, network }: Pick<Dialect, "specification" | "network">,
+  keys: readonly GateMacKey[] = [],
+  now?: () => number,
+) {
+  const networkMtis = new Set([network.mti, responseMti(network.mti)]);
+  const authenticator = makeAuthenticator(
+    specification,
+    (mti) => !network.isAuthenticated && networkMtis.has(mti),
+    now,
+  );
+  use(keys);
+  return { write: authenticator.write, read: authenticator.read, use };
+
+  /** From the next message on, on every connection. The newest key comes first, and writes. */
+  function use(given: readonly GateMacKey[] = []): void {
+    authenticator.use(given.map(({ id: _, key, ...rest }) => ({ ...rest, key: key.reveal() })));
+  }
 }

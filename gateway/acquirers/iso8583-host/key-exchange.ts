@@ -1,16 +1,22 @@
 /**
- * Keys that a host delivers by network messages, encrypted under the gate's zone key: what a
- * message must be for its key to be believed, and how it is answered. Keys leave their secrets here
- * and are nowhere logged. Decision 0029.
+ * Keys for message authentication: those that an operator types, and those that a host delivers by
+ * network messages, encrypted under the gate's zone key; what a message must be for its key to be
+ * believed, and how it is answered. Keys leave their secrets here and are nowhere logged. Decision
+ * 0029.
  */
 import { createHash } from "node:crypto";
 import {
   checkValueOf,
+  checkValueOfZoneKey,
   type IsoFields,
   type IsoMessage,
   KeyFault,
+  type MacAlgorithm,
+  macAlgorithms,
   responseMti,
   unwrapKey,
+  type ZoneCipher,
+  zoneKeyBytes,
 } from "@tollgate/protocols/iso8583";
 import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
@@ -18,7 +24,6 @@ import type { Clock } from "../../values/time.ts";
 import type { DeliveredKey, GateZoneKey, StoreKey } from "../gates.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Links } from "./links.ts";
-import { readMacKey } from "./message-authentication.ts";
 import { makeNetworkMessage } from "./messages.ts";
 
 type Wire = Pick<Dialect, "network" | "codes" | "keyExchange">;
@@ -131,4 +136,38 @@ function readDelivery(text: string, zone: GateZoneKey): DeliveredKey | string {
   }
   const digest = createHash("sha256").update(text).digest();
   return { algorithm, bytes, ...read, key: new Secret(key), digest };
+}
+
+export const zoneCiphers = Object.keys(zoneKeyBytes) as readonly ZoneCipher[];
+
+/** The zone key as an operator types it. */
+export function readZoneKey(given: string, cipher: ZoneCipher) {
+  const key = given.replace(/\s/g, "").toUpperCase();
+  const lengths = zoneKeyBytes[cipher].map((count) => count * 2);
+  if (!/^[0-9A-F]*$/.test(key) || !lengths.some((length) => length === key.length)) {
+    return new Problem(
+      `A zone key for ${cipher} is ${lengths.join(", ")} hexadecimal digits on standard input.`,
+    );
+  }
+  if (cipher === "tdes" && key.slice(0, 16) === key.slice(16, 32)) {
+    return new Problem("Two parts of the key are equal: that is single DES.");
+  }
+  return { key: new Secret(key), checkValue: checkValueOfZoneKey(cipher, key) };
+}
+
+export const macAlgorithmNames = Object.keys(macAlgorithms) as readonly MacAlgorithm[];
+
+/** A key as an operator types it, with its check value. A problem never quotes the key. */
+export function readMacKey(given: string, algorithm: MacAlgorithm) {
+  const key = given.replace(/\s/g, "").toUpperCase();
+  const lengths = macAlgorithms[algorithm].keyBytes.map((count) => count * 2);
+  if (!/^[0-9A-F]*$/.test(key) || !lengths.some((length) => length === key.length)) {
+    return new Problem(
+      `A key for ${algorithm} is ${lengths.join(", ")} hexadecimal digits on standard input.`,
+    );
+  }
+  if (algorithm !== "cmac" && key.slice(0, 16) === key.slice(16)) {
+    return new Problem("Both halves of the key are equal: that is single DES.");
+  }
+  return { key: new Secret(key), checkValue: checkValueOf(algorithm, key) };
 }

@@ -7,7 +7,7 @@ import type { GateSettings } from "../gates.ts";
 import { sandbox } from "./dialects/sandbox.ts";
 import { type LinkLimits, usualLinkLimits } from "./link.ts";
 import { type LinkShare, Links } from "./links.ts";
-import { makeGateAuthentication } from "./message-authentication.ts";
+import { makeGateAuthentication } from "./connection.ts";
 import { makeMessages } from "./messages.ts";
 import { Recent } from "./pending-answers.ts";
 import { makeAttempt, settings } from "./testing/attempts.ts";

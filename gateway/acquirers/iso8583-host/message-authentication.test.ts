@@ -5,7 +5,7 @@ import { startTestBank } from "@tollgate/sandbox-bank/testing";
 import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import type { GateKind, GateMacKey } from "../gates.ts";
-import { readMacKey } from "./message-authentication.ts";
+import { readMacKey } from "./key-exchange.ts";
 import { makeAttempt, settings } from "./testing/attempts.ts";
 import { each, makeStartWorld, outstanding, ports } from "./testing/bank-world.ts";
 import { answerTimeoutMs } from "./testing/connections.ts";

@@ -19,7 +19,7 @@ import type { TotalsMessage } from "./dialect.ts";
 import { askForKey, makeKeyExchange } from "./key-exchange.ts";
 import { type LinkState, usualLinkLimits } from "./link.ts";
 import { type LinkFacts, Links } from "./links.ts";
-import { makeGateAuthentication } from "./message-authentication.ts";
+import { makeGateAuthentication } from "./connection.ts";
 import { makeNetworkMessage } from "./messages.ts";
 import { Recent } from "./pending-answers.ts";
 

@@ -3,7 +3,6 @@
  * new settings. When the links change too, orders go over the old ones until the first new one is
  * up; then the old ones are drained, so that no order fails because of the change.
  */
-
 import { isDeepStrictEqual } from "node:util";
 import type { DecodeFault, IsoMessage } from "@tollgate/protocols/iso8583";
 import type { Acquirer } from "../acquirer.ts";
@@ -14,6 +13,7 @@ import {
   type RunningAcquirer,
   type StoreKey,
 } from "../gates.ts";
+import { type GateAuthentication, makeGateAuthentication } from "./connection.ts";
 import {
   dialects,
   type GateVersion,
@@ -31,7 +31,6 @@ import {
   usualLinkLimits,
 } from "./link.ts";
 import { type LinkFacts, type LinkShare, Links } from "./links.ts";
-import { type GateAuthentication, makeGateAuthentication } from "./message-authentication.ts";
 import { Recent } from "./pending-answers.ts";
 
 type Options = Iso8583Options & {

@@ -4,10 +4,7 @@
  * already is no change. A file never removes a key: the commands for keys do.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import {
-  macAlgorithmNames,
-  readMacKey,
-} from "../../acquirers/iso8583-host/message-authentication.ts";
+import { macAlgorithmNames, readMacKey } from "../../acquirers/iso8583-host/key-exchange.ts";
 import type { Merchant } from "../../orders/merchant.ts";
 import { listMacKeys, macKeyContext } from "../../storage/cards/mac-keys.ts";
 import { makeWalletKeyAdministration } from "../../storage/cards/wallets.ts";

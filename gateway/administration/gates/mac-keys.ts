@@ -7,7 +7,7 @@ import {
   readMacKey,
   readZoneKey,
   zoneCiphers,
-} from "../../acquirers/iso8583-host/message-authentication.ts";
+} from "../../acquirers/iso8583-host/key-exchange.ts";
 import { exchangeOverOwnLink, hasKeyExchange } from "../../acquirers/iso8583-host/own-link.ts";
 import { makeStoreKey } from "../../storage/cards/delivered-keys.ts";
 import { listMacKeys, macKeyContext, zoneKeyContext } from "../../storage/cards/mac-keys.ts";

@@ -25,8 +25,7 @@ import { makeCallbackStore } from "../callbacks/callbacks.ts";
 import type { ConfirmKeys } from "../cards/card-keys.ts";
 import { makeFindSealedCard, makePendingCardStore, makeReferenceStore } from "../cards/cards.ts";
 import { makeClaimToken, releaseToken } from "../cards/wallets.ts";
-import { makeBegin, makeCommit } from "../orders/commit.ts";
-import { makeEnter } from "../orders/enter-card.ts";
+import { makeBegin, makeCommit, makeEnter } from "../orders/commit.ts";
 import {
   countInDoubt,
   findAtPlace,

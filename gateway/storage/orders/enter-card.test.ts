@@ -11,8 +11,7 @@ import { eraseOrder, findOrdersOf } from "../cards/erasure.ts";
 import { makeRetentionStore } from "../cards/retention.ts";
 import { makeFixedName } from "../server/presence.ts";
 import { type DatabaseForTests, startDatabase } from "../testing/database-for-tests.ts";
-import { makeBegin, makeCommit } from "./commit.ts";
-import { makeEnter } from "./enter-card.ts";
+import { makeBegin, makeCommit, makeEnter } from "./commit.ts";
 import { makeFindOrders } from "./find-orders.ts";
 
 const { merchantId } = draft;

@@ -13,8 +13,7 @@ import { besideOthers, hotPlanner, type Query } from "../server/database.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
 import { startPostgres15 } from "../testing/postgres-15.ts";
 import { makeSell } from "../testing/sales.ts";
-import { beginStatement, moveStatement, writtenStatement } from "./commit.ts";
-import { enterStatement } from "./enter-card.ts";
+import { beginStatement, moveStatement, writtenStatement, enterStatement } from "./commit.ts";
 import * as find from "./find-orders.ts";
 import { addOrders } from "./generated-orders.ts";
 

@@ -21,7 +21,7 @@ import { dialects } from "../connector.ts";
 import type { Dialect } from "../dialect.ts";
 import { sandbox } from "../dialects/sandbox.ts";
 import { Link, type LinkLimits, usualLinkLimits } from "../link.ts";
-import { makeGateAuthentication } from "../message-authentication.ts";
+import { makeGateAuthentication } from "../connection.ts";
 import { Recent } from "../pending-answers.ts";
 import { startIso8583Acquirer } from "../running-acquirer.ts";
 import { settings } from "./attempts.ts";
