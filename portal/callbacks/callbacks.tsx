@@ -2,16 +2,25 @@
  * The deliveries of callbacks: filters, a list in pages, and a button that sends the filtered
  * callbacks again. The first page refreshes itself while its window is visible.
  */
-import { Button } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Head, Time } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { useMessages } from "../language/language.tsx";
+import { FilterButton } from "../orders/filter-button.tsx";
+import { changeFilter, FilterBar } from "../orders/filters.tsx";
+import { configured, useKnown } from "../orders/order-query.ts";
 import { useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { Link, useAddress } from "../shell/url.tsx";
-import { type Delivery, filters, idOf, readDeliveryQuery, resultOf } from "./delivery-query.ts";
-import { DeliveryFilters } from "./filters.tsx";
+import {
+  type Delivery,
+  filters,
+  idOf,
+  readDeliveryQuery,
+  resultOf,
+  states,
+} from "./delivery-query.ts";
 import { ResendMany } from "./resend.tsx";
 import { DeliveryState } from "./state.tsx";
 
@@ -88,5 +97,44 @@ function LastResult({ callback }: CellProps) {
     <span data-failed={isFailed || undefined}>
       <b>{text || "–"}</b> {tries > 0 && <small>{messages.triesMade(tries)}</small>}
     </span>
+  );
+}
+
+/** The filters of deliveries, in the address: state, endpoint, merchant, receiver and time. */
+function DeliveryFilters() {
+  const messages = useMessages();
+  const { isOperator } = useUser();
+  const { endpoint, merchant } = configured(useKnown().data);
+  const state = states.map((value) => ({ value, label: messages.callbackStates[value] }));
+  const choices = { state, endpoint, merchant };
+  const names = isOperator
+    ? (["state", "endpoint", "merchant"] as const)
+    : (["state", "endpoint"] as const);
+  const offered = names.map((name) => {
+    return { name, label: messages[name], choices: choices[name], isSingle: true };
+  });
+  return (
+    <FilterBar offered={offered} own={filters}>
+      <TextFilter name="host" label={messages.receiverHost} />
+      <TextFilter name="order" label={messages.order} />
+    </FilterBar>
+  );
+}
+
+type TextProps = { readonly name: string; readonly label: string };
+
+function TextFilter({ name, label }: TextProps) {
+  const value = useAddress().query.get(name) ?? "";
+  const change = (to: string) => changeFilter({ [name]: to }, { replaces: true });
+  return (
+    <FilterButton label={label} chosen={value} clear={() => change("")}>
+      <TextInput
+        size="xs"
+        label={label}
+        value={value}
+        data-autofocus
+        onChange={({ currentTarget }) => change(currentTarget.value)}
+      />
+    </FilterButton>
   );
 }

@@ -1,12 +1,27 @@
-/** The gates: the connections to acquirers, and whether they are up. */
+/**
+ * The gates: the connections to acquirers, and whether they are up; one gate; and the directory
+ * servers.
+ */
 import { ActionButton } from "../actions/action-button.tsx";
-import { Head, Mark } from "../design/details.tsx";
+import { Settings } from "../actions/result.tsx";
+import { type Row, useRows } from "../actions/values.ts";
+import { Facts, Head, Loaded, LoadedPart, Mark, Section } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
-import { Name } from "../design/table.tsx";
+import { Name, Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
-import { useAnswer } from "../shell/call.ts";
-import { Directories } from "./directories.tsx";
-import { currenciesOf, type GateLine, hostOf, linkColour } from "./gate-lines.ts";
+import { EndpointTable } from "../merchants/endpoint-table.tsx";
+import { type OutputOf, useAnswer } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
+import { useAddress } from "../shell/url.tsx";
+import {
+  addressOf,
+  currenciesOf,
+  filesOf,
+  type GateLine,
+  hostOf,
+  keyActionsFor,
+  linkColour,
+} from "./gate-lines.ts";
 
 export function Gates() {
   const messages = useMessages();
@@ -50,5 +65,139 @@ export function GateState({ gate }: { readonly gate: GateLine }) {
     <Mark kind={linkColour(gate)}>
       {gate.up} / {gate.wanted}
     </Mark>
+  );
+}
+
+type GateDetail = OutputOf<"GET /gates/:gate">;
+
+/** One gate: its settings, its keys for message authentication, and the endpoints that use it. */
+export function Gate() {
+  const found = useAnswer("GET /gates/:gate", { gate: useAddress().item });
+  return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
+}
+
+function Shown({ detail }: { readonly detail: GateDetail }) {
+  const messages = useMessages();
+  const { line, settings, endpoints } = detail;
+  const values = { gate: line.name };
+  return (
+    <div className="screen stack">
+      <Head
+        back={{ to: "gates", label: messages.gates }}
+        title={line.name}
+        state={<GateState gate={line} />}
+      >
+        <ActionButton action="gate set" values={values} known={settings} />
+        <ActionButton name={line.name} action="gate remove" values={values} />
+      </Head>
+      <Facts
+        facts={[
+          [messages.id, <code key="id">{line.id}</code>],
+          [messages.dialect, line.kind],
+          [messages.fields.host, line.host],
+          [messages.fields.currencies, currenciesOf(line, messages.everyCurrency)],
+        ]}
+      />
+      <div className="columns">
+        <Settings settings={settings} />
+        <MacKeys detail={detail} />
+      </div>
+      <Section title={messages.fields.endpoints}>
+        <EndpointTable endpoints={endpoints} none={messages.unusedGate} withMerchant />
+      </Section>
+    </div>
+  );
+}
+
+function MacKeys({ detail: { line, hasZoneKey } }: { readonly detail: GateDetail }) {
+  const messages = useMessages();
+  const { may } = useUser();
+  const gate = line.name;
+  const found = useRows("gate mac-key list", { gate });
+  return (
+    <Section title={messages.macKeys}>
+      <LoadedPart query={found}>
+        {(keys) =>
+          keys.length === 0 ? (
+            <p className="quiet">{messages.noMacKeys}</p>
+          ) : (
+            <ul className="items">
+              {keys.map(({ id = "", algorithm, bytes, checkValue, writes }) => (
+                <li key={id}>
+                  <b>{checkValue}</b>
+                  <span className="quiet">
+                    {algorithm}, {bytes} bytes
+                  </span>
+                  {writes === "true" && <Mark kind="approved">{messages.writes}</Mark>}
+                  <ActionButton
+                    name={checkValue}
+                    action="gate mac-key drop"
+                    values={{ gate, id }}
+                  />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </LoadedPart>
+      {may("manage_keys") && (
+        <div className="row-actions start">
+          {keyActionsFor(hasZoneKey).map((action) => (
+            <ActionButton key={action} action={action} name={gate} values={{ gate }} />
+          ))}
+        </div>
+      )}
+    </Section>
+  );
+}
+
+const right = "change_acquiring";
+
+/** The directory servers of 3-D Secure. */
+function Directories() {
+  const messages = useMessages();
+  const { may } = useUser();
+  const found = useRows("directory list");
+  return (
+    <Section
+      title={messages.directories}
+      action={<ActionButton action="directory put" label={messages.newDirectory} />}
+    >
+      <LoadedPart query={found}>
+        {(servers) => (
+          <Table
+            rows={servers}
+            none={messages.noDirectories}
+            keyOf={({ name = "" }) => name}
+            columns={[
+              [messages.fields.name, ({ name }) => <b>{name}</b>],
+              [messages.files, (server) => <Files server={server} />],
+              [messages.network, ({ networks }) => networks, "quiet"],
+              [messages.cardRanges, ({ ranges }) => ranges, "number plain"],
+              [messages.address, addressOf, "wide quiet"],
+            ]}
+            actions={may(right) && (({ name = "" }) => <ServerActions name={name} />)}
+          />
+        )}
+      </LoadedPart>
+    </Section>
+  );
+}
+
+function Files({ server }: { readonly server: Row }) {
+  const [colour, text] = filesOf(server, useMessages().good);
+  return <Mark kind={colour}>{text}</Mark>;
+}
+
+function ServerActions({ name }: { readonly name: string }) {
+  // The form starts with the current settings.
+  const [known] = useRows("directory show", { name }).data ?? [];
+  const values = { name };
+  return (
+    <>
+      {known && <ActionButton action="directory put" values={values} known={known} />}
+      <ActionButton action="directory refresh" values={values} />
+      <ActionButton name={name} action="directory remove" values={values} />
+    </>
   );
 }

@@ -13,9 +13,8 @@ import { useKeys } from "../shell/keys.ts";
 import { useAddress } from "../shell/url.tsx";
 import type { Done } from "./action-texts.ts";
 import { Actions, Confirmation } from "./actions.tsx";
-import { FieldList } from "./message.tsx";
 import { detailsOf, fieldsOf, isUnfinished, type OrderDetail, totalsOf } from "./order-texts.ts";
-import { Timeline } from "./timeline.tsx";
+import { FieldList, Timeline } from "./timeline.tsx";
 
 /** The interval at which an unfinished order is read again. */
 const liveEveryMs = 3_000;

@@ -2,14 +2,24 @@
  * The orders: search, filters, the list in pages, and the export. All that the user has chosen is
  * in the address. The first page refreshes itself while its window is visible.
  */
+import { Button } from "@mantine/core";
+import { useRef, useState } from "react";
 import { Head } from "../design/details.tsx";
+import { Icon } from "../design/icons.tsx";
 import { List } from "../design/list.tsx";
-import { useLanguage } from "../language/language.tsx";
-import { useAnswer } from "../shell/call.ts";
+import { useLanguage, useMessages } from "../language/language.tsx";
+import { call, useAnswer } from "../shell/call.ts";
 import { useAddress } from "../shell/url.tsx";
-import { Export } from "./export.tsx";
 import { Filters } from "./filters.tsx";
-import { filters, kindsOfSearch, readOrdersQuery } from "./order-query.ts";
+import {
+  dayOf,
+  exportedRowsMax,
+  filters,
+  kindsOfSearch,
+  type OrdersInput,
+  readOrdersQuery,
+  readParts,
+} from "./order-query.ts";
 import { OrderTable } from "./order-table.tsx";
 import { Search } from "./search.tsx";
 import { Views } from "./views.tsx";
@@ -63,4 +73,56 @@ function Searched({ search }: { readonly search: string }) {
   const kinds = kindsOfSearch(search).map((kind) => messages.searchKinds[kind]);
   const list = new Intl.ListFormat(code, { type: "disjunction" }).format(kinds);
   return <h2 className="searched">{messages.searchedBy(search, list)}</h2>;
+}
+
+/**
+ * Exports the filtered list into a file that the browser saves. The gateway writes it part by part.
+ * The button counts the rows, and a second press stops the export.
+ */
+function Export({ input }: { readonly input: OrdersInput }) {
+  const messages = useMessages();
+  const [count, setCount] = useState<number>();
+  const [note, setNote] = useState("");
+  const stopping = useRef<AbortController>(undefined);
+
+  const start = async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    stopping.current = controller;
+    setNote("");
+    setCount(0);
+    try {
+      const read = (part: OrdersInput) => call("GET /exports/orders", part, { signal });
+      const { parts, rows } = await readParts(input, read, setCount);
+      save(parts, `orders-${dayOf(new Date())}.csv`);
+      if (rows >= exportedRowsMax) setNote(messages.exportTooLong(exportedRowsMax));
+    } catch {
+      if (!signal.aborted) setNote(messages.exportFailed);
+    }
+    setCount(undefined);
+  };
+  const isRunning = count !== undefined;
+  return (
+    <>
+      <span className="note" role="status">
+        {isRunning ? messages.exporting(count) : note}
+      </span>
+      <Button
+        variant="default"
+        leftSection={<Icon name={isRunning ? "close" : "download"} size={14} />}
+        onClick={() => (isRunning ? stopping.current?.abort() : void start())}
+      >
+        {isRunning ? messages.cancel : messages.exportCsv}
+      </Button>
+    </>
+  );
+}
+
+function save(parts: readonly string[], name: string): void {
+  const address = URL.createObjectURL(new Blob([...parts], { type: "text/csv;charset=utf-8" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
 }

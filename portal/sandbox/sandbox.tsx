@@ -1,13 +1,28 @@
 /**
  * The sandbox of staging: test payments, test cards, the bank's switches, and the compared ledgers.
  */
-import { Head, Loaded, Tabs } from "../design/details.tsx";
+import { Button, Checkbox, TextInput } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { usePerformer } from "../actions/performer.tsx";
+import { Head, Loaded, Mark, Section, Tabs } from "../design/details.tsx";
+import { List } from "../design/list.tsx";
+import { Refusal } from "../design/states.tsx";
+import { Status } from "../design/status.tsx";
+import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
-import { useAnswer } from "../shell/call.ts";
-import { Cards, PayButton } from "./cards.tsx";
-import { Ledger } from "./ledger.tsx";
-import { Switches } from "./switches.tsx";
-import { endpointNamed, type Payment, payments, type SandboxView } from "./test-payments.ts";
+import { call, useAnswer } from "../shell/call.ts";
+import { submitting } from "../shell/keys.ts";
+import { Link } from "../shell/url.tsx";
+import {
+  type Booked,
+  comparisonOf,
+  describeCard,
+  endpointFor,
+  endpointNamed,
+  type Payment,
+  payments,
+  type SandboxView,
+} from "./test-payments.ts";
 
 export function Sandbox() {
   const messages = useMessages();
@@ -55,5 +70,211 @@ function TestPayments({ sandbox }: { readonly sandbox: SandboxView }) {
         );
       })}
     </ul>
+  );
+}
+
+/**
+ * The bank's catalogue: every test card with what happens to a payment, and a button that pays with
+ * it.
+ */
+function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
+  const messages = useMessages();
+  const groups = Map.groupBy(sandbox.cards, ({ group }) => group);
+  return (
+    <>
+      <p className="quiet">{messages.cardHint}</p>
+      {[...groups].map(([group, cards]) => (
+        <Section key={group} title={group}>
+          <Table
+            rows={cards}
+            keyOf={({ name }) => name}
+            columns={[
+              [
+                messages.card,
+                ({ name, card }) => (
+                  <>
+                    <b>{name}</b>
+                    <code>{card}</code>
+                  </>
+                ),
+                "test-card",
+              ],
+              [messages.whatHappens, ({ what }) => describeCard(what), "text quiet"],
+            ]}
+            actions={({ name }) => (
+              <PayButton
+                label={messages.payWith(name)}
+                payment={{ card: name, endpoint: endpointFor(group, sandbox) }}
+              />
+            )}
+          />
+        </Section>
+      ))}
+    </>
+  );
+}
+
+type PayButtonProps = { readonly label: string; readonly payment: Payment };
+
+/**
+ * Pays, and shows the result with a link to the order. A challenge of the cardholder opens with a
+ * further click.
+ */
+function PayButton({ label, payment }: PayButtonProps) {
+  const messages = useMessages();
+  const pay = usePerformer(() => call("POST /sandbox/pay", payment));
+  const { data } = pay;
+  return (
+    <>
+      <div className="line">
+        <Button variant="default" loading={pay.isPending} onClick={() => pay.mutate()}>
+          {label}
+        </Button>
+        {data && (
+          <span className="line" role="status">
+            <Status status={data.status} />
+            <Link to={`orders/${data.order}`}>{data.order}</Link>
+          </span>
+        )}
+      </div>
+      {data?.redirect !== undefined && (
+        <Button component="a" href={data.redirect}>
+          {messages.goOnAtBank}
+        </Button>
+      )}
+      <Refusal text={pay.error?.message} />
+    </>
+  );
+}
+
+const againEveryMs = 5_000;
+
+/** Compares the bank's ledger with the gateway's orders, and shows every difference. */
+function Ledger() {
+  const messages = useMessages();
+  const found = useAnswer("GET /sandbox/ledger", {}, { everyMs: againEveryMs });
+  return (
+    <List
+      found={found}
+      rowsOf={({ booked }) => booked}
+      none={[messages.noBookings, messages.noBookingsHint]}
+    >
+      {(booked) => <Books booked={booked} />}
+    </List>
+  );
+}
+
+function Books({ booked }: { readonly booked: readonly Booked[] }) {
+  const messages = useMessages();
+  const differing = booked.filter(({ differs }) => differs).length;
+  const show = (money: Booked["bank"]) =>
+    money === undefined ? messages.nothingBooked : `${money.text} ${money.currency}`;
+  return (
+    <>
+      <p className="quiet">{messages.ledgerHint}</p>
+      <p className={differing === 0 ? "success" : "refusal"} role="status">
+        {differing === 0 ? messages.booksAgree : messages.booksDiffer(differing)}
+      </p>
+      <Table
+        rows={booked}
+        keyOf={({ reference }) => reference}
+        columns={[
+          [
+            messages.order,
+            ({ order }) =>
+              order === undefined ? (
+                messages.unknownHere
+              ) : (
+                <Link to={`orders/${order}`}>{order}</Link>
+              ),
+          ],
+          [messages.reference, ({ reference }) => <code>{reference}</code>, "mono"],
+          [messages.atBank, ({ bank }) => show(bank), "number plain"],
+          [
+            messages.here,
+            ({ gateway, isHeld }) => (
+              <>
+                {show(gateway)} {isHeld && <small>{messages.held}</small>}
+              </>
+            ),
+            "number plain",
+          ],
+          [messages.difference, (row) => <Comparison row={row} />],
+        ]}
+      />
+    </>
+  );
+}
+
+function Comparison({ row }: { readonly row: Booked }) {
+  const [colour, word] = comparisonOf(row);
+  return <Mark kind={colour}>{useMessages()[word]}</Mark>;
+}
+
+type Switch = SandboxView["switches"][number];
+
+/** The bank's switches: what it answers, after which delay, and with which deliberate errors. */
+function Switches({ sandbox }: { readonly sandbox: SandboxView }) {
+  const messages = useMessages();
+  const changed = sandbox.switches.filter(({ isOff }) => !isOff).length;
+  return (
+    <>
+      {changed > 0 && <p className="quiet">{messages.changedSwitches(changed)}</p>}
+      <ul className="items">
+        {sandbox.switches.map((each) => (
+          <li key={each.name}>
+            <OneSwitch of={each} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function OneSwitch({ of: { name, value, what, takes, isFlag, isOff } }: { readonly of: Switch }) {
+  const messages = useMessages();
+  const [written, setWritten] = useState(value);
+  useEffect(() => setWritten(value), [value]);
+  const set = usePerformer((next: string) => call("POST /sandbox/switch", { name, value: next }));
+  return (
+    <form
+      className="line switch"
+      onSubmit={submitting(() => set.mutate(written))}
+      data-changed={isOff ? undefined : true}
+    >
+      <div>
+        <b>{name}</b>
+        <small>{what}</small>
+      </div>
+      {isFlag ? (
+        <Checkbox
+          size="md"
+          aria-label={name}
+          checked={value === "true"}
+          onChange={({ currentTarget }) => set.mutate(String(currentTarget.checked))}
+        />
+      ) : (
+        <div className="line">
+          <TextInput
+            aria-label={name}
+            placeholder={messages.usual}
+            title={takes}
+            value={written}
+            onChange={({ currentTarget }) => setWritten(currentTarget.value)}
+          />
+          {written !== value && (
+            <Button type="submit" loading={set.isPending}>
+              {messages.set}
+            </Button>
+          )}
+          {!isOff && written === value && (
+            <Button variant="default" onClick={() => set.mutate("")}>
+              {messages.reset}
+            </Button>
+          )}
+        </div>
+      )}
+      <Refusal text={set.error?.message} />
+    </form>
   );
 }

@@ -47,11 +47,11 @@ const items: Screens = {
   orders: screen("Order", () => import("../order/order.tsx")),
   callbacks: screen("Callback", () => import("../callbacks/callback.tsx")),
   requests: screen("Request", () => import("../requests/request.tsx")),
-  "payment-links": screen("PaymentLink", () => import("../links/link.tsx")),
-  merchants: screen("Merchant", () => import("../merchants/merchant.tsx")),
+  "payment-links": screen("PaymentLink", () => import("../links/links.tsx")),
+  merchants: screen("Merchant", () => import("../merchants/merchants.tsx")),
   endpoints: screen("Endpoint", () => import("../merchants/endpoint.tsx")),
-  gates: screen("Gate", () => import("../gates/gate.tsx")),
-  reconciliation: screen("ReconciledDay", () => import("../reconciliation/day.tsx")),
+  gates: screen("Gate", () => import("../gates/gates.tsx")),
+  reconciliation: screen("ReconciledDay", () => import("../reconciliation/reconciliation.tsx")),
 };
 const firstScreen = "orders";
 

@@ -1,14 +1,21 @@
-/** The users of the portal with their roles, and their sessions. */
+/**
+ * The users of the portal with their roles and sessions, and the requests that wait for the
+ * approval of a second person.
+ */
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Fragment, useState } from "react";
 import { Sessions } from "../account/sessions.tsx";
-import { ActionButton } from "../actions/action-button.tsx";
+import { actionsFor, type Listed, roleName, signInBy, type UserAction } from "../account/users.ts";
+import { ActionButton, ActionWindow } from "../actions/action-button.tsx";
 import { usePerformer } from "../actions/performer.tsx";
-import { Head, LoadedPart, Tabs } from "../design/details.tsx";
+import { Head, LoadedPart, Mark, Stamp, Tabs, Time } from "../design/details.tsx";
+import { Icon } from "../design/icons.tsx";
+import { List } from "../design/list.tsx";
 import { Nothing, Refusal } from "../design/states.tsx";
+import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { call, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
-import { Approvals } from "./approvals.tsx";
-import { UserTable } from "./user-table.tsx";
 
 /** A merchant's administrator adds users of that merchant. */
 export function Team() {
@@ -72,6 +79,126 @@ function TeamSessions() {
       <LoadedPart query={found}>
         {({ sessions }) => <Sessions sessions={sessions} end={(session) => end.mutate(session)} />}
       </LoadedPart>
+    </>
+  );
+}
+
+/** A table of users with the actions on each. */
+function UserTable({ users }: { readonly users: readonly Listed[] }) {
+  const messages = useMessages();
+  const { isOperator } = useUser();
+  return (
+    <Table
+      rows={users}
+      keyOf={({ login }) => login}
+      columns={[
+        [messages.login, ({ login }) => <b>{login}</b>],
+        [messages.fields.role, ({ role }) => roleName(messages, role)],
+        isOperator && [messages.merchant, ({ merchant }) => merchant],
+        [messages.signInBy, (user) => signInBy(user, messages)],
+        [
+          messages.lastSeen,
+          ({ seenAt }) => (seenAt === undefined ? "–" : <Time at={seenAt} />),
+          "quiet",
+        ],
+        [messages.state, (user) => <State user={user} />],
+      ]}
+      actions={(user) => <Tools user={user} />}
+    />
+  );
+}
+
+type UserProps = { readonly user: Listed };
+
+function State({ user: { enabled, isIdle } }: UserProps) {
+  const messages = useMessages();
+  return (
+    <>
+      <Mark kind={enabled ? "approved" : "declined"}>
+        {enabled ? messages.enabled : messages.disabled}
+      </Mark>
+      {enabled && isIdle && <div className="quiet">{messages.idle}</div>}
+    </>
+  );
+}
+
+function Tools({ user }: UserProps) {
+  const { buttons, actionsFor: nameOf } = useMessages();
+  const actions = actionsFor(user, useUser());
+  const [asked, ask] = useState<UserAction>("user role");
+  const [isOpen, setOpen] = useState(false);
+  if (actions.length === 0) return null;
+  const { login, role } = user;
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon aria-label={nameOf(login)}>
+            <Icon name="dots" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {actions.map((action) => (
+            <Fragment key={action}>
+              {(action === "user disable" || action === "user enable") && <Menu.Divider />}
+              <Menu.Item
+                onClick={() => {
+                  ask(action);
+                  setOpen(true);
+                }}
+              >
+                {buttons[action]}
+              </Menu.Item>
+            </Fragment>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <ActionWindow
+        isOpen={isOpen}
+        close={() => setOpen(false)}
+        action={asked}
+        name={login}
+        values={{ login }}
+        known={{ role }}
+      />
+    </>
+  );
+}
+
+/** Requests that wait for the approval of a second person. Users cannot approve their own. */
+function Approvals() {
+  const messages = useMessages();
+  const found = useAnswer("GET /approvals", {});
+  const give = usePerformer((id: string) =>
+    call("POST /actions/run", { action: "approval give", values: { id } }),
+  );
+  return (
+    <>
+      <Refusal text={give.error?.message} />
+      <List
+        found={found}
+        rowsOf={({ approvals }) => approvals}
+        none={[messages.noApprovals, messages.approvalsHint]}
+        keyOf={({ id }) => id}
+        columns={[
+          [messages.id, ({ id }) => id],
+          [messages.operation, ({ work }) => <b>{work}</b>],
+          [
+            messages.askedBy,
+            ({ askedBy, askedAt }) => <Stamp at={askedAt} by={askedBy} />,
+            "quiet",
+          ],
+        ]}
+        actions={({ id, work, isGiven, isOwn }) =>
+          isGiven
+            ? messages.given
+            : !isOwn && (
+                <Button aria-label={messages.giveFor(work)} onClick={() => give.mutate(id)}>
+                  {messages.give}
+                </Button>
+              )
+        }
+      />
     </>
   );
 }
