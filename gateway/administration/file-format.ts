@@ -25,7 +25,7 @@ export function formatFields(wordsHelp: Help) {
   };
 }
 
-export type FormatGiven = Given<ReturnType<typeof formatFields>>;
+type FormatGiven = Given<ReturnType<typeof formatFields>>;
 
 /** Returns the sandbox's format with the changes that the user has given. */
 export function readFormat<Column extends string, Word extends string>(

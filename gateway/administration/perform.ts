@@ -3,7 +3,6 @@
  * the second person, does the work and writes the audit. A trial does the work, rolls it back and
  * returns what would happen.
  */
-
 import { cellsAside, readAside } from "../storage/cells/cells.ts";
 import { makeAdministration } from "../storage/configuration/administration.ts";
 import { takeApproval } from "../storage/people/approvals.ts";
@@ -26,7 +25,7 @@ import {
 } from "./session.ts";
 
 /** What the command line or the portal adds to an open installation. */
-export type Face = Pick<
+type Face = Pick<
   Session,
   | ("findings" | "reason" | "user" | "report" | "warn" | "confirm" | "progress" | "once" | "seen")
   | "node"
@@ -259,6 +258,6 @@ function printValue(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [String(value)];
 }
 
-export function isContent(value: unknown): value is Content {
+function isContent(value: unknown): value is Content {
   return typeof value === "object" && value !== null && "open" in value;
 }

@@ -118,7 +118,7 @@ export type RunningNode = {
 };
 
 /** Notes whether the action has found something that a person has to look at. */
-export type Findings = { note(): void; exist(): boolean };
+type Findings = { note(): void; exist(): boolean };
 
 export function makeFindings(): Findings {
   let found = false;

@@ -10,7 +10,7 @@ import { Problem } from "../values/problem.ts";
 import { type Field, type Help, textsOf, written } from "./field.ts";
 import { printSwitch } from "./readers.ts";
 
-export type FileValue = string | number | boolean | readonly string[];
+type FileValue = string | number | boolean | readonly string[];
 export type FileEntry = Readonly<Record<string, FileValue>>;
 /** The given settings by the names of their fields. It may contain other fields. */
 export type GivenSettings = Readonly<Record<string, unknown>>;

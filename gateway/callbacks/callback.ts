@@ -54,7 +54,7 @@ export type AttemptRecord = {
   readonly decision: DeliveryDecision;
 };
 
-export type CallbackClaim = {
+type CallbackClaim = {
   readonly now: Instant;
   /** The lease of the claiming node. */
   readonly until: Instant;

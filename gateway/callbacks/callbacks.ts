@@ -3,13 +3,33 @@
  * holds a lease for every callback in flight on this node: what a node defers or loses is claimed
  * there again.
  */
-import { type AddressSettings, makeAddressChecks, readAddressOptions } from "./addresses.ts";
-import { type CallbackStore, type Callback, type CallbackRequest, callbackLeaseMs, type DeliveryAttempt, type DeliveryDecision, decide, type RetryOptions } from "./callback.ts";
-import { startCallbackWorker, activeMax, type CallbackWorker, makeDeliveryLimiter, queuedMax } from "./callback-worker.ts";
-import { type CallbackJournal, type MessageDependencies, makeBuildMessage, makeRewrite } from "./message.ts";
 import type { Step } from "../orders/advance.ts";
 import type { Order } from "../orders/order.ts";
 import { type Clock, hours, later, systemClock } from "../values/time.ts";
+import { type AddressSettings, makeAddressChecks, readAddressOptions } from "./addresses.ts";
+import {
+  type Callback,
+  type CallbackRequest,
+  type CallbackStore,
+  callbackLeaseMs,
+  type DeliveryAttempt,
+  type DeliveryDecision,
+  decide,
+  type RetryOptions,
+} from "./callback.ts";
+import {
+  activeMax,
+  type CallbackWorker,
+  makeDeliveryLimiter,
+  queuedMax,
+  startCallbackWorker,
+} from "./callback-worker.ts";
+import {
+  type CallbackJournal,
+  type MessageDependencies,
+  makeBuildMessage,
+  makeRewrite,
+} from "./message.ts";
 
 type Options = Omit<MessageDependencies, "clock"> &
   Pick<DeliveryDependencies, "observe"> & {
@@ -62,7 +82,7 @@ export function openCallbacks(options: Options) {
   };
 }
 
-export type DeliveryDependencies = {
+type DeliveryDependencies = {
   readonly store: CallbackStore;
   readonly worker: CallbackWorker;
   readonly buildMessage: (callback: Callback, order: Order) => CallbackRequest | undefined;

@@ -19,7 +19,7 @@ import { type Clock, hours, type Instant } from "../values/time.ts";
 import { printResult, type ResultFields, resultNames } from "../views/result.ts";
 import type { Callback, CallbackRequest } from "./callback.ts";
 
-export type MessageOptions = {
+type MessageOptions = {
   readonly fields: ResultFields;
   readonly method: CallbackMethod;
   /**

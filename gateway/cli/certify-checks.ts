@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Announced, type CertifyStage, PointsLost } from "./certify-stage.ts";
 
-export type CertifyCheck = {
+type CertifyCheck = {
   readonly name: string;
   readonly played: string;
   readonly expected: string;

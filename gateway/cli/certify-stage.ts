@@ -16,7 +16,7 @@ import {
   makeForward,
 } from "./demonstration-merchant.ts";
 
-export type StageOptions = {
+type StageOptions = {
   readonly purchaseUrl: string;
   readonly callbackUrl: string;
   /** The URL of an order, which contains `{order}`. */
@@ -27,10 +27,10 @@ export type StageOptions = {
   readonly asksWithinMs: number;
 };
 
-export const orderStates = ["open", "paid", "failed", "refunded"] as const;
-export type OrderState = (typeof orderStates)[number];
+const orderStates = ["open", "paid", "failed", "refunded"] as const;
+type OrderState = (typeof orderStates)[number];
 
-export type CertifyCard = { readonly number: string; readonly cvv: string };
+type CertifyCard = { readonly number: string; readonly cvv: string };
 
 /** A result of the gateway with the callback that announces it. */
 export type Announced = {

@@ -102,7 +102,7 @@ export async function openDemonstrationMerchant(gateway: string) {
   }
 }
 
-export type Forward = (request: CallbackRequest) => Promise<SendOutcome>;
+type Forward = (request: CallbackRequest) => Promise<SendOutcome>;
 
 /**
  * Sends a callback with the gateway's own sender, so that the receiver gets the same bytes. Only

@@ -36,7 +36,7 @@ import {
 type LoadOrder = (order: Order) => Promise<Order>;
 
 /** The queues that gather the reads and commits of all orders. */
-export type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
+type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
   Pick<SearchDependencies, "findBySerial"> &
   Pick<ClaimDependencies, "findDue" | "findOwned"> &
   Pick<PageDependencies, "enter"> & {

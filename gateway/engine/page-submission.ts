@@ -25,7 +25,7 @@ export type Submission = {
 };
 
 /** Month and year have two digits each. */
-export type SubmittedCard = {
+type SubmittedCard = {
   readonly number: CardNumber;
   readonly expiryMonth: string;
   readonly expiryYear: string;
@@ -82,7 +82,7 @@ export function wantedFieldsOf(
   return wantsState && customer.state === undefined ? [...absent, "state"] : absent;
 }
 
-export type SubmissionFault = {
+type SubmissionFault = {
   readonly field: "number" | "expiry" | "cvv" | "holderName" | WantedField;
   readonly problem: "missing" | "invalid" | "expired";
 };

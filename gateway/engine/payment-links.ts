@@ -24,7 +24,7 @@ import type { FindExisting } from "./find.ts";
 import { type Asked, wantedFieldsOf } from "./page-submission.ts";
 import { isOn, needsCvvAt, type PageDependencies } from "./payment-page.ts";
 
-export type LinkStore = {
+type LinkStore = {
   find(link: LinkKey): Promise<PaymentLink | undefined>;
   /** Whether the page has a use of the link; a page that has one keeps it. */
   reserve(link: LinkKey, page: string, now: Instant): Promise<boolean>;
@@ -47,13 +47,13 @@ type Dependencies = {
  * taken, and a payment is in progress. `paid`: all uses were paid, by these orders. `disabled`: its
  * endpoint or merchant is.
  */
-export type PaymentLinkState =
+type PaymentLinkState =
   | { readonly kind: "open"; readonly page: string }
   | { readonly kind: "waiting"; readonly order: Order }
   | { readonly kind: "paid"; readonly orders: readonly Order[] }
   | { readonly kind: "in_use" | "closed" | "expired" | "disabled" };
 
-export type FoundLink = {
+type FoundLink = {
   readonly link: PaymentLink;
   readonly endpoint: Endpoint;
   /** What its page asks for. */

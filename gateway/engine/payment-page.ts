@@ -53,7 +53,7 @@ export type PageOrder = {
   readonly state: PageState;
 };
 
-export type PageState =
+type PageState =
   /** `refused`: why the card before was refused. */
   | { readonly kind: "awaiting_card"; readonly refused: Reason | undefined }
   /** The order waits for a card, but the endpoint or its merchant is disabled. */

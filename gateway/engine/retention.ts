@@ -37,7 +37,7 @@ export type RetentionStore = RemovedReferences & {
   destroy(cards: readonly CardOfMerchant[]): Promise<void>;
 };
 
-export type KeepDays = { readonly paid: number; readonly unpaid: number };
+type KeepDays = { readonly paid: number; readonly unpaid: number };
 
 type Dependencies = {
   readonly store: RetentionStore;

@@ -111,7 +111,7 @@ function isNewer(order: Order, seen: Run["seen"]): boolean {
  * Reports what a browser, a merchant or a directory server tells of an order: it is committed
  * before the reporter is answered, and the effects that follow from it run in the background.
  */
-export type Report = (order: Order, event: OrderEvent) => Promise<Order | Failure>;
+type Report = (order: Order, event: OrderEvent) => Promise<Order | Failure>;
 
 export function makeReport(apply: Apply, runner: OrderRunner): Report {
   return async (order, event) => {

@@ -137,7 +137,7 @@ export function healthRoutes(options: HealthOptions): readonly HttpRoute[] {
 }
 
 /** Those that anyone may ask: in production, figures are on the operator's own port or on none. */
-export function publicHealth(
+function publicHealth(
   routes: readonly HttpRoute[],
   environment: "production" | "staging",
 ): readonly HttpRoute[] {

@@ -76,8 +76,6 @@ export type RequestError = {
 };
 export type ErrorReply = { readonly contentType: string; readonly body: string };
 
-export type HttpServer = ReturnType<typeof makeServer>;
-
 /**
  * A client may send requests before it has the answers to earlier ones. Node handles them all at
  * once, so that one connection could hold the memory and the database of the gateway.

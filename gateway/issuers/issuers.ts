@@ -3,12 +3,12 @@
  * from a file. The table is read whole at the start and again only when it was replaced; in staging
  * the sandbox bank's ranges fill its gaps.
  */
-import type { Issuer } from "../orders/order.ts";
-import { makeRangeTable, type RangeTable, startRangeTable } from "../values/range-table.ts";
-import { openReloadable } from "../values/reloadable.ts";
 import countries from "i18n-iso-countries/codes.json" with { type: "json" };
+import type { Issuer } from "../orders/order.ts";
 import { type Complain, CsvFaults, makeFaults, readRecords } from "../values/csv-records.ts";
 import { Problem } from "../values/problem.ts";
+import { makeRangeTable, type RangeTable, startRangeTable } from "../values/range-table.ts";
+import { openReloadable } from "../values/reloadable.ts";
 
 /** The ends are numbers of eleven digits: a shorter prefix is filled up with zeros or nines. */
 export type IssuerRange = {
@@ -41,8 +41,6 @@ export function lastOf(prefix: string): number {
 export function formatPrefix(end: number): string {
   return String(end).padStart(prefixDigitsMax, "0");
 }
-
-export type Issuers = Awaited<ReturnType<typeof openIssuers>>;
 
 export type IssuerStore = {
   findVersion(): Promise<string>;

@@ -19,7 +19,7 @@ import {
   variantsOf,
 } from "./signed-parts.ts";
 
-export type CheckedRequest = {
+type CheckedRequest = {
   readonly terms: readonly ControlTerm[];
   readonly sent: Sent;
   readonly raw: Sent;
@@ -161,7 +161,7 @@ function mistake(kind: MistakeKind, detail = ""): Mistake {
 /** Keys of other merchants that a wrong checksum is tried with. */
 const otherKeysMax = 500;
 
-export type KnownKeys = {
+type KnownKeys = {
   readonly merchants: readonly Merchant[];
   /** Endpoints by the number in the path. */
   readonly endpointById: ReadonlyMap<string, EntryPoint>;

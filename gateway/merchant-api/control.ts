@@ -160,7 +160,7 @@ export type OAuthOptions = {
   }) => Promise<boolean | Failure>;
 };
 
-export type SignedRequest = {
+type SignedRequest = {
   readonly call: SignedCall;
   /** The parameters of the body, not trimmed: the signature covers them in this form. */
   readonly pairs: readonly Parameter[];

@@ -54,7 +54,7 @@ export type RefusedDocument = {
   readonly base?: string;
 };
 
-export type DescribeOptions = {
+type DescribeOptions = {
   /** The merchant's endpoints and groups, as ids. */
   readonly idsOf: (entryPoint: EntryPoint) => readonly string[];
   readonly otherKeys: (entryPoint: EntryPoint) => Iterable<Secret<string>>;

@@ -25,7 +25,7 @@ export function acknowledge({ order, transaction }: FoundOrder): Reply {
 }
 
 /** The portal asks with a `register` that makes no references. */
-export type StatusDependencies = Pick<CalledParts, "printDate" | "tellsChargebacks"> & {
+type StatusDependencies = Pick<CalledParts, "printDate" | "tellsChargebacks"> & {
   readonly cards: {
     register(order: Order): Promise<{ readonly card: string } | Failure | undefined>;
   };

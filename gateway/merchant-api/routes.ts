@@ -233,14 +233,14 @@ export type RequestRecord = {
   readonly at: Instant;
 };
 
-export type RecordOptions = {
+type RecordOptions = {
   readonly storeRequest: (record: RequestRecord) => Promise<void>;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "requests" | "requestMs">;
 };
 
-export type HandledRequest = {
+type HandledRequest = {
   readonly operation: Pick<Operation, "name" | "isQuery">;
   readonly version: Version;
   readonly serialNumber: SerialNumber;

@@ -13,10 +13,10 @@ export type SignedPart = { readonly name: string; readonly value: string };
 
 /** The mistake of the client; `detail` names the value or the field, and is never secret. */
 export type Mistake = { readonly kind: MistakeKind; readonly detail: string };
-export type Variant = { readonly mistakes: readonly Mistake[]; readonly parts: Parts };
+type Variant = { readonly mistakes: readonly Mistake[]; readonly parts: Parts };
 type Parts = readonly SignedPart[];
 
-export const mistakeKinds = [
+const mistakeKinds = [
   ...(["amount_form", "other_id", "no_id", "login_for_id", "missing", "order", "extra"] as const),
   ...(["untrimmed", "url_encoded", "letter_case", "separator", "line_end", "latin1"] as const),
   ...(["key_first", "no_key", "key_form", "key_as_control", "other_key", "other_login"] as const),

@@ -49,7 +49,7 @@ export type Step = {
   readonly callback?: OwedCallback;
 };
 
-export type OwedCallback = {
+type OwedCallback = {
   readonly url: string;
   /** Host and port: deliveries are limited by receiver. */
   readonly receiver: string;

@@ -16,7 +16,7 @@ export const referencePurposes = [
   "destination",
   "destination_recurring",
 ] as const;
-export type ReferencePurpose = (typeof referencePurposes)[number];
+type ReferencePurpose = (typeof referencePurposes)[number];
 
 export type CardReference = {
   readonly merchantId: MerchantId;

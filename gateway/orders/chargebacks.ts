@@ -73,7 +73,7 @@ export function findRecorded(
   return chargebacks.find((each) => each.caseId === caseId && each.stage === stage);
 }
 
-export const alreadyRecorded = new Failure("not_allowed_now", "", "recorded already");
+const alreadyRecorded = new Failure("not_allowed_now", "", "recorded already");
 
 /** Callbacks of disputes come after those of transactions, which are counted from 1. */
 export function callbackSequenceOf({ chargebacks = [] }: Order): number {

@@ -11,7 +11,7 @@ import { noCard } from "./payment-page.ts";
 import { initialOf, newTransaction } from "./transactions.ts";
 import { beginningOnPage } from "./transitions.ts";
 
-export type Recorded = { readonly event: OrderEvent; readonly at: Instant };
+type Recorded = { readonly event: OrderEvent; readonly at: Instant };
 
 /** Returns undefined when the history is incomplete, or when this version would not write it. */
 export function replay(order: Order, recorded: readonly Recorded[]): readonly Order[] | undefined {

@@ -44,7 +44,7 @@ export type RequestFingerprint = {
  * One that comes with the request and goes into the vault, or one that is there already; or none,
  * when a wallet's payment data was refused.
  */
-export type RequestedCard =
+type RequestedCard =
   | { readonly kind: "none" }
   | { readonly kind: "new"; readonly facts: Omit<CardFacts, "cardId" | "hashId"> }
   | { readonly kind: "registered"; readonly facts: CardFacts };

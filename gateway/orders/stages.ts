@@ -3,7 +3,7 @@
  * and `transitions.ts` says how events lead from one stage to another.
  */
 export type Stage = OpenStage | FinalStage;
-export type FinalStage = (typeof finalStages)[number];
+type FinalStage = (typeof finalStages)[number];
 export type OpenStage =
   | "awaiting_card"
   | "filtering"

@@ -299,7 +299,7 @@ function clearingDay(instant: Instant, cutOff: string, zone: string): number {
 }
 
 /** Returns undefined when the order has had too many transactions to name another. */
-export function refundReferenceOf(order: Pick<Order, "sequence" | "earlier">): string | undefined {
+function refundReferenceOf(order: Pick<Order, "sequence" | "earlier">): string | undefined {
   const count = order.earlier.length + 1;
   return count > refundsMax ? undefined : referenceOf(order, firstRefundAttempt + count);
 }

@@ -10,7 +10,7 @@ import { type Effect, type ExternalEffect, isFinal, isImmediate, type Stage } fr
 
 /** At most one of the effects is owed; the callback's row is written by the commit itself. */
 export type Cell = { readonly stage: Stage; readonly effects: readonly Effect[] };
-export type Row = { readonly [Kind in EventKind]?: Cell };
+type Row = { readonly [Kind in EventKind]?: Cell };
 /** A stage without a cell for an event refuses it. */
 export type TransitionTable = { readonly [Where in Stage]?: Row };
 

@@ -38,7 +38,7 @@ export type Theme = {
   readonly isRehearsal?: boolean;
 };
 
-export type Refresh = {
+type Refresh = {
   readonly seconds: number;
   readonly address: string;
   /** Where scripts run, the page's script decides when to load the address. */
@@ -46,7 +46,7 @@ export type Refresh = {
 };
 
 /** An inline script and its source in the Content-Security-Policy. */
-export type Script = { readonly text: string; readonly source: string };
+type Script = { readonly text: string; readonly source: string };
 
 export function makeScript(text: string): Script {
   return { text, source: sourceOf(text) };
@@ -107,7 +107,7 @@ const strict: Readonly<Record<string, string>> = {
   "base-uri": "'none'",
 };
 
-export type PageHeaderOptions = {
+type PageHeaderOptions = {
   /** Directives of the Content-Security-Policy that differ from the strict ones; "" for none. */
   readonly policy?: Readonly<Record<string, string>>;
 };

@@ -94,7 +94,7 @@ type Written = {
 };
 
 /** Returns the fields that differ before and after the change. */
-export function viewChange({ action, subject, before, after }: Written): ChangeView {
+function viewChange({ action, subject, before, after }: Written): ChangeView {
   const [old, next] = [flatten(before), flatten(after)];
   const names = [...new Set([...old.keys(), ...next.keys()])];
   const fields = names

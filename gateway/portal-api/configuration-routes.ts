@@ -150,7 +150,7 @@ const routeShape = record({
 
 export type RouteView = ValueOf<typeof routeShape>;
 
-export const linkShape = record({
+const linkShape = record({
   link: text(),
   merchant: text(),
   endpoint: text(),

@@ -52,7 +52,7 @@ export function openApiRoute(
  * Describes the API. Each action has a schema of its own: that of its route, with the values of the
  * action.
  */
-export function describeApi(routes: Routes, actions: Actions): JsonSchema {
+function describeApi(routes: Routes, actions: Actions): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const [name, route] of Object.entries(routes)) {
     const [method = "", path = ""] = name.split(" ");

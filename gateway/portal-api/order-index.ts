@@ -56,7 +56,7 @@ export const moneyStates = [
   "filtered",
   "error",
 ] as const;
-export type MoneyState = (typeof moneyStates)[number];
+type MoneyState = (typeof moneyStates)[number];
 
 /** Returns what has become of the order's money. A refused capture or refund does not change it. */
 export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): MoneyState {
@@ -74,7 +74,7 @@ export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): Mo
 }
 
 /** The letter of each filter and of each kind of searched word. */
-export const letters = {
+const letters = {
   order: "o",
   clientOrder: "c",
   email: "e",
@@ -108,7 +108,7 @@ export const filterNames = [
   "reason",
   "threeds",
 ] as const;
-export type WordKind = keyof typeof letters;
+type WordKind = keyof typeof letters;
 
 export function wordOf(kind: WordKind, value: string): string {
   return `${letters[kind]}:${value.toLowerCase().replaceAll("\n", " ")}`;

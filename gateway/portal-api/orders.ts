@@ -180,7 +180,7 @@ function writeCursor({ at, orderId }: { readonly at: number; readonly orderId: s
   return `${at}-${orderId}`;
 }
 
-export function makeLine({ merchants, gates }: Configured, caller: Caller) {
+function makeLine({ merchants, gates }: Configured, caller: Caller) {
   const logins = new Map<string, string>(merchants.map(({ id, login }) => [id, login]));
   return (row: OrderLineRow): OrderLineView => ({
     order: row.orderId,

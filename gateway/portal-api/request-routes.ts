@@ -37,7 +37,7 @@ const lineShape = record({
 const part = record({ name: text("a field, or `{id}`"), value: text("", { max: 2_000 }) });
 
 // biome-ignore format: a table
-export const mistakeKinds = [
+const mistakeKinds = [
   "amount_form", "other_id", "no_id", "login_for_id", "missing", "order", "extra",
   "untrimmed", "url_encoded", "letter_case", "separator", "line_end", "latin1",
   "key_first", "no_key", "key_form", "key_as_control", "other_key", "other_login",

@@ -38,7 +38,7 @@ export type StoredRefusalDetail = StoredRefusal & {
     Partial<Pick<ChecksumView, "parts" | "mistakes">>;
 };
 
-export type PastedRequest = {
+type PastedRequest = {
   readonly endpoint: string;
   readonly operation: string;
   readonly fields: ReadonlyMap<string, string>;

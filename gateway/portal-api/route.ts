@@ -21,7 +21,7 @@ export type Access = "anyone" | "session" | "enrolling" | "user" | Right;
  * means those of the user's merchant, or all for an operator. `operator` means rows that no
  * merchant's user may see.
  */
-export type Scope = "self" | "merchant" | "operator";
+type Scope = "self" | "merchant" | "operator";
 
 export type Account = {
   readonly id: string;

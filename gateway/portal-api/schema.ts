@@ -32,7 +32,7 @@ type Fields = Readonly<Record<string, Schema<unknown>>>;
 type OptionalNames<Shape extends Fields> = {
   [Name in keyof Shape]: undefined extends ValueOf<Shape[Name]> ? Name : never;
 }[keyof Shape];
-export type RecordOf<Shape extends Fields> = {
+type RecordOf<Shape extends Fields> = {
   readonly [Name in Exclude<keyof Shape, OptionalNames<Shape>>]: ValueOf<Shape[Name]>;
 } & { readonly [Name in OptionalNames<Shape>]?: ValueOf<Shape[Name]> };
 

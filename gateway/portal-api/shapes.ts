@@ -25,7 +25,7 @@ import type { FactName, ShownEvent } from "./timeline.ts";
 export const nothing = record({});
 export const done = record({ done: flag() });
 
-export const sessionStates = ["out", "second_factor", "new_password", "enrolment", "in"] as const;
+const sessionStates = ["out", "second_factor", "new_password", "enrolment", "in"] as const;
 export type SessionState = (typeof sessionStates)[number];
 
 const environments = ["staging", "production", "rehearsal"] as const;
@@ -62,7 +62,7 @@ export const moneyShape = record({
   currency: text("ISO 4217"),
   text: text("as a decimal, in the currency's form"),
 });
-export type MoneyView = ValueOf<typeof moneyShape>;
+type MoneyView = ValueOf<typeof moneyShape>;
 
 export function viewMoney(money: Money): MoneyView {
   const { code } = money.currency;
@@ -93,8 +93,6 @@ export function readCursor(text: string | undefined) {
 }
 
 const cursorForm = /^(\d{1,14}(?:\.\d{1,6})?)-(\d{1,19})(?:-(\d{1,6}))?$/;
-
-export const reason = text("why; stored in the audit", { min: 3, max: 200 });
 
 export const orderLineShape = record({
   order: text("the order id"),
@@ -196,7 +194,7 @@ const transactionKinds = [
 export const decisions = ["ask", "settle-done", "settle-not-done"] as const;
 export type Decision = (typeof decisions)[number];
 
-export const statuses = ["processing", "approved", "declined", "error", "filtered"] as const;
+const statuses = ["processing", "approved", "declined", "error", "filtered"] as const;
 
 export const actionPreviewShape = record({
   isAllowed: flag(),

@@ -23,7 +23,7 @@ export type TimelineOptions = {
 
 type Named = { readonly name: string; readonly value: string };
 /** A message for the screen. `raw` is encoded again from the fields that are shown. */
-export type MessageView = {
+type MessageView = {
   readonly fields: readonly Named[];
   readonly raw?: string;
 };

@@ -4,11 +4,11 @@
  * describes the format. A fault in any line refuses the file: half a file would report differences
  * that do not exist. No fault repeats a cell, which may be a card number.
  */
+import type { Chargeback, ChargebackStage } from "../orders/order.ts";
+import { type SettlementKind, settlementKinds } from "../orders/settlement-items.ts";
 import { type Complain, CsvFaults, makeFaults, readRecords } from "../values/csv-records.ts";
 import { findCurrency, findCurrencyByNumber } from "../values/iso-codes.ts";
 import { Money, parseAmount } from "../values/money.ts";
-import { type SettlementKind, settlementKinds } from "../orders/settlement-items.ts";
-import type { Chargeback, ChargebackStage } from "../orders/order.ts";
 import { type Instant, parseDate } from "../values/time.ts";
 
 export const amountForms = ["minor", "decimal", "comma"] as const;
@@ -24,13 +24,13 @@ export type FileFormat<Column extends string, Word extends string> = {
 };
 
 /** Columns that the file names as we do, like the sandbox bank's. */
-export function usualNames<Column extends string>(columns: readonly Column[]) {
+function usualNames<Column extends string>(columns: readonly Column[]) {
   const names: Record<string, string> = Object.fromEntries(columns.map((name) => [name, name]));
   // One entry for each column.
   return names as Readonly<Record<Column, string>>;
 }
 
-export type FileRow<Column extends string> = {
+type FileRow<Column extends string> = {
   readonly line: number;
   /** Trimmed. */
   readonly cells: Readonly<Record<Column, string>>;
@@ -38,7 +38,7 @@ export type FileRow<Column extends string> = {
 };
 
 /** Rows as text; the consumer reads each, and complains about what it cannot read. */
-export async function* readRows<Column extends string>(
+async function* readRows<Column extends string>(
   chunks: AsyncIterable<Uint8Array>,
   { columns, delimiter }: Pick<FileFormat<Column, string>, "columns" | "delimiter">,
 ): AsyncGenerator<FileRow<Column>> {
@@ -88,7 +88,7 @@ function findPlaces<Column extends string>(
 const referenceCharactersMax = 12;
 
 /** Field 37 has twelve characters: anything longer may be a card number. */
-export function readReference({ cells, complain }: FileRow<"reference">): string | undefined {
+function readReference({ cells, complain }: FileRow<"reference">): string | undefined {
   const { reference } = cells;
   if (/^[0-9A-Za-z]+$/.test(reference) && reference.length <= referenceCharactersMax) {
     return reference.toUpperCase();
@@ -100,7 +100,7 @@ export function readReference({ cells, complain }: FileRow<"reference">): string
 type AmountRow = FileRow<"amount" | "currency">;
 
 /** Negative amounts are read without their sign: `sign` says whether there was one. */
-export function readMoney({ cells, complain }: AmountRow, form: AmountForm) {
+function readMoney({ cells, complain }: AmountRow, form: AmountForm) {
   const { currency: code, amount } = cells;
   const currency = findCurrency(code.toUpperCase()) ?? findCurrencyByNumber(code);
   if (currency === undefined) {
@@ -123,7 +123,7 @@ export function readMoney({ cells, complain }: AmountRow, form: AmountForm) {
 const amountMax = 10n ** 18n;
 
 /** The file's own word by the operator's table, or one of ours. */
-export function readWord<Column extends string, Word extends string>(
+function readWord<Column extends string, Word extends string>(
   { cells, complain }: FileRow<Column>,
   column: Column,
   words: ReadonlyMap<string, Word>,
@@ -182,7 +182,15 @@ export type ChargebackLine = {
   readonly chargeback: Omit<Chargeback, "serialNumber">;
 };
 
-const chargebackFields = ["case", "reference", "amount", "currency", "reason", "stage", "at"] as const;
+const chargebackFields = [
+  "case",
+  "reference",
+  "amount",
+  "currency",
+  "reason",
+  "stage",
+  "at",
+] as const;
 type ChargebackColumn = (typeof chargebackFields)[number];
 type ChargebackFormat = FileFormat<ChargebackColumn, ChargebackStage>;
 

@@ -208,7 +208,7 @@ export function bitsOf(address: string): string | undefined {
 }
 
 /** The one way to write it. */
-export function normalise(address: string): string | undefined {
+function normalise(address: string): string | undefined {
   return parse(address)?.toString();
 }
 

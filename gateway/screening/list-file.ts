@@ -134,11 +134,11 @@ function readValue(
   return findKind(kind)?.read(text) ?? new Problem("not of a known kind");
 }
 
-export function readListName(text: string): ListName | Problem {
+function readListName(text: string): ListName | Problem {
   return listNames.find((name) => name === text) ?? new Problem("not allow or block");
 }
 
-export function readKindName(text: string): ListKind | Problem {
+function readKindName(text: string): ListKind | Problem {
   const names = listKinds.map(({ name }) => name).join(", ");
   return findKind(text)?.name ?? new Problem(`not one of ${names}`);
 }

@@ -49,7 +49,7 @@ export type TryPlace = {
 };
 
 /** What the page must solve first, or for how many seconds there is no try; neither: go on. */
-export type Demand = { readonly challenge?: string; readonly waitS?: number };
+type Demand = { readonly challenge?: string; readonly waitS?: number };
 
 /** Each further number of tries that is as large as the link's limit doubles the work once more. */
 const addedBitsMax = 5;
@@ -58,7 +58,7 @@ type Checked = Demand & { readonly isProved?: boolean };
 /** `proof`: empty without one. `isProved`: it was used up already. */
 type Shown = { readonly proof: string; readonly isProved?: boolean };
 
-export type PageTries = ReturnType<typeof makePageTries>;
+type PageTries = ReturnType<typeof makePageTries>;
 
 const nothing: Demand = {};
 const everyMerchant = asMerchantId("0");
@@ -237,7 +237,7 @@ const form = /^(\d{1,2})\.([0-9a-z]{1,9})\.([\w-]{16})([\w-]{24})$/;
 /** The hash's input, with the nonce and the signature, then fits one block of SHA-256. */
 const solutionForm = /^\d{1,15}$/;
 /** The page's script looks at the first 32 bits of the hash. */
-export const proofBitsMax = 30;
+const proofBitsMax = 30;
 
 type ProofDependencies = {
   readonly tokenOf: (text: string) => string;
@@ -252,9 +252,9 @@ type ProofDependencies = {
 };
 
 /** `page` names the shown page, or the order, that the proof is for. */
-export type ProvenPage = { readonly merchantId: MerchantId; readonly page: string };
+type ProvenPage = { readonly merchantId: MerchantId; readonly page: string };
 
-export type Proofs = ReturnType<typeof makeProofs>;
+type Proofs = ReturnType<typeof makeProofs>;
 
 /**
  * Proofs of work for the payment page (decision 0056): the page's script searches a number whose
@@ -310,6 +310,6 @@ export function countZeroBits(text: string): number {
 }
 
 /** How hard a challenge is. */
-export function bitsOf(challenge: string): number {
+function bitsOf(challenge: string): number {
   return Number(challenge.split(".")[0]);
 }

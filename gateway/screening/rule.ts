@@ -36,13 +36,6 @@ export type ConfiguredRule = {
   readonly enabled: boolean;
 };
 
-export const actions = [
-  "block",
-  "force_3ds",
-  "mark",
-  "allow",
-] as const satisfies readonly RuleAction[];
-
 export function scopeOf(rule: Pick<ConfiguredRule, "merchantId" | "endpointId">): RuleScope {
   if (rule.endpointId !== undefined) return "endpoint";
   return rule.merchantId === undefined ? "gateway" : "merchant";

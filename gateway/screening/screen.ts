@@ -14,7 +14,7 @@ import { parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 
 /** What of an order is looked at here; the rules have looked at the rest. */
-export type Screenable = Routed & {
+type Screenable = Routed & {
   readonly purchase: Pick<Order["purchase"], "wallet" | "credential">;
 };
 
@@ -100,7 +100,7 @@ function findAmountFault({ transaction }: Screenable, { settings }: Endpoint): R
   return undefined;
 }
 
-export type RouteShare = {
+type RouteShare = {
   /** The event of the order. */
   readonly outcome: "cleared" | "cleared_for_3ds" | "filtered_out" | "gate_unavailable";
   /** Why this gate, or why none. */

@@ -87,7 +87,7 @@ const noUndo = async () => undefined;
  * Also a request that turns out to be a repeat is counted: the same card counts once. `isGuess` is
  * for a repeat that is looked for without a payment.
  */
-export function blockGuesses(
+function blockGuesses(
   { max, store, digestSubject, onReached }: Dependencies,
   judge: Judge,
 ): { readonly judgePayment: Judge; readonly isGuess: (order: Order) => Promise<boolean> } {

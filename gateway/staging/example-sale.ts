@@ -14,7 +14,7 @@ export type Shop = {
   readonly merchant: { readonly login: string; readonly controlKey: string };
 };
 
-export type ExampleSale = {
+type ExampleSale = {
   readonly endpoint: string;
   readonly clientOrderId: string;
   readonly description: string;

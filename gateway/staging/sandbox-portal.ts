@@ -17,13 +17,13 @@ import { firstSale, makeRequests, portalUrlOf, type Shop, withWallet } from "./e
 import { sendSale } from "./send-sale.ts";
 import { shopUrl, type TestCard } from "./welcome-page.ts";
 
-export type Sandbox = Shop & {
+type Sandbox = Shop & {
   readonly bankUrl: string;
   /** Ids by name. */
   readonly endpoints: Readonly<Record<string, string>>;
 };
 
-export type SandboxOptions = {
+type SandboxOptions = {
   /** Returns undefined before `npm start` has made the demonstration merchant. */
   readonly findSandbox: () => Promise<Sandbox | undefined>;
   readonly reads: Pick<PortalReads, "listOrders" | "findOrder">;

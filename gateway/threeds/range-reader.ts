@@ -194,7 +194,7 @@ function readCrRes(text: string): RangeAnswer {
 }
 
 /** So few that storing them does not delay the orders of a running gateway. */
-export const portionRanges = 500;
+const portionRanges = 500;
 
 /** The ranges from this one on, as JSON. */
 export function writePortion(ranges: readonly Bounds[], from: number): string {

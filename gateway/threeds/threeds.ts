@@ -75,7 +75,7 @@ export function makeThreeDs(options: Options) {
   };
 }
 
-export type PendingCardDependencies = {
+type PendingCardDependencies = {
   readonly pendingCards: {
     store(context: string, card: CardData, expiresAt: Instant): Promise<void>;
     find(context: string, now: Instant): Promise<CardData | undefined>;

@@ -38,7 +38,7 @@ export type MethodUpload = {
 };
 export type PaResUpload = { readonly paRes: string; readonly md: string };
 
-export type Uploads = ReturnType<typeof makeUploads>;
+type Uploads = ReturnType<typeof makeUploads>;
 
 /** 3-D Secure in the cardholder's browser, on the gateway's or the merchant's pages. */
 export type BrowserAuthentication = Uploads & {

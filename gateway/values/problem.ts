@@ -6,7 +6,7 @@ import type { FailureCode } from "./failure.ts";
 import type { Right } from "./roles.ts";
 
 /** What a program does about a problem. A problem without a code can only be judged by a person. */
-export type ProblemCode =
+type ProblemCode =
   | FailureCode
   | (
       | "card_number"

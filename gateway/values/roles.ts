@@ -3,8 +3,8 @@
  * roles of a merchant have their rights within that merchant only.
  */
 
-export const operatorRoles = ["admin", "support", "finance", "auditor"] as const;
-export const merchantRoles = ["merchant-admin", "merchant-developer", "merchant-viewer"] as const;
+const operatorRoles = ["admin", "support", "finance", "auditor"] as const;
+const merchantRoles = ["merchant-admin", "merchant-developer", "merchant-viewer"] as const;
 /** The roles of people. Accounts that run programs have the role `service`, and cannot sign in. */
 export const portalRoles = [...operatorRoles, ...merchantRoles] as const;
 export const roles = [...portalRoles, "service"] as const;

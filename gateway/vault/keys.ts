@@ -21,7 +21,7 @@ import { asCardId, asCardRefId, type CardId, type CardRefId } from "../values/id
  * merchants' receivers are derived. `screening` is for what payments are counted by, `receipts` and
  * `links` for the ids of receipts and the tokens of payment links.
  */
-export const purposes = [
+const purposes = [
   ...(["cards", "fingerprints", "digests", "secrets", "held", "webhooks"] as const),
   ...(["screening", "receipts", "links"] as const),
 ] as const;

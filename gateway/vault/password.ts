@@ -13,7 +13,7 @@ const derive = promisify(argon2);
 const usual = { memory: 19_456, passes: 2, parallelism: 1 };
 const tagLength = 32;
 const saltLength = 16;
-export const passwordCharactersMin = 12;
+const passwordCharactersMin = 12;
 const passwordCharactersMax = 256;
 
 type Parameters = typeof usual;

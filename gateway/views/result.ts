@@ -10,7 +10,7 @@ import type { EndpointId, ReceiptId } from "../values/ids.ts";
 import { foundStatusOf, makeStatusReader, type Status, statusOf } from "./status.ts";
 
 /** The checksum of the text followed by the merchant's key: SHA-1, in lower case hex. */
-export type Sign = (text: string) => string;
+type Sign = (text: string) => string;
 
 export type ResultFields = readonly (readonly [name: string, value: string])[];
 

@@ -12,7 +12,7 @@ import { rootCertificates } from "node:tls";
 import type { Merchant } from "../orders/merchant.ts";
 import type { WalletKey } from "./wallet-trust.ts";
 
-export type SessionRequest = {
+type SessionRequest = {
   /** The URL that the browser has sent. */
   readonly url: string;
   /** What the wallet shows the cardholder. */

@@ -1,8 +1,15 @@
 /** Builds the link behind each gate, 3-D Secure, and the order engine with the effect handlers. */
+import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
+import { makeFollowUpEffect } from "../acquirers/follow-up.ts";
+import type { StartAcquirer } from "../acquirers/gates.ts";
+import { type HandedAnswers, makeHandedAnswers } from "../acquirers/handed-answers.ts";
+import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
+import { makeReverse, makeReversePrior } from "../acquirers/reverse.ts";
 import { callbackLeaseMs } from "../callbacks/callback.ts";
 import { allowsHttp, deadlinesOf, linkShareOf } from "../config/config.ts";
 import { makeCards } from "../engine/cards.ts";
 import { makeEngine as assemble } from "../engine/engine.ts";
+import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { PageDependencies } from "../engine/payment-page.ts";
 import { afterOutages } from "../engine/run.ts";
 import { makeObserveOrders } from "../observability/observe.ts";
@@ -10,22 +17,15 @@ import type { Step } from "../orders/advance.ts";
 import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
 import type { Screening } from "../screening/screening.ts";
+import { makeStoreKey } from "../storage/cards/delivered-keys.ts";
 import { routeOrders, routeReferences } from "../storage/cells/routed-stores.ts";
 import { findPlace, makeNextNumbers, openOrderIds } from "../storage/orders/order-ids.ts";
+import { makeHandOver } from "../storage/server/presence.ts";
 import { lookUp3ds } from "../threeds/authentication-outcome.ts";
 import type { Directories } from "../threeds/directories.ts";
 import { makeThreeDs as assembleThreeDs, type ThreeDs } from "../threeds/threeds.ts";
 import { newCardId, newCardRefId } from "../vault/keys.ts";
 import type { Resources } from "./resources.ts";
-import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
-import { makeFollowUpEffect } from "../acquirers/follow-up.ts";
-import type { StartAcquirer } from "../acquirers/gates.ts";
-import { type HandedAnswers, makeHandedAnswers } from "../acquirers/handed-answers.ts";
-import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
-import { makeReverse, makeReversePrior } from "../acquirers/reverse.ts";
-import type { LateApprovals } from "../engine/late-approvals.ts";
-import { makeStoreKey } from "../storage/cards/delivered-keys.ts";
-import { makeHandOver } from "../storage/server/presence.ts";
 
 type Used = Pick<Resources, "config" | "log" | "metrics" | "database" | "cells"> &
   Pick<Resources, "clock" | "vault" | "digests" | "isBusy"> &
@@ -139,7 +139,10 @@ export function makeThreeDs(
 
 type EffectResources = Pick<Resources, "config" | "clock" | "vault" | "configuration" | "gates">;
 
-type GateResources = Pick<Resources, "config" | "clock" | "database" | "log" | "metrics" | "vault"> &
+type GateResources = Pick<
+  Resources,
+  "config" | "clock" | "database" | "log" | "metrics" | "vault"
+> &
   Pick<Resources, "gates" | "node" | "audit" | "configuration">;
 
 /** From now on the links of gates are started, and processes hand each other's answers over. */
@@ -182,7 +185,7 @@ function makeStartAcquirer(
   };
 }
 
-export function makeAcquirerEffects(
+function makeAcquirerEffects(
   { config, clock, vault, configuration, gates }: EffectResources,
   threeds: ThreeDs,
 ) {

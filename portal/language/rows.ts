@@ -7,11 +7,11 @@ export type Row = `${string}| ${string}`;
 type Filled = (...gaps: never[]) => Row;
 export type Rows = { readonly [name: string]: Row | Filled | Rows };
 
-export const languages = ["en", "de"] as const;
+const languages = ["en", "de"] as const;
 export type LanguageCode = (typeof languages)[number];
 
 /** The texts of a table in one language. */
-export type TextsOf<Table> = {
+type TextsOf<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends string
     ? string
     : Table[Name] extends (...gaps: infer Gaps) => Row

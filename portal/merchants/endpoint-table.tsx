@@ -7,7 +7,7 @@ import { wordIn } from "../language/rows.ts";
 import { useUser } from "../shell/session.ts";
 import { type MerchantDetail, membersOf, termsOf } from "./terms.ts";
 
-export type EndpointLine = MerchantDetail["endpoints"][number];
+type EndpointLine = MerchantDetail["endpoints"][number];
 
 type EndpointTableProps = {
   readonly endpoints: readonly EndpointLine[];

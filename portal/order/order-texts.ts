@@ -11,7 +11,7 @@ export type OrderDetail = OutputOf<"GET /orders/:order">;
 export type Field = { readonly name: string; readonly value: string };
 type Entry = OrderDetail["timeline"][number];
 
-export type Step = Pick<Entry, "at" | "messages" | "rules"> & {
+type Step = Pick<Entry, "at" | "messages" | "rules"> & {
   readonly title: string;
   /** The fields of the status response that the merchant sees after this step. */
   readonly seen?: readonly Field[];

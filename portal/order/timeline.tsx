@@ -4,12 +4,19 @@
  * previous step shows where an order has waited. A message has its fields and its raw form.
  */
 import { Fields, Time } from "../design/details.tsx";
-import { useMessages, useLanguage } from "../language/language.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import { gapOf } from "../language/times.ts";
+import type { OutputOf } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { Link } from "../shell/url.tsx";
-import { type OrderDetail, ruleOf, seenBefore, timelineOf, type Field, isNews } from "./order-texts.ts";
-import type { OutputOf } from "../shell/call.ts";
+import {
+  type Field,
+  isNews,
+  type OrderDetail,
+  ruleOf,
+  seenBefore,
+  timelineOf,
+} from "./order-texts.ts";
 
 export function Timeline({ detail }: { readonly detail: OrderDetail }) {
   const messages = useMessages();
@@ -91,13 +98,7 @@ function Message({ message }: { readonly message: Kept }) {
  * The merchant's status response after this step. Fields that differ from the previous response are
  * marked.
  */
-export function Seen({
-  seen,
-  before,
-}: {
-  readonly seen: readonly Field[];
-  before: readonly Field[];
-}) {
+function Seen({ seen, before }: { readonly seen: readonly Field[]; before: readonly Field[] }) {
   const { messages } = useLanguage();
   return (
     <details className="message">

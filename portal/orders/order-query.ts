@@ -8,7 +8,7 @@ export type OrdersInput = InputOf<"GET /orders">;
 export type OrderLine = OutputOf<"GET /orders">["orders"][number];
 
 /** Filters that take several values, by their name in the address and in the API. */
-export const filterNames = [
+const filterNames = [
   ...(["status", "stage", "type", "endpoint", "gate", "currency", "network"] as const),
   ...(["outcome", "reason", "threeds"] as const),
 ];
@@ -65,7 +65,7 @@ export function viewOf(query: URLSearchParams): string {
   return new URLSearchParams(entries).toString().replaceAll("%2C", ",");
 }
 
-export type SearchKind = "name" | "email" | "lastFour" | "amount" | "order" | "reference";
+type SearchKind = "name" | "email" | "lastFour" | "amount" | "order" | "reference";
 
 /** Returns what the gateway may find with this search. */
 export function kindsOfSearch(search: string): readonly SearchKind[] {

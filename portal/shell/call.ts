@@ -5,7 +5,7 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import type { Api } from "@tollgate/gateway/portal-api";
 
-export type Route = keyof Api;
+type Route = keyof Api;
 export type InputOf<Name extends Route> = Api[Name]["input"];
 export type OutputOf<Name extends Route> = Api[Name]["output"];
 export type Session = OutputOf<"GET /session">;

@@ -17,7 +17,7 @@ export type ElementRow = readonly [
 ];
 
 /** The error code for a value; checks of objects and arrays report elements inside themselves. */
-export type Check = (value: unknown, context: CheckContext) => ErrorCode | undefined;
+type Check = (value: unknown, context: CheckContext) => ErrorCode | undefined;
 
 export type Inclusion =
   | typeof no

@@ -18,13 +18,13 @@ export const specifications: Record<SpecificationName, Specification> = {
 
 type Sample = { readonly id: string; readonly spec: SpecificationName; readonly hex: string };
 
-export type Samples = {
+type Samples = {
   readonly specs: Record<SpecificationName, Layout>;
   readonly good: readonly (Sample & { readonly mti: string; readonly fields: IsoFields })[];
   readonly broken: readonly (Sample & { readonly reason: string })[];
 };
 
-export type Layout = {
+type Layout = {
   readonly mtiEncoding: string;
   readonly bitmapEncoding: string;
   readonly fields: readonly LayoutRow[];

@@ -67,7 +67,7 @@ export function parseOAuthHeader(header: string | undefined) {
   };
 }
 
-export type Credentials = {
+type Credentials = {
   readonly consumerKey: string;
   /** Unique per request. */
   readonly nonce: string;

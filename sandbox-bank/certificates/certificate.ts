@@ -26,7 +26,7 @@ import {
 export type KeyKind = "ec" | "rsa";
 
 /** What a certificate allows its holder to do. */
-export type Purpose = "authority" | "tls" | "signing" | "key-agreement" | "key-encipherment";
+type Purpose = "authority" | "tls" | "signing" | "key-agreement" | "key-encipherment";
 
 export type CertificateRequest = {
   readonly name: string;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bank, startBank } from "../bank.ts";
 
-export type TestBank = Bank & { readonly dataDir: string; readonly logged: readonly string[] };
+type TestBank = Bank & { readonly dataDir: string; readonly logged: readonly string[] };
 
 type Cleanup = { after(clean: () => Promise<void>): void };
 

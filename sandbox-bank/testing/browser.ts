@@ -11,7 +11,7 @@ export type Form = {
   readonly buttons: readonly Button[];
 };
 
-export type Button = { readonly name: string; readonly value: string };
+type Button = { readonly name: string; readonly value: string };
 
 export type BrowserPage = {
   readonly status: number;

@@ -13,7 +13,7 @@ import { type BrowserPage, type Form, post } from "./browser.ts";
 import { makeAReq } from "./requests.ts";
 import type { ThreeDsServer } from "./threeds-server.ts";
 
-export type Asked = {
+type Asked = {
   readonly transactionId: string;
   readonly acsUrl: string;
   readonly creq: string;

@@ -24,7 +24,7 @@ import {
 import type { Bank } from "../bank.ts";
 import { eciFor, usesUcaf } from "../issuer.ts";
 
-export type Received = IsoMessage | DecodeFault;
+type Received = IsoMessage | DecodeFault;
 
 export class TestGateway {
   readonly closed: Promise<unknown>;
@@ -120,7 +120,7 @@ export function network(code: "001" | "002" | "301"): IsoMessage {
 
 export const echo = network("301");
 
-export type ChargeFields = {
+type ChargeFields = {
   readonly card?: string;
   readonly amount?: number;
   readonly reference?: string;
@@ -207,7 +207,7 @@ export type TestDialect = {
   readonly explanation: RegExp;
 };
 
-export type Proof = {
+type Proof = {
   readonly card: string;
   readonly cvv: string;
   readonly eci: string | undefined;

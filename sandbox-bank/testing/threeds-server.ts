@@ -15,13 +15,13 @@ import {
 } from "@tollgate/protocols/emv3ds";
 import type { Bank } from "../bank.ts";
 
-export type Answered = {
+type Answered = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
 };
 
-export type Sending = {
+type Sending = {
   readonly method?: string;
   readonly type?: string;
   readonly signal?: AbortSignal;

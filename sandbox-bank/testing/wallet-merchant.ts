@@ -15,7 +15,7 @@ import { AttributeTypeAndValue, CertificationRequest } from "pkijs";
 import type { Bank } from "../bank.ts";
 import { type KeyKind, makeKeys } from "../certificates/certificate.ts";
 
-export type Request = { readonly pem: string; readonly privateKey: KeyObject };
+type Request = { readonly pem: string; readonly privateKey: KeyObject };
 
 export async function makeRequest(kind: KeyKind = "ec"): Promise<Request> {
   const keys = await makeKeys(kind);
@@ -67,7 +67,7 @@ export async function openWalletA(
   return "reason" in read ? undefined : writePayload(read.payload);
 }
 
-export type WalletBMerchant = {
+type WalletBMerchant = {
   readonly publicKey: string;
   readonly recipientId: string;
   readonly gatewayMerchantId: string;

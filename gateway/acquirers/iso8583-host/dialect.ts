@@ -39,7 +39,7 @@ export type Dialect = {
 };
 
 export type MessageKind = ChargeKind | "inquiry" | "reversal" | "capture" | "return" | "refund";
-export type Remarks = { readonly loyalty?: Loyalty; readonly explanation?: string };
+type Remarks = { readonly loyalty?: Loyalty; readonly explanation?: string };
 
 type Row<Write> = readonly [field: number, kinds: readonly MessageKind[], write: Write];
 /** The same in every message of a gate. */

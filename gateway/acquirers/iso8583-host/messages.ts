@@ -30,8 +30,6 @@ import {
   trimField,
 } from "./dialect.ts";
 
-export type Messages = ReturnType<typeof makeMessages>;
-
 export function makeMessages(dialect: Dialect, settings: GateSettings) {
   const { mtis } = dialect;
   const fill = Object.fromEntries(

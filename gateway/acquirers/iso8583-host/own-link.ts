@@ -14,17 +14,17 @@ import {
   type GateSettings,
   type StoreKey,
 } from "../gates.ts";
+import { makeGateAuthentication } from "./connection.ts";
 import { dialects } from "./connector.ts";
 import type { TotalsMessage } from "./dialect.ts";
 import { askForKey, makeKeyExchange } from "./key-exchange.ts";
 import { type LinkState, usualLinkLimits } from "./link.ts";
 import { type LinkFacts, Links } from "./links.ts";
-import { makeGateAuthentication } from "./connection.ts";
 import { makeNetworkMessage } from "./messages.ts";
 import { Recent } from "./pending-answers.ts";
 
 /** `opened` resolves when the link is up, or with the problem when no address has accepted it. */
-export function openOwnLink(
+function openOwnLink(
   { kind, settings, macKeys }: ConfiguredGate,
   clock: Clock,
   onRequest: (request: IsoMessage) => Promise<IsoMessage | undefined> = async () => undefined,

@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import { asInstant, type Clock } from "../../values/time.ts";
 
 export type Answer = (response: Parameters<RequestListener>[1]) => void;
-export type Certificate = { readonly key: string; readonly cert: string };
+type Certificate = { readonly key: string; readonly cert: string };
 
 export const answerWith =
   (status: number, headers: Record<string, string> = {}): Answer =>

@@ -150,7 +150,7 @@ function encode(asset: Asset, coding: keyof typeof encoders): Uint8Array {
   return bytes;
 }
 
-export function makeAsset(word: string, ending: "js" | "css", text: string): Asset {
+function makeAsset(word: string, ending: "js" | "css", text: string): Asset {
   const digest = (algorithm: string) => createHash(algorithm).update(text);
   return {
     name: `${word}.${digest("sha256").digest("hex").slice(0, 16)}.${ending}`,

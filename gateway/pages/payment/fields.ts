@@ -39,7 +39,7 @@ const cardWords = {
 export const words = { ...cardWords, ...customerWords };
 
 export type FieldName = keyof typeof words;
-export type FieldFault = "missing" | "wrong";
+type FieldFault = "missing" | "wrong";
 /** What a form has sent, by `autocomplete` word. */
 export type PostedFields = ReadonlyMap<string, string>;
 

@@ -27,7 +27,7 @@ export type OrderPageDependencies = {
   readonly walletMethods: WalletMethods;
 };
 
-export type ShownOrder = Exclude<
+type ShownOrder = Exclude<
   Awaited<ReturnType<OrderPageDependencies["pages"]["find"]>>,
   Failure | undefined
 >;

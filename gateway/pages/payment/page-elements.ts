@@ -140,7 +140,7 @@ export function areSameWords(left: string, right: string): boolean {
   return sorted(left) === sorted(right);
 }
 
-export type Tag = {
+type Tag = {
   readonly source: string;
   /** In lower case, with a slash before it in an end tag; empty for all that is no whole tag. */
   readonly name: string;

@@ -40,7 +40,7 @@ export type PaymentView = {
   readonly notice?: string | undefined;
 };
 
-export type ShownShop = {
+type ShownShop = {
   readonly name: string;
   /** A `data:` URL. */
   readonly logo?: string | undefined;
@@ -245,7 +245,7 @@ const plainMark =
   '<path d="M1 8.5h34" stroke-width="3" stroke-linecap="butt"/></g>';
 
 /** Every mark once, for `<use>` to show one of them. */
-export function renderMarks(): Html {
+function renderMarks(): Html {
   const all = { none: { name: "", shape: plainMark }, ...networkMarks };
   const symbols = Object.entries(all).map(([key, { name, shape }]) => {
     const marked = html`<symbol id="mark-${key}" data-name="${name}" viewBox="0 0 36 24">`;

@@ -6,7 +6,7 @@
 import * as inline from "../cardholder/scripts.ts";
 import { makeAssets } from "./assets.ts";
 
-export type InventoriedScript = {
+type InventoriedScript = {
   readonly name: string;
   readonly page: string;
   /** The digest in the form of the page's `integrity` or policy. */

@@ -16,7 +16,7 @@ import type { PaymentView } from "./payment-page.ts";
 import { readViolations } from "./policy-reports.ts";
 import { type Payable, paymentRoutes, type ShownPage } from "./routes.ts";
 
-export const now = asInstant(Date.UTC(2026, 10, 16));
+const now = asInstant(Date.UTC(2026, 10, 16));
 
 export const shop: Merchant = {
   id: asMerchantId("7"),

@@ -175,7 +175,7 @@ function describeCopy(
 /**
  * The error of work that an installation on hold refuses. Its code means: not now, try again later.
  */
-export class OnHold extends Error {
+class OnHold extends Error {
   readonly code = "57P03";
   constructor() {
     super("the installation is on hold");

@@ -112,8 +112,6 @@ type Options = {
 };
 
 export type Cells = ReturnType<typeof makeCells>;
-export type Stores<Store> = ReturnType<typeof makeStores<Store>>;
-
 const firstMap: CellMap = { cells: [{ name: mainCell }], cellOf: new Map() };
 
 export function makeCells({ main, open, waitMs, onFailed }: Options) {

@@ -38,7 +38,7 @@ type Report = (progress: string) => void | Promise<void>;
 type Places = { readonly main: Database; readonly cells: Cells };
 /** Another move has begun and must end first. */
 type OtherMove = { readonly begun: string };
-export type Moved = { readonly rows: number; readonly stoppedMs: number };
+type Moved = { readonly rows: number; readonly stoppedMs: number };
 
 export async function moveMerchant(
   { main, cells }: Places,

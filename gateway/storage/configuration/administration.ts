@@ -19,7 +19,7 @@ export type GatePlace = {
   readonly weight: number;
 };
 
-export type NewEndpoint = {
+type NewEndpoint = {
   readonly merchantId: MerchantId;
   readonly name: string;
   readonly currency: string;

@@ -25,7 +25,7 @@ export type ReportProgress = (progress: string) => void;
 type Binaries = { readonly initdb: string; readonly postgres: string };
 
 /** The present or future place of the cluster, and its user, whose access was checked. */
-export type Place = Pick<Cluster, "folder" | "binaries" | "user">;
+type Place = Pick<Cluster, "folder" | "binaries" | "user">;
 
 export async function openPlace(folder: string): Promise<Place | Problem> {
   const binaries = await findBinaries();

@@ -5,22 +5,34 @@
  * others.
  */
 import type { Begin, Beginning } from "../../engine/accept.ts";
+import type { Enter, Entry } from "../../engine/payment-page.ts";
 import { dueAtOf, type Step } from "../../orders/advance.ts";
 import type { Commit } from "../../orders/apply.ts";
 import { anyStage } from "../../orders/transitions.ts";
-import { type ConfirmKeys, lockUsableKeys, type RefusedKey, writeUnderKeys } from "../cards/card-keys.ts";
+import {
+  type ConfirmKeys,
+  lockUsableKeys,
+  type RefusedKey,
+  writeUnderKeys,
+} from "../cards/card-keys.ts";
 import { livesHere } from "../cells/cells.ts";
 import { besideOthers, type Query } from "../server/database.ts";
-import { bytesArray, type GatherOptions, jsonArray, makeGather, plainArray, textArray } from "../server/gather.ts";
+import {
+  bytesArray,
+  type GatherOptions,
+  jsonArray,
+  makeGather,
+  plainArray,
+  textArray,
+} from "../server/gather.ts";
 import type { NodeName } from "../server/presence.ts";
 import { packEvents, packFacts, packProgress } from "./order-row.ts";
-import type { Enter, Entry } from "../../engine/payment-page.ts";
 
 /**
  * `retryMs` is endless for an acquirer's answer that this node knows, because the answer must not
  * be lost.
  */
-export type CommitOptions = GatherOptions &
+type CommitOptions = GatherOptions &
   ConfirmKeys & {
     /** How long only the writing node may send a new callback. */
     readonly callbackLeaseMs: number;
@@ -99,7 +111,7 @@ type Writing = Pick<CommitOptions, "callbackLeaseMs" | "confirmKeys"> & {
  * committed, or may be committed while this one runs. Its versions and keys keep this try from
  * writing the same steps again, and the history shows which steps are written.
  */
-export function makeWrite(
+function makeWrite(
   query: Query,
   node: NodeName,
   { statement, name, callbackLeaseMs, ...keys }: Writing,
@@ -151,7 +163,7 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
 }
 
 /** Returns the versions that the orders must have, and when they were due until now. */
-export function fromColumns(steps: readonly Step[]): string[] {
+function fromColumns(steps: readonly Step[]): string[] {
   return [
     plainArray(steps.map(({ from }) => from)),
     plainArray(steps.map(({ fromChangedAt }) => fromChangedAt ?? null)),
@@ -273,7 +285,7 @@ type MoveParts = {
 };
 
 /** Returns the statement with the parts that a step adds if it writes more than itself. */
-export function moveStatementWith(parts: MoveParts = {}): string {
+function moveStatementWith(parts: MoveParts = {}): string {
   const { before = "", after = "", arrays = "", arrayNames = "" } = parts;
   const { documents = "", documentNames = "", set = "", condition = "" } = parts;
   return `

@@ -6,7 +6,7 @@
  */
 import type { Query } from "../server/database.ts";
 
-export type Portion = {
+type Portion = {
   /** The order that is copied, and its merchant. */
   readonly template: string;
   readonly merchant: string;

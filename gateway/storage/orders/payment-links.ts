@@ -32,7 +32,7 @@ const selected = `select merchant_id as "merchantId", id, endpoint_id as "endpoi
   created_at as "createdAt", created_by as "createdBy", expires_at as "expiresAt",
   closed_at as "closedAt", uses_max as "usesMax", uses from payment_links`;
 
-export type LinkFilter = {
+type LinkFilter = {
   readonly merchantId?: MerchantId | undefined;
   readonly limit: number;
   /** The last link of the previous page. */

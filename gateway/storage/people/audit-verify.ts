@@ -2,7 +2,6 @@
  * Proves the audit: the hash of every entry, the numbers without a gap, the head, the signatures,
  * and heads that were written outside. Returns one sentence for each fault.
  */
-
 import type { Query } from "../server/database.ts";
 import {
   type AuditKey,
@@ -31,7 +30,7 @@ type Row = Omit<StoredEntry, "seq" | "at"> & {
 const entryColumns = `seq, round(extract(epoch from at) * 1000)::bigint as at, actor, origin,
   action, subject, reason, before::text, after::text, encode(hash, 'hex') as hash`;
 
-export type Verified = {
+type Verified = {
   readonly entries: number;
   readonly signatures: number;
   readonly outsideHeads: number;

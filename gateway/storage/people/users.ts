@@ -5,7 +5,7 @@ import type { Query } from "../server/database.ts";
 import type { Audit } from "./audit.ts";
 
 /** The hash of a new password, never the password itself. */
-export type NewPassword = { readonly stored: string; readonly isTemporary: boolean };
+type NewPassword = { readonly stored: string; readonly isTemporary: boolean };
 
 export type User = {
   readonly login: string;
@@ -15,7 +15,7 @@ export type User = {
   readonly enabled: boolean;
 };
 
-export type ListedUser = User & { readonly usedAt: string | null; readonly isIdle: boolean };
+type ListedUser = User & { readonly usedAt: string | null; readonly isIdle: boolean };
 
 /** How long a temporary password is valid. */
 export const temporaryPasswordHours = 72;

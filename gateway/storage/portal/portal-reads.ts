@@ -156,7 +156,7 @@ export function joinPages<Row, Key>(
 }
 
 /** Joins the windows of all cells. Nothing is known of a cell beyond the end of its window. */
-export function joinWindows<Row, Key>(
+function joinWindows<Row, Key>(
   windows: readonly Window<Row, Key>[],
   keyOfRow: (row: Row) => Key,
   compare: (one: Key, other: Key) => number,

@@ -4,6 +4,7 @@
  */
 import type { RecordRefusal } from "../../portal-api/route.ts";
 import type { WriteSignIn } from "../../portal-api/sign-in.ts";
+import type { SharedView, ViewOptions, ViewTeam } from "../../portal-api/views.ts";
 import type { MerchantId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
 import { listWalletKeys } from "../cards/wallets.ts";
@@ -11,15 +12,20 @@ import type { Cells } from "../cells/cells.ts";
 import { findControlKeyUse } from "../configuration/configuration.ts";
 import { unpackEvent } from "../orders/order-row.ts";
 import { routeLinks } from "../orders/payment-links.ts";
-import { type AccountStoreOptions, makeAccountStore, makeSessionStore, makeSignInTries, makeTeamReads } from "../people/accounts.ts";
+import {
+  type AccountStoreOptions,
+  makeAccountStore,
+  makeSessionStore,
+  makeSignInTries,
+  makeTeamReads,
+} from "../people/accounts.ts";
 import { listApprovals } from "../people/approvals.ts";
-import { type Actor, refusalEntry, type Audit } from "../people/audit.ts";
+import { type Actor, type Audit, refusalEntry } from "../people/audit.ts";
 import { type FactorStoreOptions, makeFactorStore } from "../people/second-factors.ts";
 import { disableIdle } from "../people/users.ts";
 import type { Database, Query } from "../server/database.ts";
 import { makePortalReads } from "./portal-reads.ts";
 import { makeReconciliationReads } from "./reconciliations.ts";
-import type { SharedView, ViewOptions, ViewTeam } from "../../portal-api/views.ts";
 
 type Options = Omit<AccountStoreOptions & FactorStoreOptions, "query"> &
   Parameters<typeof makePortalReads>[1] & {
@@ -77,7 +83,7 @@ const isOwn = "merchant_id is not distinct from $1::bigint";
 /** The highest number of views of a team. */
 const viewsMax = 50;
 
-export function makeViewStore(query: Query, auditAs: (actor: Actor) => Audit): ViewOptions {
+function makeViewStore(query: Query, auditAs: (actor: Actor) => Audit): ViewOptions {
   return {
     listViews: (team) => listViews(query, team),
     shareView: (actor, ...given) => shareView(auditAs(actor), ...given),

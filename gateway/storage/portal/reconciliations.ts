@@ -2,12 +2,12 @@
  * What is compared with an acquirer's books: the days that were compared, with their differences,
  * the orders that a comparison reads, and chargebacks by date.
  */
-import type { Query, Database } from "../server/database.ts";
 import type { Chargeback, Order } from "../../orders/order.ts";
 import type { Instant } from "../../values/time.ts";
 import { isHere, livesHere } from "../cells/cells.ts";
 import { openIds } from "../orders/find-orders.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "../orders/order-row.ts";
+import type { Database, Query } from "../server/database.ts";
 
 const differencesMax = 1_000;
 
@@ -20,7 +20,7 @@ type Result = {
   readonly totals: readonly object[];
 };
 
-export type ReconciliationRow = {
+type ReconciliationRow = {
   readonly gate: string;
   readonly day: string;
   readonly way: "file" | "totals";

@@ -20,7 +20,7 @@ const pageRows = 500;
 const removedKeepDays = 30;
 
 export type NewListEntry = Omit<ListEntry, "id">;
-export type StoredListEntry = ListEntry & { readonly addedBy: string; readonly addedAt: string };
+type StoredListEntry = ListEntry & { readonly addedBy: string; readonly addedAt: string };
 /** A filter of entries. Absent fields match any. */
 type ListFilter = {
   readonly ids?: readonly string[];

@@ -26,8 +26,6 @@ export function makeFixedName(name: string): NodeName {
   return { name, names: () => [name] };
 }
 
-export type Presence = Awaited<ReturnType<typeof takePresence>>;
-
 type Options = {
   /** The possible names, of which the first free one is taken. */
   readonly names: readonly string[];

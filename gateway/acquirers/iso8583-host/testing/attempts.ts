@@ -65,7 +65,7 @@ export function makeAttempt(changes: AttemptChanges = {}): AuthorizationRequest 
   };
 }
 
-export type FollowUpChanges = {
+type FollowUpChanges = {
   readonly minor?: bigint;
   readonly remaining?: bigint;
   readonly repeated?: boolean;

@@ -29,7 +29,7 @@ import { Journal } from "./journal.ts";
 import { TestClock } from "./test-clock.ts";
 
 /** What a host says to a message: another, raw bytes, or nothing. */
-export type Says = (message: IsoMessage) => IsoMessage | Buffer | undefined;
+type Says = (message: IsoMessage) => IsoMessage | Buffer | undefined;
 
 /** A host that follows a test's instructions, for behaviour that the sandbox bank does not have. */
 export async function startHost(

@@ -1,5 +1,5 @@
 /** A log that tests can wait on. */
-export type Entry = { readonly event: string; readonly facts: Readonly<Record<string, unknown>> };
+type Entry = { readonly event: string; readonly facts: Readonly<Record<string, unknown>> };
 
 /** A log to wait on. Every wait goes on from where the one before it ended. */
 export class Journal {
