@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { approved, asks, clockAt, meet } from "../orders/testing.ts";
 import { asGateId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
+import { startsAt, TestClock } from "../values/testing.ts";
 import { later } from "../values/time.ts";
 import { waitForLink } from "./before-sending.ts";
 import { askForDueKeys, type Gate, makeGates, type RunningAcquirer } from "./gates.ts";
 import { settings } from "./iso8583-host/testing/attempts.ts";
-import { startsAt, TestClock } from "./iso8583-host/testing/test-clock.ts";
 
 const gate = (id: string, changes: Partial<Gate["settings"]> = {}): Gate => ({
   id: asGateId(id),

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asGateId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
+import { TestClock } from "../values/testing.ts";
 import type { RunningAcquirer } from "./gates.ts";
 import { makeHandedAnswers } from "./handed-answers.ts";
-import { TestClock } from "./iso8583-host/testing/test-clock.ts";
 
 const gate = asGateId("7");
 const contextOf = (sealed: Uint8Array) => Buffer.from(sealed).toString().split("|");

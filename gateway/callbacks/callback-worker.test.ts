@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
+import { TestClock } from "../values/testing.ts";
 import { systemClock } from "../values/time.ts";
-import { makeMovingClock } from "../worker-threads/testing/moving-clock.ts";
 import type { AddressOptions } from "./addresses.ts";
 import { startCallbackWorker } from "./callback-worker.ts";
 import { answerWith, hang, startReceiver } from "./testing/receiver.ts";
@@ -97,7 +97,7 @@ test("a thread that ends leaves nobody waiting, and the next try starts another"
 test("the gateway's clock ends a try in the thread, which goes on", async (t) => {
   const silent = await startReceiver(t, hang);
   const shop = await startReceiver(t);
-  const clock = makeMovingClock();
+  const clock = new TestClock();
   const { get, lost } = makeSender(t, { clock });
 
   const sent = get(`${silent.url}/`);
@@ -114,7 +114,7 @@ test("the gateway's clock ends a try in the thread, which goes on", async (t) =>
 
 test("a thread that says nothing long after a try must be over is replaced", async (t) => {
   const silent = await startReceiver(t, hang);
-  const clock = makeMovingClock();
+  const clock = new TestClock();
   const { get, lost } = makeSender(t, { clock, threadClock: clock });
 
   const sent = get(`${silent.url}/`);

@@ -7,7 +7,7 @@ import type { Order } from "../orders/order.ts";
 import { makeCallbackStore } from "../storage/callbacks/callbacks.ts";
 import { makeFixedName } from "../storage/server/presence.ts";
 import { startDatabase } from "../storage/testing/database-for-tests.ts";
-import { makeOwed } from "../storage/testing/owed-callbacks.ts";
+import { makeOwed } from "../storage/testing/stored-rows.ts";
 import { asMerchantId, asOrderId, asSerialNumber, receiverOf } from "../values/ids.ts";
 import { asInstant } from "../values/time.ts";
 import type { DeliveryDecision } from "./callback.ts";

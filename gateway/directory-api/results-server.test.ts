@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { connect, type SecureVersion } from "node:tls";
-import { TestClock } from "../acquirers/iso8583-host/testing/test-clock.ts";
 import { makeCertificates } from "../threeds/testing/certificates.ts";
+import { TestClock } from "../values/testing.ts";
 import {
   type Authority,
   type Limits,

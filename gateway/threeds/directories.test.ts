@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { writePRes } from "./testing/network.ts";
-import { dayMs, findCard, rangeOf, untilReceived } from "./testing/nodes.ts";
-import { useDatabase } from "./testing/stored-nodes.ts";
+import { dayMs, findCard, rangeOf, untilReceived, useDatabase } from "./testing/nodes.ts";
 
 const { start } = useDatabase();
 

@@ -11,8 +11,7 @@ import { systemClock } from "../values/time.ts";
 import { startWorkerThread } from "../worker-threads/worker-thread.ts";
 import type { ReaderReply, ReaderRequest } from "./range-reader.ts";
 import { type Received, type SentRange, writeErro, writePRes } from "./testing/network.ts";
-import { dayMs, findCard, rangeOf } from "./testing/nodes.ts";
-import { useDatabase } from "./testing/stored-nodes.ts";
+import { dayMs, findCard, rangeOf, useDatabase } from "./testing/nodes.ts";
 
 const { administration, start } = useDatabase();
 

@@ -6,8 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { writeXml } from "@tollgate/protocols/threeds102";
 import { versionOf, writeErro, writePRes } from "./testing/network.ts";
-import { dayMs, findCard, rangeOf, untilReceived } from "./testing/nodes.ts";
-import { useDatabase } from "./testing/stored-nodes.ts";
+import { dayMs, findCard, rangeOf, untilReceived, useDatabase } from "./testing/nodes.ts";
 
 const { administration, start } = useDatabase();
 

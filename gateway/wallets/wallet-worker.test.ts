@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { afterEach, beforeEach, test } from "node:test";
 import type { Worker } from "node:worker_threads";
 import { Failure } from "../values/failure.ts";
-import { makeMovingClock } from "../worker-threads/testing/moving-clock.ts";
+import { TestClock } from "../values/testing.ts";
 import { startWalletWorker, type WalletWorker } from "./payment-data.ts";
 
 const trust = {
@@ -17,11 +17,11 @@ const trust = {
 const fault = { reason: "wrong_fields", field: undefined };
 
 let lost: string[];
-let clock: ReturnType<typeof makeMovingClock>;
+let clock: TestClock;
 let walletWorker: WalletWorker;
 
 beforeEach(() => {
-  clock = makeMovingClock();
+  clock = new TestClock();
   lost = [];
   walletWorker = startWalletWorker({
     clock,

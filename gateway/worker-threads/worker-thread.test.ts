@@ -4,14 +4,14 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { type TestContext, test } from "node:test";
-import { makeMovingClock } from "./testing/moving-clock.ts";
+import { TestClock } from "../values/testing.ts";
 import type { TestRequest } from "./testing/test-thread.ts";
 import { startWorkerThread, ThreadFault, type ThreadOptions } from "./worker-thread.ts";
 
 const replyWithinMs = 5_000;
 
 function startThread(t: TestContext, more: Partial<ThreadOptions> = {}) {
-  const clock = makeMovingClock();
+  const clock = new TestClock();
   const lost: string[] = [];
   const { ask, stop } = startWorkerThread<TestRequest, string>({
     file: new URL("./testing/test-thread.ts", import.meta.url),
@@ -57,7 +57,7 @@ test(
 );
 
 test("a request is cancelled by the clock that was given for it", async (t) => {
-  const cancelClock = makeMovingClock();
+  const cancelClock = new TestClock();
   const { ask, clock } = startThread(t, { cancel: { afterMs: 15_000, clock: cancelClock } });
 
   const reply = ask({ text: "a", when: "cancelled" });

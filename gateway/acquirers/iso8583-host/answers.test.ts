@@ -10,13 +10,12 @@ import {
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
 import { Money } from "../../values/money.ts";
+import { startsAt } from "../../values/testing.ts";
 import { asInstant } from "../../values/time.ts";
 import { type GateKind, gateKinds } from "../gates.ts";
 import { dialects } from "./connector.ts";
 import { makeAnswerReader } from "./messages.ts";
-import { makeAttempt, makeFollowUp } from "./testing/attempts.ts";
-import { codeIn } from "./testing/editions.ts";
-import { startsAt } from "./testing/test-clock.ts";
+import { codeIn, makeAttempt, makeFollowUp } from "./testing/attempts.ts";
 
 type Changes = { readonly [field: number]: string };
 

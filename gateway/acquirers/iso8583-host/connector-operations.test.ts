@@ -4,10 +4,14 @@ import { test } from "node:test";
 import { startTestBank } from "@tollgate/sandbox-bank/testing";
 import type { Answer } from "../../orders/order.ts";
 import type { Acquirer, AuthorizationRequest } from "../acquirer.ts";
-import { type AttemptChanges, makeAttempt, makeFollowUp } from "./testing/attempts.ts";
-import { each, makeStartWorld, outstanding } from "./testing/bank-world.ts";
-import { answerTimeoutMs } from "./testing/connections.ts";
-import { codeIn, mtiIn } from "./testing/editions.ts";
+import {
+  type AttemptChanges,
+  codeIn,
+  makeAttempt,
+  makeFollowUp,
+  mtiIn,
+} from "./testing/attempts.ts";
+import { answerTimeoutMs, each, makeStartWorld, outstanding } from "./testing/connections.ts";
 
 const startWorld = makeStartWorld(startTestBank);
 

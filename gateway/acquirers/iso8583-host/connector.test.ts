@@ -4,10 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { startTestBank } from "@tollgate/sandbox-bank/testing";
-import { type AttemptChanges, makeAttempt } from "./testing/attempts.ts";
-import { each, makeStartWorld, outstanding } from "./testing/bank-world.ts";
-import { answerTimeoutMs } from "./testing/connections.ts";
-import { codeIn, mtiIn } from "./testing/editions.ts";
+import { type AttemptChanges, codeIn, makeAttempt, mtiIn } from "./testing/attempts.ts";
+import { answerTimeoutMs, each, makeStartWorld, outstanding } from "./testing/connections.ts";
 
 const startWorld = makeStartWorld(startTestBank);
 

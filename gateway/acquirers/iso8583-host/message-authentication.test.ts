@@ -6,10 +6,14 @@ import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import type { GateKind, GateMacKey } from "../gates.ts";
 import { readMacKey } from "./key-exchange.ts";
-import { makeAttempt, settings } from "./testing/attempts.ts";
-import { each, makeStartWorld, outstanding, ports } from "./testing/bank-world.ts";
-import { answerTimeoutMs } from "./testing/connections.ts";
-import { codeIn, mtiIn } from "./testing/editions.ts";
+import { codeIn, makeAttempt, mtiIn, settings } from "./testing/attempts.ts";
+import {
+  answerTimeoutMs,
+  each,
+  makeStartWorld,
+  outstanding,
+  ports,
+} from "./testing/connections.ts";
 
 const startPlainWorld = makeStartWorld(startTestBank);
 

@@ -2,14 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, encode } from "@tollgate/protocols/iso8583";
+import { startsAt } from "../../values/testing.ts";
 import { asInstant } from "../../values/time.ts";
 import type { AuthorizationRequest } from "../acquirer.ts";
 import { gateKinds } from "../gates.ts";
 import { dialects } from "./connector.ts";
 import { makeMessages, makeNetworkMessage } from "./messages.ts";
-import { makeAttempt, makeFollowUp, settings } from "./testing/attempts.ts";
-import { mtiIn } from "./testing/editions.ts";
-import { startsAt } from "./testing/test-clock.ts";
+import { makeAttempt, makeFollowUp, mtiIn, settings } from "./testing/attempts.ts";
 
 const advice = { traceNumber: "000778", repeated: false, approvalCode: "A1B2C3" };
 const reversedAt = asInstant(startsAt + 61_000);

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encode, type IsoFields } from "@tollgate/protocols/iso8583";
 import { getCurrency } from "../../values/iso-codes.ts";
+import { startsAt } from "../../values/testing.ts";
 import { asInstant } from "../../values/time.ts";
 import type { GateKind } from "../gates.ts";
 import { dialects } from "./connector.ts";
 import { makeRequest, readBalance } from "./own-link.ts";
 import { settings } from "./testing/attempts.ts";
-import { startsAt } from "./testing/test-clock.ts";
 
 const totals = {
   currency: getCurrency("EUR"),

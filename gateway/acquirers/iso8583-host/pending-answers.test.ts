@@ -1,10 +1,10 @@
 /** Time limits, answers and losses of waiting requests; and the memory of answered ones. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { startsAt, TestClock } from "../../values/testing.ts";
 import { asInstant } from "../../values/time.ts";
 import { keyOf, takeAnswer } from "./link.ts";
 import { PendingAnswers, Recent } from "./pending-answers.ts";
-import { startsAt, TestClock } from "./testing/test-clock.ts";
 
 const answer = { mti: "0210", fields: {} };
 

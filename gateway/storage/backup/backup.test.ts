@@ -21,7 +21,7 @@ import { makeAudit, openSigner, type Signer } from "../people/audit.ts";
 import { dropPartitions, listPartitions, makePartitions } from "../schema/partitions.ts";
 import { type Database, openDatabase } from "../server/database.ts";
 import { type DatabaseForTests, startDatabase, startEmpty } from "../testing/database-for-tests.ts";
-import { fill } from "../testing/merchant-rows.ts";
+import { fill } from "../testing/stored-rows.ts";
 import { findHold } from "./installation-hold.ts";
 import { findUsage, markRehearsal } from "./rehearsal.ts";
 import { openRestoreTarget, refuseFilled } from "./restore-target.ts";

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { asInstant } from "../../values/time.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
-import { makeOwed } from "../testing/owed-callbacks.ts";
+import { makeOwed } from "../testing/stored-rows.ts";
 import {
   claimStatement,
   deferStatement,

@@ -5,7 +5,7 @@ import { asMerchantId, asOrderId } from "../../values/ids.ts";
 import { findByNumber, makeFindOrders } from "../orders/find-orders.ts";
 import { type Database, openDatabase } from "../server/database.ts";
 import { type DatabaseForTests, startDatabase } from "../testing/database-for-tests.ts";
-import { countAll, fill, none } from "../testing/merchant-rows.ts";
+import { countAll, fill, none } from "../testing/stored-rows.ts";
 import { type Cells, makeCells } from "./cells.ts";
 import { abortMove, listMoves, moveMerchant } from "./move-merchant.ts";
 

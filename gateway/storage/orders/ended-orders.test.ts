@@ -9,7 +9,7 @@ import { eraseOrder } from "../cards/erasure.ts";
 import type { Database, Query } from "../server/database.ts";
 import { makeFixedName } from "../server/presence.ts";
 import { type DatabaseForTests, startDatabase } from "../testing/database-for-tests.ts";
-import { makeSell } from "../testing/sales.ts";
+import { makeSell } from "../testing/stored-rows.ts";
 import { makeCommit } from "./commit.ts";
 import { makeFindOrders } from "./find-orders.ts";
 

@@ -12,8 +12,8 @@ import { settledPlanner, settledStatement } from "../portal/reconciliations.ts";
 import { besideOthers, hotPlanner, type Query } from "../server/database.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
 import { startPostgres15 } from "../testing/postgres-15.ts";
-import { makeSell } from "../testing/sales.ts";
-import { beginStatement, moveStatement, writtenStatement, enterStatement } from "./commit.ts";
+import { makeSell } from "../testing/stored-rows.ts";
+import { beginStatement, enterStatement, moveStatement, writtenStatement } from "./commit.ts";
 import * as find from "./find-orders.ts";
 import { addOrders } from "./generated-orders.ts";
 

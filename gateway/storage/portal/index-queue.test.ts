@@ -8,7 +8,7 @@ import { systemClock } from "../../values/time.ts";
 import { makeCells } from "../cells/cells.ts";
 import { listOrdersAfter } from "../orders/find-orders.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
-import { listIndexed, makeSell } from "../testing/sales.ts";
+import { listIndexed, makeSell } from "../testing/stored-rows.ts";
 import { type IndexQueue, makeIndexQueue } from "./index-queue.ts";
 
 const server = await startDatabase();

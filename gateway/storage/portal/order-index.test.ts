@@ -8,7 +8,7 @@ import { eraseOrder } from "../cards/erasure.ts";
 import { listOrdersAfter } from "../orders/find-orders.ts";
 import { addOrders } from "../orders/generated-orders.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
-import { makeSell } from "../testing/sales.ts";
+import { makeSell } from "../testing/stored-rows.ts";
 import { makeOrderIndex } from "./order-index.ts";
 
 const server = await startDatabase();

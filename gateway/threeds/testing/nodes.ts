@@ -1,6 +1,16 @@
 /** Nodes that share the directory servers of one network, for tests. */
+import { after, before, beforeEach } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import {
+  loadDirectories,
+  makeDirectoryAdministration,
+  makeRangeStore,
+} from "../../storage/configuration/directories.ts";
+import type { Audit } from "../../storage/people/audit.ts";
+import type { Database } from "../../storage/server/database.ts";
+import { startDatabase } from "../../storage/testing/database-for-tests.ts";
 import { CardNumber } from "../../values/card-number.ts";
+import { TestClock } from "../../values/testing.ts";
 import type { Clock } from "../../values/time.ts";
 import type { RangeStore } from "../card-ranges.ts";
 import { type Directories, openDirectories } from "../directories.ts";
@@ -61,4 +71,37 @@ export function rangeOf(prefix: string): readonly [start: string, end: string] {
 
 export async function untilReceived({ received }: Network, count: number): Promise<void> {
   while (received.length < count) await setImmediate();
+}
+
+type More = { readonly wrap?: (store: RangeStore) => RangeStore };
+
+/** Called once by a test file, at its top. */
+export function useDatabase() {
+  let database: Database;
+  let audit: Audit;
+  let stop = async (): Promise<void> => undefined;
+  before(async () => {
+    ({ database, audit, stop } = await startDatabase());
+  });
+  after(() => stop());
+  beforeEach(async () => {
+    const { remove } = makeDirectoryAdministration(audit, database.query);
+    for (const { name } of await loadDirectories(database.query)) await remove(name);
+  });
+
+  return {
+    administration: () => makeDirectoryAdministration(audit, database.query),
+
+    async start(
+      t: Parameters<typeof startNodes>[0],
+      names: readonly string[] = ["a"],
+      more: More = {},
+    ) {
+      const clock = new TestClock();
+      const load = () => loadDirectories(database.query);
+      const { put } = makeDirectoryAdministration(audit, database.query);
+      const stored = { put, load, store: makeRangeStore(database, clock) };
+      return { clock, ...stored, ...(await startNodes(t, { stored, clock, names, ...more })) };
+    },
+  };
 }

@@ -10,11 +10,11 @@ import {
   security126,
   writeComposite,
 } from "@tollgate/protocols/iso8583";
+import { startsAt } from "../../../values/testing.ts";
 import { asInstant } from "../../../values/time.ts";
 import type { AuthorizationRequest } from "../../acquirer.ts";
 import { makeMessages } from "../messages.ts";
 import { makeAttempt, makeFollowUp, settings } from "../testing/attempts.ts";
-import { startsAt } from "../testing/test-clock.ts";
 import { iso87Binary } from "./iso87-binary.ts";
 
 const { specification } = iso87Binary;

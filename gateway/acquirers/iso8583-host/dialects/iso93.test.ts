@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encode, responseMti } from "@tollgate/protocols/iso8583";
 import { failures } from "../../../values/failure.ts";
+import { startsAt } from "../../../values/testing.ts";
 import { asInstant } from "../../../values/time.ts";
 import { makeMessages, makeNetworkMessage } from "../messages.ts";
 import { type AttemptChanges, makeAttempt, makeFollowUp, settings } from "../testing/attempts.ts";
-import { startsAt } from "../testing/test-clock.ts";
 import { iso93 } from "./iso93.ts";
 
 const messages = makeMessages(iso93, settings);

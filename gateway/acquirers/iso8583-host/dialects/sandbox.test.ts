@@ -8,11 +8,11 @@ import {
   readSubelements,
 } from "@tollgate/protocols/iso8583";
 import type { Credential } from "../../../orders/order.ts";
+import { startsAt } from "../../../values/testing.ts";
 import { asInstant } from "../../../values/time.ts";
 import type { AuthorizationRequest } from "../../acquirer.ts";
 import { makeMessages } from "../messages.ts";
 import { makeAttempt, makeFollowUp, settings } from "../testing/attempts.ts";
-import { startsAt } from "../testing/test-clock.ts";
 import { sandbox } from "./sandbox.ts";
 
 const messages = makeMessages(sandbox, settings);

@@ -1,14 +1,17 @@
-/** A gate, a charge and what may follow it, with what a test wants to be otherwise. */
+/**
+ * A gate, a charge and what may follow it, with what a test wants to be otherwise, and what message
+ * types and response codes of ISO 8583:1987 are called in a gate's dialect.
+ */
 import type { Answer, ChargeKind, Credential } from "../../../orders/order.ts";
 import { CardNumber } from "../../../values/card-number.ts";
 import { asGateId } from "../../../values/ids.ts";
 import { getCurrency } from "../../../values/iso-codes.ts";
 import { Money } from "../../../values/money.ts";
 import { Secret } from "../../../values/secret.ts";
+import { startsAt } from "../../../values/testing.ts";
 import { asInstant } from "../../../values/time.ts";
 import type { AuthorizationRequest, FollowUpMessage } from "../../acquirer.ts";
-import type { GateSettings } from "../../gates.ts";
-import { startsAt } from "./test-clock.ts";
+import type { GateKind, GateSettings } from "../../gates.ts";
 
 export const settings: GateSettings = {
   host: "127.0.0.1",
@@ -91,3 +94,32 @@ export function makeFollowUp(
     repeated: changes.repeated ?? false,
   };
 }
+
+export function mtiIn(kind: GateKind, mti: string): string {
+  if (kind !== "iso93_ascii") return mti;
+  // A return is a reversal advice there, as any reversal.
+  return mti.startsWith("040") ? `142${mti[3]}` : `1${mti.slice(1)}`;
+}
+
+export function codeIn(kind: GateKind, code: string): string {
+  return kind === "iso93_ascii" ? (actionCodes[code] ?? code) : code;
+}
+
+const actionCodes: Readonly<Record<string, string>> = {
+  "00": "000",
+  "05": "100",
+  "10": "002",
+  "12": "902",
+  "13": "110",
+  "1A": "161",
+  "25": "914",
+  "43": "209",
+  "51": "116",
+  "54": "101",
+  "57": "119",
+  "85": "000",
+  "91": "912",
+  "96": "909",
+  "98": "916",
+  "N7": "160",
+};

@@ -1,9 +1,10 @@
 /**
- * A host that follows a test's instructions, and the link and the acquirer that tests connect with.
+ * A host that follows a test's instructions, and the link and the acquirer that tests connect with,
+ * to that host or to a sandbox bank, in any dialect; and a log that tests can wait on.
  */
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
-import type { TestContext } from "node:test";
+import { type TestContext, test } from "node:test";
 import {
   DecodeFault,
   decode,
@@ -16,17 +17,16 @@ import {
   responseMti,
 } from "@tollgate/protocols/iso8583";
 import type { Answer } from "../../../orders/order.ts";
-import { type GateSettings, gateKinds } from "../../gates.ts";
+import { TestClock } from "../../../values/testing.ts";
+import { type GateKind, type GateSettings, gateKinds } from "../../gates.ts";
+import { makeGateAuthentication } from "../connection.ts";
 import { dialects } from "../connector.ts";
 import type { Dialect } from "../dialect.ts";
 import { sandbox } from "../dialects/sandbox.ts";
 import { Link, type LinkLimits, usualLinkLimits } from "../link.ts";
-import { makeGateAuthentication } from "../connection.ts";
 import { Recent } from "../pending-answers.ts";
 import { startIso8583Acquirer } from "../running-acquirer.ts";
-import { settings } from "./attempts.ts";
-import { Journal } from "./journal.ts";
-import { TestClock } from "./test-clock.ts";
+import { makeAttempt, settings } from "./attempts.ts";
 
 /** What a host says to a message: another, raw bytes, or nothing. */
 type Says = (message: IsoMessage) => IsoMessage | Buffer | undefined;
@@ -130,4 +130,66 @@ export async function connectAcquirer(
 function closeInTime(clock: TestClock, closed: Promise<void>): Promise<void> {
   clock.move(100_000);
   return closed;
+}
+
+type Entry = { readonly event: string; readonly facts: Readonly<Record<string, unknown>> };
+
+/** A log to wait on. Every wait goes on from where the one before it ended. */
+export class Journal {
+  readonly entries: Entry[] = [];
+  #read = 0;
+  #onEntry: () => void = () => {};
+
+  readonly log = (event: string, facts: object): void => {
+    this.entries.push({ event, facts: { ...facts } });
+    this.#onEntry();
+  };
+
+  async until(event: string, wanted: Readonly<Record<string, unknown>> = {}): Promise<Entry> {
+    for (;;) {
+      for (const entry of this.entries.slice(this.#read)) {
+        this.#read += 1;
+        const agrees = Object.entries(wanted).every(([name, value]) => entry.facts[name] === value);
+        if (entry.event === event && agrees) return entry;
+      }
+      await new Promise<void>((resolve) => {
+        this.#onEntry = resolve;
+      });
+    }
+  }
+}
+
+/** Where the bank listens for each dialect. */
+export const ports: Readonly<Record<GateKind, "hostPort" | "binaryHostPort" | "iso93HostPort">> = {
+  sandbox: "hostPort",
+  iso87_binary: "binaryHostPort",
+  iso93_ascii: "iso93HostPort",
+};
+
+/** Only tests may know the bank, so they hand it in: this is what the worlds need of it. */
+type Bank = {
+  readonly hostPort: number;
+  readonly binaryHostPort: number;
+  readonly iso93HostPort: number;
+  ledger(reference?: string): readonly { readonly kind: string; readonly amount: bigint }[];
+};
+
+export function makeStartWorld<Started extends Bank>(
+  startBank: (t: TestContext) => Promise<Started>,
+) {
+  return async (t: TestContext, kind: GateKind) => {
+    const bank = await startBank(t);
+    return { bank, ...(await connectAcquirer(t, bank[ports[kind]], dialects[kind])) };
+  };
+}
+
+/** What remains of a charge in the bank's ledger. */
+export function outstanding(bank: Bank, reference = makeAttempt().identifiers.reference): bigint {
+  return bank
+    .ledger(reference)
+    .reduce((sum, { kind, amount }) => sum + (["reversal"].includes(kind) ? -amount : amount), 0n);
+}
+
+export function each(name: string, run: (t: TestContext, kind: GateKind) => Promise<void>): void {
+  for (const kind of gateKinds) test(`${name}, ${kind}`, (t) => run(t, kind));
 }

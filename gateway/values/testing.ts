@@ -1,5 +1,5 @@
-/** A clock that the tests move: nothing in this folder waits for time. */
-import { asInstant, type Clock, type Instant } from "../../../values/time.ts";
+/** A clock that tests move: nothing that uses it waits for time. */
+import { asInstant, type Clock, type Instant } from "./time.ts";
 
 /** 2026-11-15 02:04:06.789 UTC. */
 export const startsAt = asInstant(1_794_708_246_789);

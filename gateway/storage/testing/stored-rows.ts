@@ -1,5 +1,81 @@
-/** Rows of a merchant in the tables of a cell, for tests of moves. */
+/** What tests of the storage write and count: plain sales, owed callbacks, rows of a merchant. */
+import { draft, events, step } from "../../orders/testing.ts";
+import { asCardId, asOrderId, type OrderId, receiverOf } from "../../values/ids.ts";
+import { type Instant, later } from "../../values/time.ts";
+import { makeBegin, makeCommit } from "../orders/commit.ts";
 import type { Database } from "../server/database.ts";
+import { makeFixedName } from "../server/presence.ts";
+
+export function makeSell(database: Database) {
+  const options = { callbackLeaseMs: 1000 };
+  const begin = makeBegin(database.add, makeFixedName("node-1"), options);
+  const commit = makeCommit(database.hot, makeFixedName("node-1"), options);
+  let sequence = 10_000_000;
+
+  return async (): Promise<OrderId> => {
+    sequence += 1;
+    const id = asOrderId(String(sequence));
+    const card = { ...draft.card, cardId: asCardId(id) };
+    const order = { ...draft, id, sequence, clientOrderId: `invoice-${id}`, card };
+    const begun = step(order, events.received);
+    const { merchantId } = order;
+    const kept = { keyId: 1, sealed: Buffer.alloc(90), fingerprint: Buffer.alloc(32) };
+    const digest = { digest: Buffer.alloc(32), keyId: 1, cvv: undefined };
+    await begin({
+      step: begun,
+      digest,
+      sealCard: () => ({ merchantId, cardId: card.cardId, ...kept }),
+    });
+    await commit(step(begun.order, events.authorized, later(begun.at, 900)));
+    return id;
+  };
+}
+
+/** Returns the orders that the portal lists, by their ids. */
+export async function listIndexed({ query }: Database): Promise<readonly string[]> {
+  const rows = await query<{ id: string }>("select order_id as id from order_index order by 1");
+  return rows.map(({ id }) => id);
+}
+
+const serial = "0195933a-7c48-7000-8000-000000000001";
+
+export function makeOwed({ query }: Database, now: Instant) {
+  return {
+    /**
+     * Adds callbacks that became due one after the other until a moment ago, after `others` other
+     * ones.
+     */
+    async owe(merchant: string, urls: readonly string[], others = 0): Promise<void> {
+      await query(
+        `insert into callbacks
+           (merchant_id, order_id, sequence, serial, url, receiver, made_at, begun_at, due_at)
+         select $1, at, 1, $2, url, receiver, now, now, now - interval '1 ms' * (5000 - $6 - at)
+         from to_timestamp($5::float8 / 1000) as now,
+           unnest($3::text[], $4::text[]) with ordinality as owed (url, receiver, at)`,
+        [merchant, serial, urls, urls.map(receiverOf), now, others],
+      );
+    },
+    async forgetAll(): Promise<void> {
+      await query("delete from callbacks");
+    },
+    /** Returns how often each callback was sent without success, the lowest number first. */
+    async triesOf(merchant: string): Promise<readonly number[]> {
+      const rows = await query<{ tries: number }>(
+        "select tries from callbacks where merchant_id = $1 order by tries",
+        [merchant],
+      );
+      return rows.map(({ tries }) => tries);
+    },
+    async countDue(merchant: string): Promise<number> {
+      const rows = await query(
+        `select from callbacks
+         where merchant_id = $1 and due_at <= to_timestamp($2::float8 / 1000)`,
+        [merchant, now],
+      );
+      return rows.length;
+    },
+  };
+}
 
 const moved = [
   ...["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"],
