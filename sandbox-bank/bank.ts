@@ -5,10 +5,10 @@
  */
 import { join } from "node:path";
 import { ApprovalNumbers, DelayedApprovals, type HostContext } from "./acquirer-host/answers.ts";
+import { deliverKey } from "./acquirer-host/authentication.ts";
 import { ascii, binary } from "./acquirer-host/dialects.ts";
 import { makeHostPort } from "./acquirer-host/host.ts";
 import { iso93 } from "./acquirer-host/iso93.ts";
-import { deliverKey } from "./acquirer-host/key-exchange.ts";
 import { BankClock, type BankContext } from "./bank-context.ts";
 import { openIdentities } from "./certificates/chains.ts";
 import { makeControlServer } from "./control-server.ts";

@@ -1,8 +1,13 @@
 /**
  * The host's message authentication, by its switches: with keys it demands a code in every request
- * and gives one in every answer. The keys are for tests only, and in no vault.
+ * and gives one in every answer. The keys are for tests only, and in no vault. The host delivers
+ * them under the test zone key of the switches: in the answer to a gateway that asks, or by a
+ * network message of its own. A delivered key is used from the moment it is accepted; the one
+ * before it still verifies.
  */
+import { randomBytes } from "node:crypto";
 import {
+  checkValueOf,
   DecodeFault,
   decode,
   encode,
@@ -10,8 +15,12 @@ import {
   type MacAlgorithm,
   type MacKey,
   makeAuthenticator,
+  wrapBlock,
+  wrapCryptogram,
+  type ZoneCipher,
 } from "@tollgate/protocols/iso8583";
 import type { Switchboard } from "../switches.ts";
+import { type Exchange, type GatewayConnection, type HostContext, makeAnswer } from "./answers.ts";
 import type { HostDialect } from "./dialects.ts";
 
 /** A request whose code is missing or wrong; it is answered, and not carried out. */
@@ -66,4 +75,75 @@ function readKey(text: string): MacKey {
 
 function reversed(key: string): string {
   return [...key].reverse().join("");
+}
+
+export function answerKeyRequest(exchange: Exchange): IsoMessage {
+  const { connection, host } = exchange;
+  const key = wrapNext(host.switches);
+  if (key === undefined) return makeAnswer(exchange, "12");
+  if (host.switches.current.deliversKeys) {
+    setImmediate(() => void deliverKey(host, connection));
+    return makeAnswer(exchange, "00");
+  }
+  // The answer is still made with the key before.
+  setImmediate(() => useNext(host.switches));
+  return makeAnswer(exchange, "00", connection.dialect.keys.write(key));
+}
+
+/** Resolves with field 39 of the gateway's answer. */
+export async function deliverKey(
+  host: HostContext,
+  connection: GatewayConnection,
+): Promise<string> {
+  const key = wrapNext(host.switches);
+  if (key === undefined) return "no key";
+  const { dialect } = connection;
+  const trace = String(700_000 + (host.deliveries.size % 100_000));
+  const { promise, resolve } = Promise.withResolvers<string>();
+  host.deliveries.set(trace, resolve);
+  const { mti, fields } = dialect.keys.deliver({ trace, iso: host.clock.now().iso });
+  connection.answer({ mti, fields: { ...fields, ...dialect.keys.write(key) } });
+  const code = await promise;
+  if (code === "00" || code === "800") useNext(host.switches);
+  return code;
+}
+
+/** The gateway's answer to a delivery. */
+export function receiveDeliveryAnswer({ request, host }: Exchange): void {
+  const { 11: trace = "", 39: code = "" } = request.raw.fields;
+  host.deliveries.get(trace)?.(code);
+}
+
+const wrappedBefore = new Map<string, string>();
+
+/** The same key under the same zone key again is the same text again, as in a replay. */
+function wrapNext({ current }: Switchboard): string | undefined {
+  const { zoneKey, nextMacKey, keyDefect } = current;
+  if (zoneKey === null || nextMacKey === null) return undefined;
+  const [cipher = "", zone = ""] = zoneKey.split(":");
+  const [, algorithm = "", key = ""] = /^(\w+)-[48]:(\w+)$/.exec(nextMacKey) ?? [];
+  const made = `${zoneKey} ${nextMacKey}`;
+  const wrapped =
+    wrappedBefore.get(made) ?? wrap(key, algorithm, { cipher: cipher as ZoneCipher, key: zone });
+  wrappedBefore.set(made, wrapped);
+  return keyDefect === "wrong" ? wrapped.replace(/.$/, (digit) => flip(digit)) : wrapped;
+}
+
+function flip(digit: string): string {
+  return digit === "0" ? "1" : "0";
+}
+
+function wrap(key: string, algorithm: string, zone: { cipher: ZoneCipher; key: string }): string {
+  const isCmac = algorithm === "cmac";
+  const checkValue = checkValueOf(algorithm as MacAlgorithm, key);
+  if (zone.cipher === "tdes") return wrapCryptogram(key, zone.key) + checkValue;
+  const usage = isCmac ? "M6" : "M3";
+  return wrapBlock(key, zone, { usage, cipher: isCmac ? "aes" : "tdes", random: randomBytes });
+}
+
+function useNext(switches: Switchboard): void {
+  const { macKeys, nextMacKey } = switches.current;
+  const [before] = macKeys?.split(",") ?? [];
+  const keys = [nextMacKey, before].filter((key) => key !== undefined && key !== null);
+  switches.set({ macKeys: keys.join(","), nextMacKey: null });
 }

@@ -1,7 +1,7 @@
 /**
- * Charges: a sale (0200), an authorisation (0100), or a verification of the card, which is decided
- * like a charge and books nothing. Every accepted charge is booked, even under a reference seen
- * before: the ledger must show a gateway's mistake, not hide it.
+ * Charges and refunds. A charge is a sale (0200), an authorisation (0100), or a verification of the
+ * card, which is decided like a charge and books nothing. Every accepted one is booked, even under
+ * a reference seen before: the ledger must show a gateway's mistake, not hide it.
  */
 import type { IsoFields, IsoMessage } from "@tollgate/protocols/iso8583";
 import { eciFor } from "../issuer.ts";
@@ -16,7 +16,15 @@ import {
   type Scenario,
   scenariosByCard,
 } from "../scenarios.ts";
-import { type Exchange, makeAnswer, makeApproval, mayYetBeDone, send } from "./answers.ts";
+import {
+  type Exchange,
+  isRefusedBy,
+  makeAnswer,
+  makeApproval,
+  mayYetBeDone,
+  send,
+  toldToFollowUp,
+} from "./answers.ts";
 import type { CardholderProof, Remarks } from "./dialects.ts";
 
 type Charge = Exchange & {
@@ -189,4 +197,43 @@ function isLuhnValid(card: string): boolean {
     sum += doubled > 9 ? doubled - 9 : doubled;
   }
   return card.length >= 12 && sum % 10 === 0;
+}
+
+/** The first two digits of field 3. */
+export function isRefund({ fields }: IsoMessage): boolean {
+  return fields[3]?.startsWith("20") === true;
+}
+
+/** Undefined when the host does not answer. */
+/**
+ * A refund (0200 with processing code 20) is a payment to the card, with a reference of its own. A
+ * repeat (0201) of a booked refund is accepted and not booked again.
+ */
+export function answerRefund(exchange: Exchange): IsoMessage | undefined {
+  const { request, connection, host } = exchange;
+  const { 2: card, 11: trace, 37: reference, 49: number } = request.fields;
+  const amount = parseAmount(request.fields[4]);
+  if (!card || !trace || !reference || !number || amount === undefined || !isRefund(request)) {
+    return makeAnswer(exchange, "30");
+  }
+  if (amount === 0n) return makeAnswer(exchange, "13");
+  const told = toldToFollowUp(exchange);
+  if (isRefusedBy(told)) return makeAnswer(exchange, told);
+  const later = scenariosByCard.get(card)?.later;
+  if (later?.kind === "refuse-returns") return makeAnswer(exchange, later.code);
+
+  const isBooked = host.ledger.entries(reference).some(({ kind }) => kind === "refund");
+  if (request.mti !== "0201" || !isBooked) {
+    const { gate } = connection.dialect;
+    const currency = nameCurrency(number);
+    host.ledger.book({ reference, kind: "refund", amount, currency, gate, trace });
+  }
+  if (later?.kind === "leave-reversals-unanswered") {
+    const before = host.unansweredReversals.get(reference) ?? 0;
+    host.unansweredReversals.set(reference, before + 1);
+    if (before < later.first) return undefined;
+  }
+  if (told !== null && told !== "00") return makeAnswer(exchange, told);
+  if (host.switches.isAnswerLost()) return undefined;
+  return makeApproval(exchange, host.approvalNumbers.of(reference));
 }

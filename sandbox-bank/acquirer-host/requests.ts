@@ -15,10 +15,9 @@ import {
   send,
   toldToFollowUp,
 } from "./answers.ts";
-import { answerCharge } from "./charges.ts";
+import { answerKeyRequest, receiveDeliveryAnswer } from "./authentication.ts";
+import { answerCharge, answerRefund, isRefund } from "./charges.ts";
 import type { ChangedMessage } from "./dialects.ts";
-import { answerKeyRequest, receiveDeliveryAnswer } from "./key-exchange.ts";
-import { answerRefund, isRefund } from "./refunds.ts";
 import { answerTotals } from "./totals.ts";
 
 /** Undefined when the host does not answer. */
