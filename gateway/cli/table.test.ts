@@ -1,7 +1,7 @@
 /** Tables fit a terminal of 100 columns. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatTable } from "./table.ts";
+import { formatTable } from "./command.ts";
 
 test("a narrow table has a line for each row, with names in words", () => {
   const rows = [

@@ -12,6 +12,7 @@ import { later, minutes } from "../values/time.ts";
 import {
   type AccountOptions,
   checkOwnPassword,
+  digestOf,
   finish,
   newToken,
   recordRefused,
@@ -22,7 +23,6 @@ import type { Handlers } from "./api.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 import type { SessionView } from "./shapes.ts";
 import type { Factor } from "./sign-in.ts";
-import { digestOf } from "./visit.ts";
 
 export type FactorOptions = AccountOptions & {
   readonly factors: FactorStore;

@@ -39,9 +39,14 @@ import {
   type StoredCallback,
 } from "./reads.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
-import { curlOf, sentFieldsOf } from "./sent-request.ts";
 import { type OrderDetailView, type OrderLineView, readCursor, viewMoney } from "./shapes.ts";
-import { mayBeNamed, type TimelineOptions, viewTimeline } from "./timeline.ts";
+import {
+  curlOf,
+  mayBeNamed,
+  sentFieldsOf,
+  type TimelineOptions,
+  viewTimeline,
+} from "./timeline.ts";
 
 export type OrderOptions = TimelineOptions & {
   readonly reads: PortalReads;

@@ -7,7 +7,7 @@
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
-import { newBrowser, stateOf } from "./account.ts";
+import { newBrowser, openVisit, stateOf, type VisitOptions } from "./account.ts";
 import { api, type Handlers } from "./api.ts";
 import {
   type Access,
@@ -22,7 +22,6 @@ import {
 import type { SandboxHandlers } from "./sandbox-routes.ts";
 import { ShapeFault } from "./schema.ts";
 import type { SessionState, ShownEnvironment } from "./shapes.ts";
-import { openVisit, type VisitOptions } from "./visit.ts";
 
 export const apiPath = "/portal/api";
 
