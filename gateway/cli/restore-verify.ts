@@ -2,7 +2,6 @@
  * `gw restore --verify` and `gw restore verify` prove that a restored installation is correct: its
  * rows, its audit, its keys with a sample of cards under each, its cells and its numbers.
  */
-
 import { openVault, readConfiguration } from "../administration/session.ts";
 import type { Loaded } from "../backup/read-backup.ts";
 import type { Installation } from "../installation/installation.ts";
@@ -14,7 +13,7 @@ import {
   hasOrdersFrom,
   listCardKeysInUse,
   sampleCards,
-} from "../storage/backup/restore-checks.ts";
+} from "../storage/backup/restore-target.ts";
 import { countRows } from "../storage/backup/table-copies.ts";
 import { listMoves } from "../storage/cells/move-merchant.ts";
 import { isOwnKey } from "../storage/people/audit.ts";

@@ -12,7 +12,7 @@ import { findHold, identifyServer } from "../../storage/backup/installation-hold
 import { listMoves } from "../../storage/cells/move-merchant.ts";
 import { countInDoubt, findInDoubt } from "../../storage/orders/find-orders.ts";
 import { idleDaysShown, listUsers } from "../../storage/people/users.ts";
-import { countFailingCallbacks } from "../../storage/portal/portal-orders.ts";
+import { countFailingCallbacks } from "../../storage/portal/portal-reads.ts";
 import {
   countOverdue,
   findUnreachableReceivers,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { asInstant, systemClock } from "../../values/time.ts";
-import { findNextId, hasOrdersFrom } from "../backup/restore-checks.ts";
+import { findNextId, hasOrdersFrom } from "../backup/restore-target.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
 import {
   type Block,

@@ -5,7 +5,7 @@ import { personInSearch, wordsOfSearch } from "../../portal-api/order-index.ts";
 import { asMerchantId } from "../../values/ids.ts";
 import type { Query } from "../server/database.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
-import { findOrderLines } from "./portal-orders.ts";
+import { findOrderLines } from "./portal-reads.ts";
 
 const server = await startDatabase();
 after(() => server.stop());

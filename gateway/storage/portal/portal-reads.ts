@@ -1,5 +1,8 @@
 /**
  * The portal's queries of orders and callbacks, in the merchant's cell or in all cells together.
+ * Pages continue after a key, never at an offset. A filtered list first reads the latest orders one
+ * by one. If too few of them match, the index of words has few enough matches to sort. Ids are
+ * looked up in that index first.
  */
 import type { Order } from "../../orders/order.ts";
 import type { Figure } from "../../portal-api/order-index.ts";
@@ -12,6 +15,7 @@ import type {
   OrderLineRow,
   OrderListQuery,
   OrderWindow,
+  Point,
   StoredCallback,
   Window,
 } from "../../portal-api/reads.ts";
@@ -23,15 +27,10 @@ import {
   findAttempts,
   findCallbackPage,
 } from "../callbacks/callback-journal.ts";
-import type { Cells } from "../cells/cells.ts";
+import { type Cells, isHere } from "../cells/cells.ts";
 import { countInDoubt, findById, findHistory } from "../orders/find-orders.ts";
-import {
-  countFailingCallbacks,
-  findFigures,
-  findOrderLines,
-  scanOrderLines,
-  sumFigures,
-} from "./portal-orders.ts";
+import type { Query } from "../server/database.ts";
+import type { Grain } from "./order-index.ts";
 
 type Options = {
   readonly countAllInDoubt: () => Promise<number>;
@@ -170,4 +169,153 @@ function joinWindows<Row, Key>(
     rows: seen.toSorted((one, other) => compare(one.key, other.key)).map(({ row }) => row),
     end,
   };
+}
+
+/** How many orders are filtered one by one before the index of words is used. */
+const scannedMax = 5_000;
+const fewMax = 2_000;
+const allMax = 2_147_483_647;
+
+const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+
+const columns = `merchant_id as "merchantId", order_id as "orderId", ${milliseconds("at")} as at,
+  endpoint_id as "endpointId", client_orderid as "clientOrderId", kind, stage, status, reason,
+  threeds, amount::float8 as amount, currency, network, last_four as "lastFour", email, name, gate,
+  reference`;
+
+type Asked = Pick<OrderListQuery, "merchantId"> & {
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
+};
+/** The last row of the previous page: its time, and its key with the type of the column. */
+type LastRow = readonly [at: number, key: string, column: string, type: string];
+
+/** Returns the rows among which a page of a list lies, and the parameters of its statement. */
+export function rangeOf({ merchantId, from, until }: Asked, after: LastRow | undefined) {
+  const values: unknown[] = [];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const moment = (value: number) => `to_timestamp(${place(value)}::float8 / 1000)`;
+  const before = ([at, key, column, type]: LastRow) =>
+    `(at, ${column}) < (${moment(at)}, ${place(key)}::${type})`;
+  const range = [
+    merchantId === undefined ? isHere : `merchant_id = ${place(merchantId)}`,
+    ...(from === undefined ? [] : [`at >= ${moment(from)}`]),
+    ...(until === undefined ? [] : [`at < ${moment(until)}`]),
+    ...(after === undefined ? [] : [before(after)]),
+  ].join(" and ");
+  return { range, values, place };
+}
+
+function conditionsOf({ after, words, search, ...asked }: OrderListQuery) {
+  const groups = words.filter((group) => group.length > 0);
+  const last = after && ([after.at, after.orderId, "order_id", "bigint"] as const);
+  const { range, values, place } = rangeOf(asked, last);
+  const hasOne = (group: readonly string[]) => `words && ${place(group)}::text[]`;
+  const isPerson = search?.person
+    ? [`array_to_tsvector(people) @@ ${place(search.person)}::tsquery`]
+    : [];
+  const isFound = search && `(${[hasOne(search.words), ...isPerson].join(" or ")})`;
+  const matches = [...groups.map(hasOne), ...(isFound ? [isFound] : [])].join(" and ");
+  return { range, matches, values };
+}
+
+const latest = "order by at desc, order_id desc";
+
+/** Finds orders for exports. One statement examines a limited number of orders. */
+export async function scanOrderLines(query: Query, asked: OrderListQuery): Promise<OrderWindow> {
+  const { range, matches, values } = conditionsOf(asked);
+  const found = await query<OrderLineRow & { readonly isMatch: boolean; readonly isEnd: boolean }>(
+    `with seen as materialized (
+       select *, row_number() over (${latest}) = ${asked.limit} as is_end
+       from (select * from order_index where ${range} ${latest} limit ${asked.limit}) as page
+     ), judged as (select *, ${matches || "true"} as is_match from seen)
+     select ${columns}, is_match as "isMatch", is_end as "isEnd" from judged
+     where is_match or is_end order by judged.at desc, order_id desc`,
+    values,
+  );
+  const rows = found.flatMap(({ isMatch, isEnd: _, ...row }) => (isMatch ? [row] : []));
+  const last = found.find(({ isEnd }) => isEnd);
+  return { rows, end: last && { at: last.at, orderId: last.orderId } };
+}
+
+/** Finds orders, the latest first. */
+export async function findOrderLines(
+  query: Query,
+  asked: OrderListQuery,
+): Promise<readonly OrderLineRow[]> {
+  const { limit } = asked;
+  const { range, matches, values } = conditionsOf(asked);
+  if (matches === "") {
+    // Inside the query, `at` is the column of the index; outside, it is that of the result.
+    const page = `select * from order_index where ${range} ${latest} limit ${limit}`;
+    const plain = `select ${columns} from (${page}) as page order by page.at desc, order_id desc`;
+    return query<OrderLineRow>(plain, values);
+  }
+  // The statement ends with the row that completes the page.
+  const scan = () =>
+    query<OrderLineRow>(
+      `select ${columns} from (
+         select * from order_index where ${range} ${latest} limit ${scannedMax}
+       ) as recent where ${matches} order by recent.at desc, order_id desc limit ${limit}`,
+      values,
+    );
+  const look = (most: number) =>
+    query<OrderLineRow & { readonly count: number }>(
+      `with matching as materialized (
+         select merchant_id, at, order_id from order_index where ${matches} and ${range}
+         limit ${most}
+       ), page as (select * from matching ${latest} limit ${limit})
+       select ${columns}, (select count(*)::int from matching) as count
+       from page join order_index as line using (merchant_id, at, order_id)
+       order by line.at desc, order_id desc`,
+      values,
+    );
+  const withoutCount = ({ count: _, ...row }: OrderLineRow & { readonly count: number }) => row;
+  const groups = [...asked.words, asked.search?.words ?? []];
+  const isId = groups.some((group) => group.length > 0 && group.every(isOfOne));
+  const found = isId ? await look(fewMax) : [];
+  if (isId && (found[0]?.count ?? 0) < fewMax) return found.map(withoutCount);
+  const recent = await scan();
+  return recent.length >= limit ? recent : (await look(allMax)).map(withoutCount);
+}
+
+/**
+ * Returns whether few orders have the word, as with ids, emails, references and most names. If many
+ * have it, the latest are enough.
+ */
+function isOfOne(word: string): boolean {
+  return /^[ocer]:/.test(word);
+}
+
+type FigureQuery = { readonly merchantId: string; readonly grain: Grain; readonly since: Instant };
+
+export function findFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
+  return query<Point & Figure>(
+    `select ${milliseconds("at")} as at, name, key, count::float8 as count from order_figures
+     where merchant_id = $1 and grain = $2 and at >= to_timestamp($3::float8 / 1000)
+       and name in ('outcome', 'amount')
+     order by at`,
+    [merchantId, grain, since],
+  );
+}
+
+/** Returns sums over the range. Those of a merchant that has moved to this cell may be negative. */
+export function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
+  return query<Figure>(
+    `select name, key, sum(count)::float8 as count from order_figures
+     where merchant_id = $1 and grain = $2 and at >= to_timestamp($3::float8 / 1000)
+     group by name, key`,
+    [merchantId, grain, since],
+  );
+}
+
+/** Counts callbacks that were refused or unanswered and will be tried again. */
+export async function countFailingCallbacks(query: Query, merchantId: string | undefined) {
+  const [row] = await query<{ count: number }>(
+    `select count(*)::int as count from callbacks
+     where due_at is not null and tries > 0 and ($1::bigint is null or merchant_id = $1)
+       and ${isHere}`,
+    [merchantId ?? null],
+  );
+  return row?.count ?? 0;
 }

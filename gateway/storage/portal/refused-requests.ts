@@ -16,8 +16,7 @@ import type { Instant } from "../../values/time.ts";
 import { type Cells, isHere, livesHere } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
-import { rangeOf } from "./portal-orders.ts";
-import { joinPages } from "./portal-reads.ts";
+import { joinPages, rangeOf } from "./portal-reads.ts";
 
 type Options = {
   /** How many requests of each merchant are kept, for signed and unsigned ones each. */
