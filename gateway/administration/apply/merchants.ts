@@ -20,7 +20,7 @@ import {
   readEndpointSettings,
   readGatesFor,
 } from "../merchants/endpoint-settings.ts";
-import { readMembers } from "../merchants/groups.ts";
+import { readMembers } from "../merchants/endpoints.ts";
 import { isControlKey, replaceKey } from "../merchants/merchant-keys.ts";
 import { addCardTestingRules, makeControlKey } from "../merchants/merchant-set.ts";
 import { findLoginFault, merchantTable } from "../merchants/merchants.ts";
