@@ -1,7 +1,7 @@
 /**
- * The invariants that no crash may break, checked against the gateway's database, its interface and
- * the bank's ledger on disk. The money adds up: the balance at the bank equals the approved sums of
- * the gateway. Both are read as they are stored, without either program's own sums.
+ * The invariants that no crash may break, checked with the gateway's database, its interface and
+ * the bank's ledger on disk. The balance at the bank must equal the approved sums of the gateway.
+ * Both are computed from the stored data, without either program's own sums.
  */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ export type Books = Merchants & {
   readonly nodes: readonly { readonly output: string }[];
 };
 
-/** All sales of the merchant so far. */
+/** All sales of the merchant. */
 type Paid = Pick<Load, "sales">;
 type Stores = Pick<Books, "databaseUrl" | "dataDir">;
 
@@ -33,7 +33,7 @@ export type BookedOrder = {
 
 type Entry = { readonly reference: string; readonly kind: string; readonly amount: number };
 
-/** Waits until nothing is on its way, then checks everything. Answers the orders. */
+/** Waits until no order is in progress, then checks all invariants. Returns the orders. */
 export async function assertBooksAgree(books: Books, load: Paid): Promise<readonly BookedOrder[]> {
   await untilFinal(books.databaseUrl);
   const orders = await readOrders(books.databaseUrl);
@@ -46,7 +46,7 @@ export async function assertBooksAgree(books: Books, load: Paid): Promise<readon
   return orders;
 }
 
-/** Nothing is owed to any order, and each has ended. */
+/** Waits until every order has ended and owes no effect. */
 export async function untilFinal(databaseUrl: string): Promise<void> {
   const open = async () => (await readOrders(databaseUrl)).filter((order) => !isDone(order));
   await until("every order is final", async () => {
@@ -73,7 +73,7 @@ export async function readOrders(databaseUrl: string): Promise<readonly BookedOr
   );
 }
 
-/** Tests look again and again: a connection costs more than what is asked on it. */
+/** Pools are kept, because tests read repeatedly and a connection costs more than a query. */
 const pools = new Map<string, pg.Pool>();
 
 export async function readRows<Row extends pg.QueryResultRow>(
@@ -84,12 +84,12 @@ export async function readRows<Row extends pg.QueryResultRow>(
   return (await pool.query<Row>(query)).rows;
 }
 
-/** It keeps no process from ending. */
+/** Opens a pool that does not keep the process running. */
 function openPool(databaseUrl: string): pg.Pool {
   const options = `-c search_path=${testSearchPath}`;
   const limits = { max: 4, allowExitOnIdle: true };
   const pool = new pg.Pool({ connectionString: databaseUrl, options, ...limits });
-  // A server that is killed under us is what some tests are about.
+  // Some tests kill the server under an open connection.
   pool.on("error", () => undefined);
   pools.set(databaseUrl, pool);
   return pool;
@@ -103,21 +103,27 @@ export async function readLedger(dataDir: string): Promise<readonly Entry[]> {
     .map((line) => JSON.parse(line));
 }
 
-/** Captures and returns count too: what the bank holds and has taken is what the gateway says. */
+/**
+ * Asserts that what the bank holds and has taken equals the gateway's sums. Captures and returns
+ * count too.
+ */
 export async function assertMoneyAddsUp({ databaseUrl, dataDir }: Stores): Promise<void> {
   const ledger = await readLedger(dataDir);
   const booked = ledger.map((entry) => ({ ...entry, amount: BigInt(entry.amount) }));
   assertBalancesAgree(await readRows<StoredOrder>(databaseUrl, selectStoredOrders), booked);
 }
 
-/** How many sales a crash has left in which state; tells that it came at the wanted moment. */
+/**
+ * The number of sales that a crash has left in each state, which shows that it came at the wanted
+ * moment.
+ */
 export type Left = {
   readonly unanswered: number;
-  /** Sent by a merchant, and without an order. */
+  /** Sales that a merchant has sent, and that have no order. */
   readonly unwritten: number;
-  /** With an order that the merchant has not heard of. */
+  /** Sales with an order whose result the merchant has not received. */
   readonly untold: number;
-  /** On their way to the bank, which has booked them or has not. */
+  /** Sales on their way to the bank, which has booked them (`charged`) or has not (`uncharged`). */
   readonly charged: number;
   readonly uncharged: number;
   readonly approved: number;
@@ -145,7 +151,9 @@ export async function readWhatIsLeft(
   };
 }
 
-/** Every sale has exactly one order, and the acknowledged ones the order that was acknowledged. */
+/**
+ * Asserts that every sale has exactly one order, and an acknowledged sale the acknowledged order.
+ */
 function assertNoneLost(orders: readonly BookedOrder[], { sales }: Paid): void {
   const bySale = Map.groupBy(orders, (order) => order.client_orderid);
   for (const { fields, reply } of sales) {
@@ -179,7 +187,10 @@ function signed({ kind, amount }: Entry): number {
   return kind === "reversal" ? -amount : amount;
 }
 
-/** The identical request, once more and much later, is answered with the same order. */
+/**
+ * Asserts that the identical request, sent once more and much later, is answered with the same
+ * order.
+ */
 async function assertRepeatsAnswered(books: Merchants, { sales }: Paid): Promise<void> {
   const endpoint = makeLoadClient(books);
   const answered = sales.filter(({ reply }) => reply !== undefined);
@@ -210,14 +221,14 @@ async function assertStatusAgrees(
   }
 }
 
-/** A line of the bank's books, from its memory or its disk. */
+/** An entry of the bank's ledger, from its memory or its disk. */
 export type Booked = {
   readonly reference: string;
   readonly kind: string;
   readonly amount: bigint;
 };
 
-/** In minor units: held for a capture, and taken from the cardholder. */
+/** Amounts in minor units: held for a capture, and taken from the cardholder. */
 export type Balance = { readonly held: bigint; readonly taken: bigint };
 
 type StoredTransaction = {
@@ -230,7 +241,7 @@ type StoredTransaction = {
 
 export type StoredOrder = {
   readonly id: string;
-  /** Something is still to be done for it. */
+  /** Whether the order still owes an effect. */
   readonly due: boolean;
   readonly progress: {
     readonly transaction: StoredTransaction;
@@ -243,14 +254,17 @@ export type StoredOrder = {
   };
 };
 
-/** Of both cells, which may be the same. */
+/** Selects the orders of both cells, which may be the same. */
 export const selectStoredOrders = `
   select distinct on (id) id, owes is not null or finished_at is null as due, progress
   from (
     select id, owes, finished_at, progress from orders
     union all select id, owes, finished_at, progress from public.orders) as stored`;
 
-/** Orders that are on their way or in doubt are left out: of those nothing is said yet. */
+/**
+ * Compares balances. Orders in progress or in doubt are left out, because their result is not known
+ * yet.
+ */
 export function assertBalancesAgree(
   orders: readonly StoredOrder[],
   ledger: readonly Booked[],
@@ -270,7 +284,9 @@ export function assertBalancesAgree(
   }
 }
 
-/** The attempts of one order differ in the last two characters. */
+/**
+ * Returns what the references of one order share: its attempts differ in the last two characters.
+ */
 export function orderPart(reference: string): string {
   return reference.slice(0, 10);
 }
@@ -282,7 +298,7 @@ export function balanceAtBank(entries: readonly Booked[]): Balance {
   const isCaptured = entries.some(({ kind }) => kind === "capture");
   const held = sum("authorisation");
   const given = sum("reversal") + sum("refund");
-  // Before a capture a reversal reduces the hold, afterwards the captured money.
+  // Before a capture a reversal reduces the hold, and afterwards the captured money.
   if (held > 0n && !isCaptured) return { held: held - given, taken: 0n };
   return { held: 0n, taken: sum("sale") + captured - given };
 }
@@ -302,7 +318,10 @@ function balanceAtGateway({ progress }: StoredOrder): Balance {
   };
 }
 
-/** A bank may grant a charge in part; what follows it is done as it was asked for, or not. */
+/**
+ * Returns the granted amount. A bank may grant a charge in part, but carries out a follow-up in
+ * full or not at all.
+ */
 function granted({ kind, amount, answer }: StoredTransaction): bigint {
   const isCharge = kind === "sale" || kind === "preauth";
   return BigInt((isCharge ? (answer?.approvedAmount ?? amount) : amount)[0]);
@@ -310,7 +329,7 @@ function granted({ kind, amount, answer }: StoredTransaction): bigint {
 
 export function referenceOf({ progress }: StoredOrder): string | undefined {
   const { earlier, transaction, page } = progress;
-  // A payment page whose time is over: the last of its refused tries.
+  // For a payment page whose time is over, this is the last of its refused tries.
   const refused = page?.refused.flatMap(({ attempts }) => attempts).at(-1);
   const { identifiers = refused?.identifiers } = earlier[0] ?? transaction;
   return identifiers?.reference;

@@ -1,7 +1,7 @@
 /**
- * The cardholder's browser in scenario tests: it opens the bank's pages by plain requests, fills in
- * their forms and presses their buttons. The last form, which goes back to the merchant, is handed
- * to the test instead of being posted.
+ * The cardholder's browser in scenario tests. It opens the bank's pages by plain requests, fills in
+ * their forms and presses their buttons. It returns the last form, which goes back to the merchant,
+ * to the test instead of posting it.
  */
 import assert from "node:assert/strict";
 import { type Form, post, readForms } from "../../sandbox-bank/testing/browser.ts";
@@ -25,7 +25,7 @@ export type ChallengeAnswer = { readonly code?: string; readonly action?: Action
 
 const rightCode = "1234";
 
-/** The cardholder knows the code. */
+/** Passes the challenge with the correct code. */
 export function passChallenge(status: ChallengeStatus) {
   return answerChallenge(status);
 }
@@ -54,7 +54,7 @@ export async function answerPareq(
   return { paRes: need(fields, "PaRes"), md: need(fields, "MD"), postTo };
 }
 
-/** The hidden frame of the 3DS Method. */
+/** Runs the hidden frame of the 3DS Method. */
 export async function runMethod(
   methodUrl: string,
   transactionId: string,
@@ -69,7 +69,7 @@ export async function runMethod(
   return { threeDSMethodData: need(fields, "threeDSMethodData"), postTo };
 }
 
-/** The one form of the page that this post leads to. */
+/** Posts the form, and returns the only form of the page that follows. */
 async function open(url: string, sent: Readonly<Record<string, string>>): Promise<Form> {
   const { status, html, forms } = await post(url, sent);
   const [form, ...others] = forms;

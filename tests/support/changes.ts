@@ -1,4 +1,4 @@
-/** Settings that a test changes as an operator would; the gateway starts anew with them. */
+/** Settings that a test changes as an operator would. The gateway restarts with them. */
 
 import type { Installation } from "@tollgate/gateway/installation";
 import type { MerchantSet } from "@tollgate/gateway/merchant-set";
@@ -6,14 +6,14 @@ import type { MerchantSet } from "@tollgate/gateway/merchant-set";
 type Dependencies = {
   readonly installation: Installation;
   readonly set: MerchantSet;
-  /** `down` are gates whose link cannot come up. */
+  /** `down` names the gates whose links cannot come up. */
   readonly restart: (down?: readonly string[]) => Promise<void>;
 };
 
 /** The gates of an endpoint by name, rank and weight. */
-export type DeliveryLimiter = readonly (readonly [gate: string, rank: number, weight: number])[];
+export type RankedGates = readonly (readonly [gate: string, rank: number, weight: number])[];
 
-/** Of the gateway, unless it names an endpoint or the id of a merchant. */
+/** A rule of the whole gateway, unless it names an endpoint or the id of a merchant. */
 type ScreeningRule = {
   readonly kind: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -36,12 +36,12 @@ export function makeChanges({ installation: { database }, set, restart }: Depend
       await merge("gates", "name", name, settings);
       await restart(down);
     },
-    /** As `gw gate set` does it: the running gateway is told. */
+    /** Changes a gate as `gw gate set` does, and notifies the running gateway. */
     async setGate(name: string, settings: object) {
       await merge("gates", "name", name, settings);
       await database.query("select pg_notify('tollgate_configuration', '')");
     },
-    /** These screening rules and no others. */
+    /** Replaces all screening rules by these. */
     async screenBy(...rules: readonly ScreeningRule[]) {
       await database.query("delete from screening_rules");
       for (const { kind, action = "block", parameters, endpoint, merchant } of rules) {
@@ -50,7 +50,7 @@ export function makeChanges({ installation: { database }, set, restart }: Depend
       }
       await restart();
     },
-    async placeGates(endpoint: string, places: DeliveryLimiter) {
+    async placeGates(endpoint: string, places: RankedGates) {
       const id = set.endpoints[endpoint];
       await database.query("delete from endpoint_gates where endpoint_id = $1", [id]);
       for (const place of places) await database.query(placeGate, [id, ...place]);

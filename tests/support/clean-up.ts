@@ -1,10 +1,10 @@
 /**
- * What a test makes is cleaned up when it ends: the latest first, and all of it, also when a test
- * breaks off half way or one of the cleanings fails. Node's own hooks run in the order of their
- * registration, and those behind one that throws are skipped.
+ * Cleans up after a test when it ends: the latest first, and all of it, even if the test fails
+ * halfway or one of the cleanings fails. Node's own hooks run in the order of their registration,
+ * and those after a failing one are skipped.
  */
 type Clean = () => unknown;
-/** The owner of what is made: a test, all tests of a file, or a run without tests. */
+/** The owner of what is cleaned up: a test, all tests of a file, or a run without tests. */
 export type Test = { after(clean: Clean): void };
 
 const cleaningsOf = new WeakMap<Test, Clean[]>();

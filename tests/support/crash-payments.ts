@@ -1,6 +1,6 @@
 /**
- * Payments with 3-D Secure in a world whose nodes are killed: each step is taken at the node that
- * the test names, and what the bank and the database know of a payment is read as they keep it.
+ * Payments with 3-D Secure in a world whose nodes are killed. Each step is sent to the node that
+ * the test names. What the bank and the database know of a payment is read from their stored data.
  */
 import assert from "node:assert/strict";
 import { makeClient, type StatusReply } from "@tollgate/client";
@@ -21,10 +21,10 @@ import { until } from "./until.ts";
 export type SecureWorld = CrashWorld & { readonly secureBank: Bank };
 export type Step = "MethodUrlFrame" | "CReqForm" | "PaReqForm";
 
-/** A node that is killed and replaced may take long to answer, on a busy machine very long. */
+/** A killed and replaced node may take very long to answer on a busy machine. */
 const patient = { resultTimeoutMs: 120_000 };
 
-/** The bank is in this process, so that a test can see what it hears. */
+/** Starts the world with the bank in this process, so that a test can see what it receives. */
 export async function startSecureWorld(t: Test, options: CrashOptions = {}): Promise<SecureWorld> {
   const startBank = bankInProcess(t, patient);
   const world = await startCrashWorldOn(t, { ...options, startBank });
@@ -46,7 +46,7 @@ export function payAt(
     begin: (card: string, fields: SaleFields = {}) =>
       merchant.sale({ credit_card_number: card, ...fields }),
 
-    /** The status, once the cardholder has this to do. */
+    /** Returns the status when the cardholder has this step to do. */
     untilStep: (order: Acknowledged, step: Step): Promise<StatusReply> =>
       until(`the cardholder has to do ${step}`, async () => {
         const status = await merchant.status(order);
@@ -54,14 +54,14 @@ export function payAt(
         return status["tds-status"] === step ? status : undefined;
       }),
 
-    /** As the merchant does when the issuer's method has run. */
+    /** Reports, as the merchant does, that the issuer's method has run. */
     async tellMethod(order: Acknowledged): Promise<void> {
       const status = await this.untilStep(order, "MethodUrlFrame");
       const threeDSServerTransID = status["tds-method-url-frame-3ds-server-trans-id"] ?? "";
       await merchant.uploadMethod(order, { threeDSServerTransID });
     },
 
-    /** The cardholder passes; the browser has not returned yet. */
+    /** Passes the challenge, before the browser has returned. */
     async passOnly(order: Acknowledged): Promise<string> {
       const { cres } = await passChallenge(await this.untilStep(order, "CReqForm"));
       return cres;
@@ -71,7 +71,10 @@ export function payAt(
       await merchant.uploadCres(order, await this.passOnly(order));
     },
 
-    /** The browser is back before the cardholder has passed; answers how to pass afterwards. */
+    /**
+     * Returns the browser before the cardholder has passed. Returns a function that passes
+     * afterwards.
+     */
     async returnEarly(order: Acknowledged): Promise<() => Promise<unknown>> {
       const status = await this.untilStep(order, "CReqForm");
       await merchant.uploadCres(order, forgeCres(status));
@@ -112,7 +115,7 @@ export async function untilStage(
   });
 }
 
-/** As it is stored; "none" for an order that never was. */
+/** Returns the stored stage, or "none" if there is no such order. */
 export async function readStage(
   { databaseUrl }: SecureWorld,
   clientOrderId: string,
@@ -124,7 +127,7 @@ export async function readStage(
   return rows.find(({ client_orderid }) => client_orderid === clientOrderId)?.stage ?? "none";
 }
 
-/** What became of an order, the oldest first, and which node has written it. */
+/** Returns the events of an order, the oldest first, with the node that wrote each. */
 export async function readEvents(
   { databaseUrl }: SecureWorld,
   order: Acknowledged,
@@ -137,7 +140,7 @@ export async function readEvents(
   return rows.flatMap(({ node, events }) => events.map(({ kind }) => ({ node, kind })));
 }
 
-/** Rows of pending card data, and of keys that open it. */
+/** Counts the rows of pending card data, and of keys that decrypt it. */
 export async function countPending({ databaseUrl }: SecureWorld) {
   const [row] = await readRows<{ secrets: number; keys: number }>(
     databaseUrl,
@@ -147,7 +150,7 @@ export async function countPending({ databaseUrl }: SecureWorld) {
   return row ?? { secrets: -1, keys: -1 };
 }
 
-/** They are destroyed after the answer was written, so one has to look until they are. */
+/** Waits until no card data is pending, because it is destroyed after the answer was written. */
 export async function untilNothingHeld(world: SecureWorld): Promise<void> {
   await until("no card data is pending", async () => {
     const { secrets, keys } = await countPending(world);
@@ -155,7 +158,10 @@ export async function untilNothingHeld(world: SecureWorld): Promise<void> {
   });
 }
 
-/** How it ended, how often it was sent to the host, and with what; the books agree. */
+/**
+ * Returns how the order ended, and how often and with what it was sent to the host. Asserts that
+ * the books agree.
+ */
 export async function readEnd(world: SecureWorld, node: Node, order: Acknowledged) {
   await untilFinal(world.databaseUrl);
   await assertMoneyAddsUp(world);
@@ -182,13 +188,13 @@ async function readReference({ databaseUrl }: SecureWorld, order: Acknowledged):
   return rows[0]?.reference ?? "";
 }
 
-/** As the host got it. */
+/** Returns the CVV that the host received. */
 async function readCvv({ secureBank }: SecureWorld, reference: string) {
   const { fields } = await secureBank.waitForMessage({ mti: "0200", reference });
   return ascii.readProof(fields)?.cvv;
 }
 
-/** Answers the requests when they are under way and both nodes wait for the lock. */
+/** Makes requests while no order can be written. Returns when both nodes wait for the lock. */
 export async function whileNobodyWrites<Asked>(
   { databaseUrl }: SecureWorld,
   ask: () => Asked,

@@ -1,6 +1,6 @@
 /**
- * A world for crash tests: nodes on a place as processes that can be killed, behind proxies with
- * traps.
+ * A world for crash tests: nodes as processes that can be killed, with proxies with traps between
+ * them and the other programs.
  */
 import {
   findFreePort,
@@ -22,19 +22,19 @@ import {
 import { extendProgram, startProgram } from "./programs.ts";
 
 export type Node = GatewayProgram & {
-  /** Where it takes results of challenges itself, behind the address that all nodes share. */
+  /** The port of the node's own results server, behind the address that all nodes share. */
   readonly resultsPort: number;
 };
 export type CrashWorld = Awaited<ReturnType<typeof startCrashWorld>>;
 
 type Settings = Readonly<Record<string, string>>;
 type Options<Own extends BankPlace> = PlaceOptions<Own> & { readonly settings?: Settings };
-/** Without a bank of the test's own, the world has one in this process. */
+/** Options of the world. By default it has a bank in this process. */
 export type CrashOptions = Partial<Options<BankPlace>>;
 
 /**
- * Work is looked for often. Answers may take as long as a busy machine needs, but no longer: a host
- * that does not know a charge must say so twice, and the timeout lies between.
+ * Nodes look for work often. Answers may take as long as a busy machine needs, but no longer: a
+ * host that does not know a charge must say so twice, with the timeout in between.
  */
 // biome-ignore format: a table
 export const crashTimes = {
@@ -47,7 +47,7 @@ export const crashTimes = {
   GW_REVERSAL_RETRY_GAPS_S:     "0.2,0.5,1",
 };
 
-/** For a node whose orders another one takes over when their lease is over. */
+/** Settings of a node whose orders another node claims when their lease is over. */
 export const shortLease = { GW_ACQUIRER_ANSWER_TIMEOUT_S: "5", GW_LEASE_SLACK_S: "3" };
 
 export function startCrashWorld(t: Test, options: CrashOptions = {}) {
@@ -61,19 +61,19 @@ export async function startCrashWorldOn<Own extends BankPlace>(t: Test, options:
   atEnd(t, () => database.close());
   const results = await startResultsBalancer(t);
   const { set, installation } = await furnishPlace(t, place, { address });
-  // Each node opens it for itself.
+  // Each node opens the installation itself.
   await installation.close();
   const nodes: Node[] = [];
 
   return {
     ...place,
     set,
-    /** Between the nodes and the database, the bank's host and its directory server. */
+    /** The proxies between the nodes and the database, the bank's host and its directory server. */
     proxies: { database, ...lines },
-    /** Between the directory server and the nodes. */
+    /** The balancer between the directory server and the nodes. */
     results,
     nodes,
-    /** `gw` may be that of another version. */
+    /** Starts a node. `gw` may be that of another version. */
     async startNode(settings: Settings = {}, gw = "gateway/cli/gw.ts"): Promise<Node> {
       const own = await settingsOfNode(place, results);
       const program = startProgram([gw, "serve"], {
@@ -91,7 +91,7 @@ export async function startCrashWorldOn<Own extends BankPlace>(t: Test, options:
   };
 }
 
-/** The settings of one more node on a place, which then takes results from the directory server. */
+/** Returns the settings of one more node, which then takes results from the directory server. */
 export async function settingsOfNode({ dataDir, databaseUrl }: Place, results: ResultsBalancer) {
   const resultsPort = await findFreePort();
   results.add(resultsPort);

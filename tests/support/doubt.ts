@@ -1,6 +1,6 @@
 /**
- * A place where transactions come into doubt: a world whose line to the bank the test can hold up
- * and cut. The bank has then done what it was asked and could not say so, or was never asked.
+ * Brings transactions into doubt, in a world whose line to the bank the test can hold up and cut.
+ * The bank has then carried out the request and could not say so, or never received it.
  */
 import { randomUUID } from "node:crypto";
 import type { StatusReply } from "@tollgate/client";
@@ -23,13 +23,13 @@ type Ask = () => Promise<Acknowledged>;
 export type Doubtful = {
   readonly name: "sale" | "capture" | "return";
   readonly mti: string;
-  /** Does what must come before, and answers how to ask for it. */
+  /** Prepares the transaction, and returns a function that requests it. */
   readonly prepare: (merchant: Merchant) => Promise<Ask>;
   readonly amount: string;
   readonly stage: string;
-  /** How it ends when the gateway settles it by itself. */
+  /** The result if the gateway settles the doubt by itself. */
   readonly settled: string;
-  /** In the books when the bank has done it, and when the rest was refunded afterwards. */
+  /** The ledger entries if the bank has carried it out, and if the rest was refunded afterwards. */
   readonly done: string;
   readonly returned: string;
 };
@@ -51,18 +51,19 @@ async function prepareReturn(merchant: Merchant): Promise<Ask> {
   return () => merchant.return(order, { amount: "4.00" });
 }
 
-/** Every time another attempt with the same client order id. */
+/** Prepares a sale that is a new attempt with the same client order id at each call. */
 async function prepareSale(merchant: Merchant): Promise<Ask> {
   const client_orderid = randomUUID();
   return () => merchant.sale({ client_orderid, order_desc: randomUUID() });
 }
 
 /**
- * An operator's command goes by the database's time: in a world that is `behindMs` behind, it finds
- * the answer to every message overdue.
+ * Starts the world. An operator's command uses the database's time: in a world that is `behindMs`
+ * behind, every answer is overdue for it.
  */
 export async function startDoubtPlace(t: Test, behindMs = 0): Promise<Place> {
-  // The clock jumps by hours: an echo whose answer is still on its way would count as unanswered.
+  // The clock jumps by hours, and an echo whose answer is still on its way would count as
+  // unanswered.
   const world = await startWorld(t, { GW_ACQUIRER_ECHO_AFTER_S: "864000" }, { behindMs });
   const line = await startTrapProxy({ host: "127.0.0.1", port: world.bank.hostPort });
   atEnd(t, () => line.close());
@@ -70,7 +71,7 @@ export async function startDoubtPlace(t: Test, behindMs = 0): Promise<Place> {
   return { world, line, merchant: world.merchant() };
 }
 
-/** The bank does them all, and its answers are lost with the line. */
+/** Lets the bank book all of them, and loses its answers with the line. */
 export async function leaveUnanswered(
   { world, line, merchant }: Place,
   those: readonly Doubtful[],
@@ -98,7 +99,7 @@ export async function leaveUnanswered(
 
 const noOrder = { "merchant-order-id": "" };
 
-/** The message is lost with the line, and the bank never hears of it. */
+/** Loses the message with the line, before it reaches the bank. */
 export async function loseOnTheWay({ world, line, merchant }: Place, { prepare, mti }: Doubtful) {
   const ask = await prepare(merchant);
   await world.settle();
@@ -114,7 +115,7 @@ export async function comeBack({ world, line }: Place): Promise<void> {
   await world.linksUp();
 }
 
-/** As an operator who knows from the bank what it has done. */
+/** Settles the doubt as an operator who knows from the bank what happened. */
 export function settleByHand(
   world: World,
   order: Acknowledged,
@@ -124,7 +125,7 @@ export function settleByHand(
   return runGw(world, "doubt", "settle", order["gw-order-id"], "--as", as, ...why);
 }
 
-/** How many messages about the order have gone to and fro. */
+/** Counts the messages about the order in both directions. */
 export function messagesAbout(
   { bank }: World,
   { "processor-rrn": reference }: StatusReply,
@@ -134,7 +135,7 @@ export function messagesAbout(
 
 type Detail = Readonly<Record<string, unknown>>;
 
-/** What the order's history tells of every event of a kind, by `gw order show`. */
+/** Returns the details that `gw order show` prints of every event of a kind. */
 export async function detailsOf(
   world: World,
   order: Acknowledged,

@@ -1,12 +1,12 @@
 /**
- * The end of a file's last test, as the owner of what all its tests share. It stands alone because
- * importing it starts Node's test runner, which would answer for the benchmarks' errors.
+ * The end of a file's last test, as the owner of what all its tests share. It is a file of its own
+ * because importing it starts Node's test runner, which would catch the errors of benchmarks.
  */
 import { after } from "node:test";
 import type { Test } from "./clean-up.ts";
 
 let endFile: () => unknown = () => undefined;
-// Registered now: inside a test it would end with that test.
+// The hook is registered when the file is loaded; inside a test it would belong to that test.
 after(() => endFile());
 
 export const endOfFile: Test = {

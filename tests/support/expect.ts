@@ -1,11 +1,11 @@
-/** What tests expect of refusals, of the bank's books, and of everything that is stored. */
+/** Expectations about refusals, the bank's books, and everything that is stored. */
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Refused } from "@tollgate/client";
 import type { World } from "./world.ts";
 
-/** The request is refused with this code of the catalogue, and with such a sentence. */
+/** Asserts that the request is refused with this code of the catalogue and this sentence. */
 export async function assertRefused(
   asked: Promise<unknown>,
   code: number,
@@ -19,7 +19,7 @@ export async function assertRefused(
   });
 }
 
-/** What the bank has booked for an order, in its order: kind and minor units. */
+/** Returns what the bank has booked for an order, in the order of booking: kind and minor units. */
 export function bookedFor(
   { bank }: World,
   status: { readonly "processor-rrn"?: string | undefined },
@@ -27,13 +27,13 @@ export function bookedFor(
   return bank.ledger(status["processor-rrn"]).map(({ kind, amount }) => `${kind} ${amount}`);
 }
 
-/** Messages of one type that the bank has received. */
+/** Counts the messages of one type that the bank has received. */
 export function received({ bank }: World, mti: string): number {
   const all = bank.messages();
   return all.filter((each) => each.mti === mti && each.direction === "received").length;
 }
 
-/** Every table as text, and every file of the data folder as it lies on the disk. */
+/** Reads every table as text, and every file of the data folder as it is on the disk. */
 export async function readEverything(world: World): Promise<{ text: string; tables: string }> {
   const tables = await world.installation.database.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables

@@ -1,6 +1,6 @@
 /**
- * A gateway in the test's own process that goes by the test's clock, with settings under which
- * nothing in it waits for real time.
+ * A gateway in the test's own process that uses the test's clock, with settings under which it
+ * never waits for real time.
  */
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -10,10 +10,10 @@ import { readReadiness } from "./readiness.ts";
 import type { TestClock } from "./test-clock.ts";
 
 /**
- * Work is looked for only when the test says so, and an order waits for no link, because the clock
- * that would end the wait stands still. And no link is tested by an echo: one whose answer
- * is still on its way when the clock jumps would count as unanswered. The database may take its
- * time on a busy machine.
+ * Settings for a clock that stands still: the gateway looks for work only when the test says so,
+ * and an order waits for no link. Links are not tested by an echo, because an answer that is still
+ * on its way when the clock jumps would count as missing. The database may be slow on a busy
+ * machine.
  */
 export const quiet = {
   GW_CLAIM_EVERY_S: "86400",
@@ -30,20 +30,22 @@ export const quiet = {
 };
 
 /**
- * More than the answer of a charge and the one to the sign-off may take together, and no more: the
- * orders' own deadlines must not pass because a busy machine is slow to stop a gateway.
+ * Longer than the answer of a charge and that to the sign-off together, but short enough that the
+ * orders' own deadlines do not pass while a busy machine stops a gateway.
  */
 const stopsWithinMs = 60_000;
 
 type Parts = Omit<Parameters<typeof startGateway>[0], "clock" | "readTime">;
 
-/** The clock of its machine may be ahead of the database's. */
+/** Starts a gateway. The clock of its machine may be ahead of the database's. */
 export function startByClock(clock: TestClock, parts: Parts, aheadMs = 0): Promise<Gateway> {
   const time = { clock: clock.ahead(aheadMs), readTime: async () => clock.now() };
   return startGateway({ ...parts, ...time });
 }
 
-/** The clock goes on while a gateway stops, because it waits for the bank's answers by it. */
+/**
+ * Stops a gateway while the clock moves on, because it waits for the bank's answers by that clock.
+ */
 export async function stopByClock(clock: TestClock, gateway: Gateway): Promise<void> {
   let ended = false;
   const stopping = gateway.stop().finally(() => {
@@ -51,7 +53,7 @@ export async function stopByClock(clock: TestClock, gateway: Gateway): Promise<v
   });
   for (let leftMs = stopsWithinMs; !ended; leftMs -= 100) {
     clock.advance(100);
-    // What still waits by the clock ends too, but no longer at once.
+    // Timers that are still pending expire too, but no longer at once.
     await (leftMs > 0 ? setImmediate() : pause(20));
   }
   await stopping;
@@ -62,7 +64,7 @@ export function recordLog() {
   return { logged, log: makeLog("debug", { write: (line) => void logged.push(line) }) };
 }
 
-/** Links sign on by themselves; a world begins when all have but those that cannot. */
+/** Waits until all links have signed on, except those that cannot. */
 export async function untilDown(
   gateway: Gateway,
   down: readonly string[],
@@ -74,6 +76,6 @@ export async function untilDown(
 
 async function missingIn({ port }: Gateway): Promise<string[]> {
   const { missing } = await readReadiness(`http://127.0.0.1:${port}`);
-  // A test may hold the tables of orders locked, and wait for a link meanwhile.
+  // A test may hold the tables of orders locked while it waits for a link.
   return Object.keys(missing).filter((name) => name !== "database" && !name.startsWith("cell "));
 }

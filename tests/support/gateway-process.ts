@@ -1,7 +1,7 @@
 /**
- * A gateway as a process: the whole of it as `npm start` runs it, with a database, a bank and an
- * installation that it makes itself; and what a node of a place has in common with it. Nothing
- * keeps running after its owner has ended, nor when this process is killed.
+ * A gateway as a process: started like `npm start`, with a database, a bank and an installation
+ * that it makes itself. It also has what such a process shares with a node of a world. Nothing
+ * keeps running after its owner has ended, or when this process is killed.
  */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ import { until } from "./until.ts";
 
 export type GatewayProgram = Program & { readonly url: string; untilReady(): Promise<void> };
 export type GatewayProcess = GatewayProgram & {
-  /** As `demo.json` or, in production, the line that says where it listens has it. */
+  /** The address from `demo.json` or, in production, from the line that says where it listens. */
   readonly baseUrl: string;
   readonly demo: Demo;
   readonly dataDir: string;
@@ -32,16 +32,22 @@ export type Demo = {
 
 export type ProcessOptions = {
   readonly env?: Readonly<NodeJS.ProcessEnv>;
-  /** What is run; by default without what `npm start` does before. */
+  /** The command; by default without the preparation that `npm start` does before. */
   readonly command?: readonly string[];
-  /** A folder of the caller's; without it one is made, and removed at the end. */
+  /** A folder of the caller. Without it one is made, and removed at the end. */
   readonly dataDir?: string;
 };
 
-/** One process on every machine: tests kill it by its id, and read its log as one node's. */
+/**
+ * Settings for one process on every machine, because tests kill it by its id and read its log as
+ * that of one node.
+ */
 const defaults = { GW_WORKERS: "1", GW_PORT: "0", GW_RESULTS_PORT: "0", ...portsOfBank() };
 
-/** A killed gateway leaves its database running, and the next process on the folder adopts it. */
+/**
+ * Starts the gateway. A killed gateway leaves its database running, which the next process on the
+ * folder adopts.
+ */
 export async function startProcess(
   t: Test,
   { env = {}, command = ["gateway/cli/gw.ts", "start"], dataDir: given }: ProcessOptions = {},
@@ -69,7 +75,10 @@ export async function startProcess(
   });
 }
 
-/** Printed when everything is up. A whole gateway shows the lines of its nodes as well. */
+/**
+ * The line that is printed when everything is up. A whole gateway also prints the lines of its
+ * nodes.
+ */
 const saysUp = {
   serve: [/^Listening on (\S+) as/m],
   start: [

@@ -1,7 +1,7 @@
 /**
  * An installation with the sandbox bank's gates and the demonstration merchant. It is made once for
- * all files that share a server, and each world gets a copy: certificates, keys and migrations
- * would otherwise take longer than most tests.
+ * all files that share a server, and each world gets a copy, because certificates, keys and
+ * migrations take longer than most tests.
  */
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ const secondCell = "second";
 let prepared: Promise<void> | undefined;
 
 /**
- * Fills a data folder as a first start does, with the sandbox bank's part, and answers the address
+ * Fills a data folder as a first start does, with the sandbox bank's part, and returns the address
  * of its database. The bank's addresses in it are out of date, as after any restart.
  */
 export async function copyInstallation(dataDir: string): Promise<string> {
@@ -67,13 +67,13 @@ export async function openFor(
   let closed: Promise<void> | undefined;
   return {
     ...installation,
-    /** A test that looks at tables of orders sees those of the demonstration merchant. */
+    /** A test that reads tables of orders sees those of the demonstration merchant. */
     database,
     close: () => (closed ??= database.close().then(() => installation.close())),
   };
 }
 
-/** The gates and the directory server at this bank, and the demonstration merchant. */
+/** Adds the gates and the directory server of this bank, and the demonstration merchant. */
 export async function furnish(installation: Installation, bank: BankAddress) {
   const gates = await putSandboxGates(installation, bank);
   await putSandboxDirectory(installation, bank);
@@ -81,7 +81,7 @@ export async function furnish(installation: Installation, bank: BankAddress) {
   return { gates, set: await makeDemonstration(installation, gates, cell) };
 }
 
-/** Where a bank is, in this process or as a program. */
+/** The addresses of a bank, which runs in this process or as a program. */
 export type BankPlace = Pick<
   Bank,
   "url" | "hostAddress" | "binaryHostAddress" | "iso93HostAddress" | "directoryUrl"
@@ -93,7 +93,10 @@ export function addressOf(bank: BankPlace): BankAddress {
   return { url, host, binaryHost, iso93Host, directory };
 }
 
-/** The first file takes the lock; the others wait for it and find the work done. */
+/**
+ * Prepares the installation. The first file takes the lock; the others wait for it and find the
+ * work done.
+ */
 async function prepare(server: Server): Promise<void> {
   await whileConnected(server, async (client) => {
     await client.query("select pg_advisory_lock(1)");
@@ -117,7 +120,7 @@ async function prepare(server: Server): Promise<void> {
   });
 }
 
-/** The demonstration merchant lives in it, the others in the main cell. */
+/** Adds the cell of the demonstration merchant. Other merchants are in the main cell. */
 async function addSecondCell(installation: Installation): Promise<void> {
   const { sealSecret } = await openVault(installation);
   const place = { name: secondCell, onCitus: citusUrl !== undefined };
@@ -125,7 +128,10 @@ async function addSecondCell(installation: Installation): Promise<void> {
   await installation.close();
 }
 
-/** As the first gateway does: those of later months are made once, and not in each world. */
+/**
+ * Makes the partitions as the first gateway does. Those of later months are made once, and not in
+ * each world.
+ */
 async function makeAllPartitions(url: string): Promise<void> {
   const limits = { poolSize: 1, connectTimeoutMs: 5000, onLost: () => undefined };
   for (const searchPath of ["public", `cell_${secondCell}`]) {
@@ -135,7 +141,10 @@ async function makeAllPartitions(url: string): Promise<void> {
   }
 }
 
-/** A Citus cluster outlives the run, so the name tells whose it is. */
+/**
+ * Returns the name of the template. A Citus cluster outlives the run, so there the name contains
+ * the run.
+ */
 function templateOf({ folder }: Server): string {
   return citusUrl === undefined ? "installation" : nameForRun(folder, "installation");
 }

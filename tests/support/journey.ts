@@ -1,10 +1,10 @@
 /**
- * Random journeys: waves of requests of every kind, sent at the same moment, with a bank that
- * declines, loses answers and is away in between. Small enough to be read when one fails.
+ * Random journeys: waves of simultaneous requests of every kind, with a bank that declines, loses
+ * answers and is unreachable at times. They are small enough to be read when one fails.
  */
 import fc from "fast-check";
 
-/** A `rebill` is of a registered card, and tries smaller amounts when the bank refuses. */
+/** A charge. A `rebill` uses a registered card, and tries smaller amounts if the bank refuses. */
 export type Begin = {
   readonly kind: "sale" | "preauth" | "verify" | "rebill";
   readonly card: string;
@@ -12,19 +12,22 @@ export type Begin = {
   readonly through: "plain" | "binary" | "iso93";
 };
 
-/** `order` counts from the latest order back; `percent` is of what the order began with. */
+/**
+ * A follow-up. `order` counts from the latest order back; `percent` refers to the amount with which
+ * the order began.
+ */
 export type Follow = {
   readonly kind: "capture" | "return";
   readonly order: number;
   readonly percent: number | "all";
 };
 
-/** Another attempt at an order that the merchant takes for failed. */
+/** Another attempt at an order that the merchant considers failed. */
 export type Again = { readonly kind: "again"; readonly order: number };
 
 export type Asking = Begin | Follow | Again;
 
-/** Null: as the card says. */
+/** Response codes of the host. Null leaves the code to the card. */
 export type HostCodes = Readonly<
   Record<"chargeCode" | "reversalCode" | "followUpCode", string | null>
 >;
@@ -38,7 +41,7 @@ export type Event =
   | { readonly kind: "restart" };
 
 /**
- * None refuses captures or returns for good: when the first answer is lost and the repeat is
+ * No card refuses captures or returns permanently: if the first answer is lost and the repeat is
  * refused, only an operator can settle the doubt.
  */
 // biome-ignore format: a table
@@ -84,8 +87,9 @@ const again: fc.Arbitrary<Again> = fc.record({
 });
 
 /**
- * Answers that leave a charge standing, or a follow-up done, though they say no. A host that denies
- * a charge which it has booked, again and again, cannot be told from one that never had it.
+ * Response codes that leave a charge or a follow-up carried out, although they decline it. A host
+ * that repeatedly denies a charge that it has booked cannot be distinguished from one that never
+ * had it.
  */
 const codes = fc.record({
   kind: fc.constant("codes" as const),
@@ -131,7 +135,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const) }) },
 );
 
-/** Long ones, for which `size` asks; a short one is what a failing one is shrunk to. */
+/** Long journeys, for which `size` asks. A failing one is shrunk to a short one. */
 export const journey: fc.Arbitrary<readonly Event[]> = fc.array(event, {
   minLength: 1,
   maxLength: 60,

@@ -1,6 +1,6 @@
 /**
- * Merchants who pay again and again through the published client. Like every careful merchant they
- * send the very same request again until it is answered, wherever the gateway is by then.
+ * Merchants that pay repeatedly through the published client. Like every careful merchant, they
+ * repeat the identical request until it is answered, at the gateway's current address.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type Acknowledgement, type ControlOptions, makeClient } from "@tollgate/client";
@@ -13,29 +13,29 @@ export type Load = {
   /** Every sale that was sent at least once. */
   readonly sales: readonly Sale[];
   readonly acknowledged: number;
-  /** No new sales; resolves when all that were begun are answered. */
+  /** Begins no new sales. Resolves when all that were begun are answered. */
   finish(): Promise<void>;
-  /** The merchants go away: no new sales, and what is unanswered is not asked again. */
+  /** Stops the merchants: they begin no new sales, and repeat no unanswered request. */
   leave(): Promise<void>;
 };
 
 type LoadOptions = {
   readonly set: MerchantSet;
-  /** Where the gateway is now; asked for each try. */
+  /** Returns the gateway's current address, for each attempt. */
   readonly url: () => string;
   readonly clients: number;
-  /** Without it, sales go on until the load is finished. */
+  /** The number of sales. Without it, sales continue until the load is finished. */
   readonly sales?: number;
 };
 
 const placeholder = "http://gateway.invalid";
-/** Long enough for a restart in between, short enough that a test which hangs has an end. */
+/** Enough for a restart in between, but limited so that a test that hangs ends. */
 const triesMax = 3_000;
 const gapMaxMs = 100;
 
 export type Merchants = Pick<LoadOptions, "set" | "url">;
 
-/** How such a merchant calls. */
+/** The options of a careful merchant's client. */
 export const patience = {
   tries: triesMax,
   timeoutMs: 60_000,
@@ -48,7 +48,7 @@ export const patience = {
   },
 };
 
-/** A careful merchant in the place of the plain client. */
+/** Makes the client of a careful merchant, to replace the plain client. */
 export const makePatientClient = ((options: ControlOptions) =>
   makeClient({ ...options, ...patience })) as typeof makeClient;
 
@@ -84,7 +84,7 @@ export function startLoad(t: Test, options: LoadOptions): Load {
     await paying;
   }
 
-  // Also when the test fails: no merchant goes on paying after it.
+  // This also happens if the test fails, so that no merchant keeps paying after it.
   atEnd(t, leave);
   const paying = Promise.allSettled(Array.from({ length: options.clients }, pay));
   return {
@@ -93,7 +93,7 @@ export function startLoad(t: Test, options: LoadOptions): Load {
       return sales.filter(({ reply }) => reply !== undefined).length;
     },
     async finish() {
-      // A load of a given size goes on until it is through.
+      // A load with a number of sales continues until all are done.
       finishing = options.sales === undefined;
       for (const ended of await paying) if (ended.status === "rejected") throw ended.reason;
     },

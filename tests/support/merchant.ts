@@ -1,4 +1,6 @@
-/** A merchant as tests speak of it: sales with all filled in but what matters to the test. */
+/**
+ * A merchant of a test: its sales have all fields filled in except those that matter to the test.
+ */
 import type { makeClient } from "@tollgate/client";
 import type { MerchantSet } from "@tollgate/gateway/merchant-set";
 
@@ -8,7 +10,7 @@ type Dependencies = {
   readonly set: MerchantSet;
   readonly baseUrl: () => string;
   readonly makeClient: typeof makeClient;
-  /** The endpoint that is meant where a test names none. */
+  /** The endpoint to use if a test names none. */
   readonly through?: string;
 };
 
@@ -19,19 +21,19 @@ export type Acknowledged = {
   readonly "serial-number": string;
 };
 
-/** An amount in the currency of the demonstration's first endpoint, or all that there is. */
+/** An amount in the currency of the demonstration's first endpoint, or the whole amount. */
 export type HowMuch = {
   readonly amount?: string;
   readonly currency?: string;
   readonly comment?: string;
 };
 
-/** Real time, which a test never waits out: the machine may be busy. */
+/** A limit in real time, which no test reaches even on a busy machine. */
 const patienceMs = 300_000;
 
 let count = 0;
 
-/** A card that no scenario names: its CVV decides, and 123 is approved. */
+/** A card that no scenario of the bank names. Its CVV decides the result, and 123 is approved. */
 export const plainCard = "4111111111111111";
 
 export function withCheckDigit(digits: string): string {
@@ -111,7 +113,7 @@ export function makeMerchant({ set, baseUrl, makeClient, through = "plain" }: De
       answer: { readonly paRes: string; readonly md: string },
       endpoint = through,
     ) => at(endpoint).uploadParesResult({ ...named(order), ...answer }),
-    /** What has become of one request. */
+    /** Reads the status of one request. */
     describe: (asked: Acknowledged) =>
       at(through).status({
         client_orderid: asked["merchant-order-id"],
@@ -134,7 +136,7 @@ export function rebillFields(fields: SaleFields) {
   return { ...filled, ...fields };
 }
 
-/** A browser as most are; the id of the authentication comes from the status. */
+/** The properties of a common browser. The id of the authentication comes from the status. */
 const methodFields = {
   threeDSServerTransID: "",
   threeDSCompInd: "Y",
@@ -151,7 +153,7 @@ const methodFields = {
   browserScreenWidth: "1920",
 };
 
-/** Uploads name the order in words of their own. */
+/** Returns the fields by which uploads name an order. */
 function named(order: Acknowledged) {
   return { "client-order-id": order["merchant-order-id"], orderid: order["gw-order-id"] };
 }

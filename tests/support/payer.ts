@@ -4,15 +4,15 @@ import { hash } from "node:crypto";
 
 export type Shown = {
   readonly status: number;
-  /** Where a redirect leads; empty without one. */
+  /** The target of a redirect; empty without one. */
   readonly location: string;
   readonly text: string;
   readonly url: string;
-  /** What the answer sets, as a browser sends it again. */
+  /** The cookies that the answer sets, as a browser sends them back. */
   readonly cookie: string;
 };
 
-/** What the cardholder types; an endpoint may ask for more. */
+/** The values that the cardholder types. An endpoint may ask for more. */
 // biome-ignore format: a table
 export const typed: Readonly<Record<string, string>> = {
   "cc-number":      "4111 1111 1111 1111",
@@ -32,7 +32,7 @@ export async function openPage(url: string, headers: Record<string, string> = {}
   return read(await fetch(url, { redirect: "manual", headers }), url);
 }
 
-/** With the page's hidden fields, as a browser sends them. */
+/** Posts the page with its hidden fields, as a browser does. */
 export async function postPage(
   page: Shown,
   fields: Readonly<Record<string, string>> = {},
@@ -60,7 +60,7 @@ export function challengeIn({ text }: Shown): string {
   return challenge ?? assert.fail("the page has no challenge");
 }
 
-/** As the page's script does. */
+/** Solves the challenge as the page's script does. */
 export function solve(challenge: string): string {
   const bits = BigInt(challenge.split(".")[0] ?? "");
   for (let count = 0; ; count += 1) {

@@ -1,7 +1,7 @@
 /**
- * What gateways run on, in the test's process or as programs: a data folder, a database, the
- * sandbox bank, lines to the bank that a test can cut, and an installation with the bank's gates
- * and the demonstration merchant. Each kind of world takes the parts that it needs.
+ * The surroundings of gateways, which run in the test's process or as programs: a data folder, a
+ * database, the sandbox bank, lines to the bank that a test can cut, and an installation with the
+ * bank's gates and the demonstration merchant. Each kind of world uses the parts that it needs.
  */
 import type { NetConnectOpts } from "node:net";
 import { type Bank, startBank } from "@tollgate/sandbox-bank";
@@ -15,7 +15,7 @@ export type Place<Own extends BankPlace = BankPlace> = {
   readonly bank: Own;
 };
 export type PlaceOptions<Own extends BankPlace = BankPlace> = {
-  /** Another database than the test run's, for tests that kill its server. */
+  /** Replaces the database of the test run, for tests that kill its server. */
   readonly databaseUrl?: string;
   readonly startBank: (dataDir: string) => Promise<Own>;
 };
@@ -29,7 +29,7 @@ export async function makePlace<Own extends BankPlace>(
   return { dataDir, databaseUrl, bank: await options.startBank(dataDir) };
 }
 
-/** The bank in this process, so that a test can see what it hears. */
+/** Starts the bank in this process, so that a test can see what it receives. */
 export function bankInProcess(t: Test, options: Partial<Parameters<typeof startBank>[0]> = {}) {
   return async (dataDir: string): Promise<Bank> => {
     const bank = await startBank({ httpPort: 0, hostPort: 0, dataDir, ...options });
@@ -40,7 +40,7 @@ export function bankInProcess(t: Test, options: Partial<Parameters<typeof startB
 
 type Line = { readonly port: number; close(): Promise<unknown> };
 
-/** Opens lines to the bank's host and to its directory server, and gives their address. */
+/** Opens lines to the bank's host and to its directory server, and returns their addresses. */
 export async function startLinesTo<Own extends Line>(
   t: Test,
   bank: BankPlace,
@@ -60,7 +60,7 @@ export async function startLinesTo<Own extends Line>(
   }
 }
 
-/** The installation stays open until the test ends, or its caller closes it. */
+/** Prepares the installation, which stays open until the test ends or its caller closes it. */
 export async function furnishPlace(
   t: Test,
   { dataDir, databaseUrl, bank }: Place,

@@ -1,10 +1,13 @@
-/** A payment page in scenario tests: the merchant opens one, and a browser posts what is typed. */
+/**
+ * A payment page in scenario tests: the merchant opens it, and the cardholder's browser posts what
+ * is typed.
+ */
 import assert from "node:assert/strict";
 import { type makeMerchant, plainCard, type SaleFields, saleFields } from "./merchant.ts";
 
 type Merchant = ReturnType<typeof makeMerchant>;
 
-/** Of a sale's fields, those that a form request has. */
+/** Returns the fields of a sale that a form request has. */
 export function formFields(fields: SaleFields = {}) {
   const { ipaddress: _, credit_card_number: __, card_printed_name: ___, ...rest } = saleFields();
   const { expire_month: _month, expire_year: _year, cvv2: _cvv, ...own } = rest;
@@ -16,7 +19,7 @@ export async function openPage(merchant: Merchant, fields: SaleFields = {}, thro
   return { ...opened, "redirect-url": opened["redirect-url"] ?? "" };
 }
 
-/** By the names that the page gives them. */
+/** The values that the cardholder types, by the names of the page's fields. */
 // biome-ignore format: a table
 export const typed = {
   "cc-number":    plainCard,
@@ -28,7 +31,7 @@ export const typed = {
 
 type Page = { readonly "redirect-url": string };
 
-/** Posts the form once, as a browser does; nothing is followed. */
+/** Posts the form once, as a browser does. Redirects are not followed. */
 export async function pay(page: Page, fields: Readonly<Record<string, string>> = {}) {
   const answer = await fetch(page["redirect-url"], {
     method: "POST",
@@ -40,7 +43,7 @@ export async function pay(page: Page, fields: Readonly<Record<string, string>> =
   return { status: answer.status, location: answer.headers.get("location"), body };
 }
 
-/** What the cardholder sees at the page's address. */
+/** Returns what the cardholder sees at the page's address. */
 export async function look(page: Page) {
   const answer = await fetch(page["redirect-url"], { redirect: "manual" });
   const body = await answer.text();

@@ -1,7 +1,7 @@
 /**
- * The project's programs as child processes: any that a test can kill, and the command line to its
- * end. None outlives the test: a shell reads from a pipe that only the test's process can write to,
- * and kills the child when the pipe is closed.
+ * Runs the project's programs as child processes: programs that a test can kill, and commands of
+ * the command line. None outlives the test: a shell reads from a pipe that only the test's process
+ * can write to, and kills the child when the pipe is closed.
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, type StdioOptions, spawn } from "node:child_process";
@@ -13,34 +13,37 @@ import { until } from "./until.ts";
 export type Program = {
   readonly child: ChildProcess;
   readonly isRunning: boolean;
-  /** Resolves when it has ended, however long it takes. */
+  /** Resolves when the program has ended, without a time limit. */
   readonly ended: Promise<unknown>;
-  /** What it has printed so far, both streams together. */
+  /** The output so far, of both streams together. */
   readonly output: string;
-  /** At once and without a word; resolves when it is gone. */
+  /** Kills the program without a warning. Resolves when it has ended. */
   kill(): Promise<void>;
-  /** As an operator does; answers the exit code, and nothing when it had to be killed. */
+  /**
+   * Stops the program as an operator does. Returns the exit code, or undefined if it had to be
+   * killed.
+   */
   stop(): Promise<number | undefined>;
 };
 
 const root = join(import.meta.dirname, "../..");
 const stopsWithinMs = 120_000;
 
-/** As an operator does it before the first start in production. */
+/** Migrates the database, as an operator does before the first start in production. */
 export async function migrateFirst(settings: Settings): Promise<void> {
   const program = startProgram(["gateway/cli/gw.ts", "migrate", "--yes"], settings);
   await until("the schema is there", () => !program.isRunning || undefined);
   assert.equal(program.child.exitCode, 0, program.output);
 }
 
-/** What is undefined is not in the program's environment either. */
+/** Settings of a program. An undefined setting is removed from its environment. */
 type Settings = Readonly<NodeJS.ProcessEnv>;
 
 export function startProgram(command: readonly string[], settings: Settings): Program {
   return startChild([process.execPath, ...command], root, settings);
 }
 
-/** A script of bash, in a folder; what it leaves behind ends with this process. */
+/** Starts a script of bash in a folder. What the script leaves running ends with this process. */
 export function startShell(script: string, folder: string, settings: Settings): Program {
   return startChild(["bash", script], folder, settings);
 }
@@ -78,7 +81,8 @@ function startChild(
     },
     async stop() {
       if (isRunning()) child.kill("SIGTERM");
-      // With its own programs, of which one may be the gateway.
+      // The signal goes to the whole process group, which may contain a gateway that the program
+      // started.
       const late = setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), stopsWithinMs);
       await ended;
       clearTimeout(late);
@@ -87,13 +91,15 @@ function startChild(
   };
 }
 
-/** The program with more; its state stays readable. */
+/** Adds properties to a program, whose state stays readable. */
 export function extendProgram<Own extends Program, More extends object>(program: Own, more: More) {
-  // A spread would read the state once.
+  // A spread would read the current state only once.
   return Object.defineProperties(more, Object.getOwnPropertyDescriptors(program)) as Own & More;
 }
 
-/** Runs a line of shell when this process is gone, also by SIGKILL, unless the guard is killed. */
+/**
+ * Runs a line of shell when this process has ended, even by SIGKILL, unless the guard is killed.
+ */
 export function startGuard(line: string, argument: string): ChildProcess {
   const guard = spawn("sh", ["-c", `cat; ${line}`, argument], {
     stdio: ["pipe", "ignore", "ignore"],
@@ -104,13 +110,13 @@ export function startGuard(line: string, argument: string): ChildProcess {
   return guard;
 }
 
-/** Without the settings in the environment of the test run. */
+/** Returns the environment without the settings of the test run. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(GW|NODE_TEST)_/.test(name));
   return Object.fromEntries(kept);
 }
 
-/** `gw` as an operator runs it beside a gateway. */
+/** A run of `gw`, as an operator runs it beside a gateway. */
 export type GwRun = {
   readonly words: readonly string[];
   readonly settings: NodeJS.ProcessEnv;
@@ -118,21 +124,24 @@ export type GwRun = {
 };
 export type Ran = { readonly code: number; readonly printed: string; readonly complaint: string };
 
-/** A world, and what the operator has set beyond what the world's gateway has. */
+/** A world, and the settings of the operator beyond those of the world's gateway. */
 type Place = {
   readonly installation: { readonly databaseUrl: string };
   readonly dataDir: string;
   readonly settings?: Readonly<Record<string, string>>;
 };
 
-/** Loading the modules takes longer than any command: a thread that has them serves again. */
+/**
+ * Loading the modules takes longer than any command, so a thread that has loaded them is used
+ * again.
+ */
 const idleThreads: Worker[] = [];
 
 export function runGw(place: Place, ...words: readonly string[]): Promise<Ran> {
   return runGwWith("", place, ...words);
 }
 
-/** With something on its standard input. */
+/** Runs `gw` with this standard input. */
 export async function runGwWith(
   input: string,
   place: Place,
@@ -143,13 +152,13 @@ export async function runGwWith(
   thread.ref();
   thread.postMessage({ words, settings: settingsAt(place), input } satisfies GwRun);
   const [ran] = await once(thread, "message");
-  // An idle thread keeps no test file from ending.
+  // An idle thread does not keep the test file's process running.
   thread.unref();
   idleThreads.push(thread);
   return ran;
 }
 
-/** In a process of its own, as the shell starts it. */
+/** Runs `gw` in a separate process, as the shell starts it. */
 export function runGwProcess(place: Place, ...words: readonly string[]): Promise<Ran> {
   const { promise, resolve } = Promise.withResolvers<Ran>();
   const env = settingsAt(place);
@@ -165,7 +174,7 @@ function settingsAt({ installation, dataDir, settings }: Place): NodeJS.ProcessE
   return { ...cleanEnvironment(), ...own, ...settings };
 }
 
-/** What a command prints for programs. */
+/** Returns the JSON output of a command. */
 export async function readGw(world: Place, ...words: readonly string[]): Promise<unknown> {
   const { code, printed, complaint } = await runGw(world, ...words, "--json");
   if (code !== 0) throw new Error(`gw ${words.join(" ")} ended with ${code}: ${complaint}`);

@@ -1,4 +1,7 @@
-/** What a gateway answers at `/health/ready`, whether it runs in this process or as a program. */
+/**
+ * Reads the answer of a gateway at `/health/ready`. The gateway runs in this process or as a
+ * program.
+ */
 export type Readiness = {
   readonly code: number;
   readonly status: string;
@@ -12,7 +15,7 @@ export async function readReadiness(url: string): Promise<Readiness> {
   return { code: answer.status, ...((await answer.json()) as Omit<Readiness, "code">) };
 }
 
-/** For `until`: a program may be about to listen. */
+/** A condition for `until`: a program may not listen yet. */
 export async function isReady(url: string): Promise<true | undefined> {
   const readiness = await readReadiness(url).catch(() => undefined);
   return readiness !== undefined && Object.keys(readiness.missing).length === 0 ? true : undefined;

@@ -1,4 +1,4 @@
-/** A merchant's receiver of callbacks: a real server that keeps what it hears. */
+/** A merchant's receiver of callbacks: a real server that records its requests. */
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { atEnd, type Test } from "./clean-up.ts";
@@ -6,11 +6,11 @@ import { until } from "./until.ts";
 
 export type Heard = {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
-  /** Of the query, or of the form. */
+  /** The fields of the query or of the form. */
   readonly fields: Readonly<Record<string, string>>;
 };
 
@@ -21,11 +21,11 @@ export const answerWith =
   (status: number, headers: Record<string, string> = {}, body = ""): Answer =>
   (response) =>
     void response.writeHead(status, headers).end(body);
-/** It takes the request and never says a word. */
+/** Accepts the request and never answers. */
 export const hang: Answer = () => undefined;
-/** The connection ends without an answer. */
+/** Closes the connection without an answer. */
 export const hangUp: Answer = (response) => void response.socket?.destroy();
-/** It says yes, and then goes on talking without an end, a byte at a time. */
+/** Answers with success, and then sends a body without an end, a byte at a time. */
 export function makeDrip() {
   let drops = 0;
   const answer: Answer = (response) => {
@@ -43,7 +43,7 @@ export function makeDrip() {
     },
   };
 }
-/** It says no with a text that never ends, as fast as it is read. */
+/** Answers with an error and a body without an end, as fast as it is read. */
 export const flood: Answer = (response) => {
   response.writeHead(500);
   const text = "x".repeat(65_536);
@@ -82,11 +82,11 @@ export async function startReceiver(t: Test, first: Answer = answerWith(200)) {
     port,
     url: `http://127.0.0.1:${port}`,
     heard,
-    /** Connections that are open now. */
+    /** The number of open connections. */
     get connections() {
       return sockets.size;
     },
-    /** From now on. */
+    /** Sets the answer to all further requests. */
     answer(next: Answer) {
       answer = next;
     },

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 
 export const isLongRun = process.env["TOLLGATE_LONG"] !== undefined;
 
-/** Defines a test of the long run: the short run takes the same path in another test. */
+/** Defines a test of the long run. The short run covers the same behaviour in another test. */
 export function testInLongRun(name: string, run: (t: TestContext) => Promise<void>): void {
   if (isLongRun) test(name, run);
 }
@@ -20,15 +20,20 @@ export function rowsOf<Row>(rows: readonly Row[], isShort: (row: Row) => boolean
   return isLongRun ? rows : rows.filter(isShort);
 }
 
-/** A number below `bound` that is always the same for a text: it spreads tests over variants. */
+/**
+ * Returns a number below `bound` that is always the same for a text, to spread tests over variants.
+ */
 export function numberOf(text: string, bound: number): number {
   return [...text].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % bound;
 }
 
-/** Printed by the tests that use it: the same seed repeats them. */
+/** The seed of random inputs. Tests that use it print it, and the same seed repeats them. */
 export const seed = Number(process.env["TOLLGATE_SEED"] ?? Date.now() % 1_000_000_007);
 
-/** The same inputs in every short run, of which few are enough then; others in every long one. */
+/**
+ * Returns a seed: a fixed one in every short run, which needs few inputs, and another one in every
+ * long run.
+ */
 export function seedOf(short: number): number {
   return isLongRun || process.env["TOLLGATE_SEED"] !== undefined ? seed : short;
 }

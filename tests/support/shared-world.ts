@@ -1,8 +1,8 @@
 /**
- * A world that serves the tests of a file one after the other, for tests that only pay and look at
- * the answers: starting one takes longer than most of them. Each test sees only the messages,
- * bookings and log lines of its own time. A world whose clock is far ahead, or which still has
- * something to do, ends with its test.
+ * A world that serves the tests of a file one after the other, for tests that only pay and read the
+ * answers, because starting a world takes longer than most of them. Each test sees only the
+ * messages, bookings and log lines of its own time. A world whose clock is far ahead, or which has
+ * unfinished work, ends with its test.
  */
 import { isDeepStrictEqual } from "node:util";
 import { atEnd, type Test } from "./clean-up.ts";
@@ -19,17 +19,26 @@ type Owned = {
   end(): Promise<void>;
 };
 
-/** By these a test would change the world for the next one, or see what earlier ones have left. */
+/**
+ * Members of a world through which a test would change it for the next test, or see what earlier
+ * tests have left.
+ */
 const notShared: ReadonlySet<PropertyKey> = new Set<keyof World>([
   ...(["installation", "dataDir", "stranger", "otherNode", "changeEndpoint"] as const),
   ...(["changeMerchant", "changeGate", "setGate", "placeGates", "screenBy"] as const),
 ]);
-/** Dates of the gateway and the bank stay the same, but for tests that run at midnight anyway. */
+/**
+ * The clock may advance this far, because dates of the gateway and the bank then stay the same,
+ * except near midnight.
+ */
 const aheadMaxMs = 3_600_000;
 
 const idle = new Set<Owned>();
 
-/** `prepare` changes a new world, and the same change is asked for by the same function. */
+/**
+ * Returns a world with these settings. `prepare` changes a new world; worlds with the same function
+ * are shared.
+ */
 export async function joinWorld(t: Test, settings: Settings = {}, prepare = leaveAsItIs) {
   const known = [...idle].find(
     (each) => each.prepare === prepare && isDeepStrictEqual(each.settings, settings),
@@ -53,9 +62,9 @@ async function startOwned(settings: Settings, prepare: Prepare): Promise<Owned> 
     clean = given;
   };
   const world = await startWorld({ after }, settings);
-  // A second time there is nothing left to clean up.
+  // At a second call nothing is left to clean up.
   const end = async () => void (await clean());
-  // After the world's database, and therefore cleaned up before it.
+  // This is registered after the world's database, and therefore cleaned up before it.
   atEnd(endOfFile, end);
   await prepare(world);
   return { world, settings, prepare, switches: world.bank.switches(), end };

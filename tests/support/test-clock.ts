@@ -23,7 +23,9 @@ export class TestClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /** The clock of a machine that is ahead of this time, or behind it when negative. */
+  /**
+   * Returns the clock of a machine that is ahead of this time, or behind it with a negative value.
+   */
   ahead(aheadMs: number): Clock {
     return {
       now: () => (this.#now + aheadMs) as Instant,
@@ -31,14 +33,14 @@ export class TestClock implements Clock {
     };
   }
 
-  /** Whether a timer falls due in exactly this time: its request is under way then. */
+  /** Whether a timer expires in exactly this time, which shows that its request is under way. */
   isAwaited(delayMs: number): boolean {
     return [...this.#timers].some(({ at }) => at === this.#now + delayMs);
   }
 
   /**
-   * Runs what falls due on the way, in its order, each at its own moment. Of hours, only the timers
-   * that are set when they begin: a link that is down would try thousands of times.
+   * Runs the timers that expire on the way, in their order and each at its own time. Over hours, it
+   * runs only timers that are set already: a link that is down would try thousands of times.
    */
   advance(durationMs: number): void {
     const end = this.#now + durationMs;
@@ -55,7 +57,7 @@ export class TestClock implements Clock {
     this.#now = end;
   }
 
-  /** Of timers for the same moment the one that was set first. */
+  /** Finds the next timer. Of timers for the same time, it is the one that was set first. */
   #findFirst(timers: ReadonlySet<Timer>, until: number): Timer | undefined {
     let first: Timer | undefined;
     for (const timer of timers) {

@@ -1,6 +1,6 @@
 /**
- * 3-D Secure as merchants drive it server to server: an order is begun, its steps are taken one by
- * one, and what reached the bank is looked at. Nothing here judges.
+ * 3-D Secure as merchants drive it server to server: begins an order, takes its steps one by one,
+ * and reads what reached the bank. Nothing here asserts.
  */
 import assert from "node:assert/strict";
 import type { StatusReply } from "@tollgate/client";
@@ -29,13 +29,16 @@ export const cards = {
   notEnrolled:           "4000001000000018",
   scaRequired:           "4000004000000111",
   amountDriven:          "4000004000000202",
-  /** In no row of the catalogue: frictionless, and its CVV decides at the host. */
+  /**
+   * A card that is not in the bank's catalogue: its authentication is frictionless, and its CVV
+   * decides at the host.
+   */
   other:                 "4111111111111111",
 } as const;
 
 export type Kind = "sale" | "preauth" | "verify";
 export type Merchant = ReturnType<World["merchant"]>;
-/** An order and the merchant who drives it. */
+/** An order and the merchant that drives it. */
 export type Pending = {
   readonly world: World;
   readonly merchant: Merchant;
@@ -44,7 +47,9 @@ export type Pending = {
 
 const directoryTimeoutMs = 7_000;
 
-/** A world in which hours may pass: its links to the bank are not tested meanwhile. */
+/**
+ * Starts a world in which hours may pass, because its links to the bank are not tested by echoes.
+ */
 export function startPatientWorld(t: Test, settings: Readonly<Record<string, string>> = {}) {
   return startWorld(t, { ...patient, ...settings });
 }
@@ -55,7 +60,7 @@ export function joinPatientWorld(t: Test) {
 
 const patient = { GW_ACQUIRER_ECHO_AFTER_S: "86400", GW_DIRECTORY_TIMEOUT_S: "7" };
 
-/** The directory server has been asked and does not answer: its time passes. */
+/** Lets the time limit of a directory server pass that was asked and does not answer. */
 export async function passDirectoryTimeout({ clock }: World): Promise<void> {
   await untilTrue("a directory server is asked", () => clock.isAwaited(directoryTimeoutMs));
   clock.advance(directoryTimeoutMs);
@@ -67,7 +72,10 @@ type Beginning = {
   readonly fields?: SaleFields;
 };
 
-/** Up to the first step that the cardholder's browser has to take, or to the end. */
+/**
+ * Begins an order, and waits for the first step that the cardholder's browser has to take, or for
+ * the end.
+ */
 export async function beginWith(
   world: World,
   card: string,
@@ -78,7 +86,7 @@ export async function beginWith(
   return pending;
 }
 
-/** Without waiting for what follows. */
+/** Begins an order without waiting for what follows. */
 export async function beginOnly(
   world: World,
   card: string,
@@ -93,21 +101,21 @@ export function statusOf({ merchant, order }: Pending): Promise<StatusReply> {
   return merchant.status(order);
 }
 
-/** The issuer's method has run; answers the status after what follows from it. */
+/** Reports that the issuer's method has run. Returns the status after what follows from it. */
 export async function uploadMethod(pending: Pending): Promise<StatusReply> {
   await uploadMethodOnly(pending);
   await pending.world.settle();
   return statusOf(pending);
 }
 
-/** The same without waiting for what follows. */
+/** Does the same without waiting for what follows. */
 export async function uploadMethodOnly(pending: Pending, fields: SaleFields = {}) {
   const status = await statusOf(pending);
   const threeDSServerTransID = status["tds-method-url-frame-3ds-server-trans-id"] ?? "";
   return pending.merchant.uploadMethod(pending.order, { threeDSServerTransID, ...fields });
 }
 
-/** A sale that waits for its challenge; its status has the form. */
+/** Begins a sale that waits for its challenge, whose form is in the status. */
 export async function beginChallenge(
   world: World,
   card: string = cards.challenge,
@@ -120,7 +128,7 @@ export async function beginChallenge(
   return { ...pending, status };
 }
 
-/** A sale that waits for its PaRes. */
+/** Begins a sale that waits for its PaRes. */
 export async function beginPares(
   world: World,
   card: string = cards.v1Authenticated,
@@ -132,7 +140,7 @@ export async function beginPares(
   return { ...pending, status };
 }
 
-/** The 3DS Server's id of the authentication, out of a challenge's form. */
+/** Returns the 3DS Server's id of the authentication, from the form of a challenge. */
 export function transactionIdOf(status: StatusReply): string {
   return readChallenge(status).threeDSServerTransID;
 }
@@ -148,7 +156,7 @@ export function readChallenge(status: StatusReply): ChallengeRequest {
   return JSON.parse(Buffer.from(creq, "base64url").toString());
 }
 
-/** A forged CRes, with the right ids unless others are given. */
+/** Forges a CRes, with the correct ids unless others are given. */
 export function forgeCres(status: StatusReply, more: object = {}): string {
   const { messageVersion, threeDSServerTransID, acsTransID } = readChallenge(status);
   const cres = {
@@ -162,13 +170,13 @@ export function forgeCres(status: StatusReply, more: object = {}): string {
   return Buffer.from(JSON.stringify(cres)).toString("base64url");
 }
 
-/** What the browser has to do, as the status names it: the names of the fields only. */
+/** Returns the names of the fields of the status that describe the step of the browser. */
 export function stepFieldsOf(status: StatusReply): readonly string[] {
   const names = Object.keys(status);
   return names.filter((name) => /^(tds-|html$|redirect-to$)/.test(name)).sort();
 }
 
-/** How the order stands: what a merchant looks at first. */
+/** Returns the main fields of the status, which a merchant reads first. */
 export function standingOf(status: StatusReply) {
   return [
     status["order-stage"],
@@ -178,7 +186,9 @@ export function standingOf(status: StatusReply) {
   ] as const;
 }
 
-/** The ECI and the authentication value of the charge; nothing when none was sent. */
+/**
+ * Returns the ECI and the authentication value of the charge, or undefined if no charge was sent.
+ */
 export async function proofAtHost({ bank }: World, status: StatusReply) {
   const reference = status["processor-rrn"];
   if (reference === undefined) return undefined;
@@ -190,7 +200,7 @@ export async function proofAtHost({ bank }: World, status: StatusReply) {
   return { eci: proof.eci, value: proof.authenticationValue };
 }
 
-/** Charges that the host has received, of any kind. */
+/** Counts the charges of any kind that the host has received. */
 export function chargesAt({ bank }: World): number {
   const isCharge = ({ mti, direction }: { readonly mti: string; readonly direction: string }) =>
     direction === "received" && /^[01][12]00$/.test(mti);
@@ -199,7 +209,10 @@ export function chargesAt({ bank }: World): number {
 
 type HeldCount = { readonly secrets: number; readonly keys: number };
 
-/** In a world where nothing else is pending: one with something left to do is not shared. */
+/**
+ * Counts the pending card data of a world in which nothing else is pending, because it is not
+ * shared.
+ */
 export async function countPending({ readRows }: World): Promise<HeldCount> {
   const [row] = await readRows<HeldCount>(
     `select (select count(*)::int from held_secrets) as secrets,
@@ -208,7 +221,7 @@ export async function countPending({ readRows }: World): Promise<HeldCount> {
   return row ?? { secrets: -1, keys: -1 };
 }
 
-/** They are destroyed after the reply, so one has to look until they are. */
+/** Waits until no card data is pending, because it is destroyed after the reply. */
 export async function untilNothingHeld(world: World): Promise<void> {
   await until("no card data is pending", async () => {
     const { secrets, keys } = await countPending(world);

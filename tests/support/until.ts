@@ -1,12 +1,18 @@
-/** Waits for a condition, never for a time; what never comes true becomes an error with a name. */
+/**
+ * Waits for a condition, and never for a fixed time. A condition that never becomes true is an
+ * error with a name.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 
-/** The pause between two looks begins with the first value and grows to the second. */
+/** The pause between two attempts begins with the first value and grows to the second. */
 const [firstPauseMs, longestPauseMs] = [10, 100];
-/** Only for what never comes true: no test passes or fails by how fast the machine is. */
+/**
+ * Applies only to conditions that never become true. No test passes or fails by the speed of the
+ * machine.
+ */
 const patienceMs = 120_000;
 
-/** Looks again and again until it finds something, and answers that. */
+/** Repeats until `find` returns a result, and returns that. */
 export async function until<Found>(
   what: string,
   find: () => Promise<Found | undefined> | Found | undefined,

@@ -1,4 +1,6 @@
-/** A world in which customers pay with wallets: keys are made, and the bank knows them. */
+/**
+ * A world in which customers pay with wallets. It has the keys of wallets, which the bank knows.
+ */
 
 import assert from "node:assert/strict";
 import { createPrivateKey, type KeyObject, randomBytes, randomUUID } from "node:crypto";
@@ -27,7 +29,7 @@ export async function withWallets(world: World): Promise<World> {
   return world;
 }
 
-/** With walleta's button on payment pages. The restart changes the gateway's address. */
+/** Adds walleta's button to payment pages. The restart changes the gateway's address. */
 export async function withPageWallets(world: World): Promise<World> {
   const { installation, set, bank } = world;
   const prepare = () =>
@@ -48,30 +50,35 @@ export function joinWalletWorld(t: Test) {
   return joinWorld(t, {}, withWallets);
 }
 
-/** As a merchant sends a wallet's token. */
+/** Encodes a wallet's token as a merchant sends it. */
 export function packed(token: string): string {
   return Buffer.from(token).toString("base64");
 }
 
-/** What the wallet is told of the payment, whichever it is. */
+/** The properties of a payment with either wallet. */
 export type Paying = {
   readonly pan?: string;
   readonly eci?: string;
   readonly amount?: number;
   readonly currency?: string;
   readonly year?: number;
-  /** walletb: with the number of the card itself instead of the device's. */
+  /**
+   * For walletb: whether the token has the number of the card itself instead of the device number.
+   */
   readonly isPanOnly?: boolean;
 };
 
-/** Payment data of either wallet, encrypted or opened by the merchant. */
+/** Makes payment data of either wallet, encrypted or decrypted by the merchant. */
 export function textOf(world: World, kind: WalletKind, paying: Paying = {}): Promise<string> {
   if (kind === "walleta_encrypted") return mintA(world, paying);
   if (kind === "walletb_encrypted") return mintB(world, paying);
   return Promise.resolve(JSON.stringify(payloadOf(world, kind, paying)));
 }
 
-/** At the gateway's time, which is not the bank's: a restart takes long on the test's clock. */
+/**
+ * Makes payment data of walleta at the gateway's time, which differs from the bank's: a restart
+ * takes long by the test's clock.
+ */
 export function mintA(
   world: World,
   { pan = plainCard, eci, amount = 1015, currency = "USD", year = 2031 }: Paying = {},
@@ -95,13 +102,16 @@ export function mintB(
   return world.bank.mintWalletB({ ...card, messageExpiration, ...proof, ...more });
 }
 
-/** What has expired at the bank must have expired here: the test's clock is never behind. */
+/**
+ * Moves the test's clock to the present if it is behind, because what has expired at the bank must
+ * also have expired here.
+ */
 function catchUp({ clock }: World): number {
   clock.advance(Math.max(0, Date.now() - clock.now()));
   return clock.now();
 }
 
-/** As a merchant has it that opens tokens itself. */
+/** Returns the payload of a merchant that decrypts tokens itself. */
 export function payloadOf(world: World, kind: WalletKind, paying: Paying = {}): object {
   const { pan = plainCard, eci = "5", amount = 1015, currency = "840", year = 2031 } = paying;
   const cryptogram = randomBytes(20).toString("base64");
@@ -127,7 +137,7 @@ export function payloadOf(world: World, kind: WalletKind, paying: Paying = {}): 
   };
 }
 
-/** Put over the fields of a sale: payment data in the place of the card. */
+/** Returns fields that replace the card of a sale by payment data. */
 export function walletFields(kind: string, text: string): SaleFields {
   return {
     credit_card_number: undefined,
@@ -146,7 +156,7 @@ type How = {
   readonly fields?: SaleFields;
 };
 
-/** Answers the acknowledgement; what follows from it has not been waited for. */
+/** Pays and returns the acknowledgement, without waiting for what follows. */
 export function pay(
   world: World,
   kind: WalletKind,
@@ -157,7 +167,7 @@ export function pay(
   return merchant[operation]({ ...walletFields(kind, text), ...fields });
 }
 
-/** The status once all that follows is done. */
+/** Pays and returns the status after all that follows is done. */
 export async function paid(
   world: World,
   kind: WalletKind,
@@ -169,7 +179,10 @@ export async function paid(
   return world.merchant(how.through).status(order);
 }
 
-/** Acknowledged and then declined for its payment data: nothing is known of a card. */
+/**
+ * Asserts that the payment was acknowledged and then declined for its payment data, without any
+ * data of a card.
+ */
 export function assertWalletRefused(status: StatusReply, code: number, about: string): void {
   assert.equal(status.type, "status-response", about);
   assert.deepEqual(
@@ -187,7 +200,7 @@ const cardFields: ReadonlySet<string> = new Set([
   ...["processor-rrn", "processor-tx-id", "approval-code", "verified-3d-status", "receipt-id"],
 ]);
 
-/** The charge as the host has received it, on either dialect. */
+/** Returns the charge that the host has received, on either dialect. */
 export async function chargeAtHost({ bank }: World, status: StatusReply) {
   const reference = status["processor-rrn"] ?? "";
   const first = bank.messages(reference).find(({ direction }) => direction === "received");
@@ -198,7 +211,7 @@ export async function chargeAtHost({ bank }: World, status: StatusReply) {
   return { mti: first.mti, fields, ...proof };
 }
 
-/** The merchants' keys as only the vault can open them. */
+/** Reads the merchants' private keys, which only the vault can decrypt. */
 export async function privateKeysIn({ installation }: World): Promise<readonly KeyObject[]> {
   const { openSecret } = await openVault(installation);
   const rows = await installation.database.query<{ context: string; sealed: Buffer }>(

@@ -1,7 +1,7 @@
 /**
- * Raw requests, for tests that care about bytes: nothing is added, nothing is decoded. Signed by
- * control, or by OAuth with a signer written anew after RFC 5849: it shares no mistake with the
- * gateway's, and every part of what it signs can be made wrong.
+ * Raw requests, for tests of single bytes: nothing is added, and nothing is decoded. They are
+ * signed by control, or by OAuth with another implementation of RFC 5849, which shares no mistake
+ * with the gateway's and can make every part of the signature wrong.
  */
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from "node:crypto";
 import type { Test } from "./clean-up.ts";
@@ -32,7 +32,7 @@ export async function post(
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
-/** A body whose control is right for a sale at this endpoint. */
+/** Returns a body with the correct control of a sale at this endpoint. */
 export function signedSale(
   world: World,
   endpoint: string,
@@ -57,7 +57,10 @@ export function signedStatus(
   });
 }
 
-/** `money`: minor units and currency as they are signed; nothing where no amount is sent. */
+/**
+ * Returns a signed follow-up. `money` is minor units and currency as they are signed; empty if no
+ * amount is sent.
+ */
 export function signedFollowUp(
   world: World,
   fields: Readonly<Record<string, string | undefined>>,
@@ -83,7 +86,7 @@ export type Signer = {
   readonly privateKey: KeyObject;
 };
 
-/** What is signed or sent otherwise than it should be. */
+/** What to sign or send wrongly. */
 export type Wrong = Partial<Signer> & {
   readonly method?: string;
   readonly url?: string;
@@ -93,7 +96,7 @@ export type Wrong = Partial<Signer> & {
   readonly signatureMethod?: string;
   readonly version?: string;
   readonly hash?: string;
-  /** The header as it is sent, made from the right one. */
+  /** Makes the header to send from the correct one. */
   readonly header?: (right: string) => string | undefined;
 };
 
@@ -103,7 +106,10 @@ export function makeKeyPair() {
   return generateKeyPairSync("rsa", { modulusLength: 2048 });
 }
 
-/** Worlds whose demonstration merchant has this key: one of a test's own, and a shared one. */
+/**
+ * Returns functions that start worlds whose demonstration merchant has this key: one for a single
+ * test, and a shared one.
+ */
 export function worldsWithKey(pair: KeyPair) {
   const give = (world: World) => giveKey(world, "demo", pair);
   return {
@@ -116,7 +122,7 @@ export function worldsWithKey(pair: KeyPair) {
   };
 }
 
-/** Gives a merchant of the world a key; the gateway starts anew with it. */
+/** Gives a merchant of the world a key. The gateway restarts with it. */
 export async function giveKey(world: World, login: string, { publicKey }: KeyPair): Promise<void> {
   await world.installation.database.query(
     `insert into merchant_keys (merchant_id, name, public_key)
@@ -155,7 +161,9 @@ export function authorizationFor(
   return wrong.header === undefined ? right : wrong.header(right);
 }
 
-/** To the world's gateway, signed as its merchant does, but for what is wrong. */
+/**
+ * Posts a request to the world's gateway, signed as its merchant does, except for what is wrong.
+ */
 export async function postSigned(
   world: World,
   signer: Signer,
@@ -168,7 +176,7 @@ export async function postSigned(
   return send(world.gateway.port, path, fields, authorizationFor(url, fields, signed));
 }
 
-/** As it is, to whichever node listens there. */
+/** Sends the unchanged request to the node that listens at the port. */
 export async function send(
   port: number,
   path: string,
@@ -186,7 +194,7 @@ export async function send(
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
-/** The checks that the operator's log has named, in their order. */
+/** Returns the failed checks that the operator's log names, in their order. */
 export function deniedChecks({ logged }: World): readonly unknown[] {
   const lines = logged.map((line) => JSON.parse(line));
   return lines.filter(({ event }) => event === "request.access_denied").map(({ check }) => check);

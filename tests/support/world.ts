@@ -1,7 +1,7 @@
 /**
  * A whole world for a test: a real database, the sandbox bank and the gateway, all over sockets,
- * with a clock that the test moves. Nothing in it waits for real time: `settle` does what is due.
- * When the world ends, the books of gateway and bank must agree.
+ * with a clock that the test moves. Nothing in it waits for real time: `settle` performs what is
+ * due. When the world ends, the books of gateway and bank must agree.
  */
 import assert from "node:assert/strict";
 import { makeClient } from "@tollgate/client";
@@ -30,9 +30,9 @@ export async function startWorld(
   t: Test,
   settings: Readonly<Record<string, string>> = {},
   /**
-   * The bank goes by the world's clock: then both book a payment on the same day, at any hour. The
-   * books are compared at the end, unless another installation has gone on with the bank. What
-   * `prepare` changes before the gateway starts needs no second start.
+   * With `sharesClock` the bank uses the world's clock, so that both book a payment on the same day
+   * at any hour. The books are compared at the end, unless another installation has continued with
+   * the bank. What `prepare` changes before the gateway starts needs no restart.
    */
   { sharesClock = false, keepsBooks = true, behindMs = 0, prepare = leaveAsItIs } = {},
 ) {
@@ -55,17 +55,20 @@ export async function startWorld(
     set,
     dataDir,
     logged,
-    /** Rows as they are stored, those of earlier tests too where tests share a world. */
+    /** Reads stored rows, including those of earlier tests of a shared world. */
     readRows: <Row extends object>(text: string, values: readonly unknown[] = []) =>
       installation.database.query<Row>(text, [...values]),
-    /** For commands of `gw` that change nothing for the tests that share the world. */
+    /**
+     * The world as commands of `gw` need it, for commands that change nothing for tests that share
+     * the world.
+     */
     place: { installation: { databaseUrl: installation.databaseUrl }, dataDir },
     get gateway() {
       return gateway;
     },
     merchant: (through = "plain") =>
       makeMerchant({ set, baseUrl: () => gateway.url, makeClient, through }),
-    /** Another merchant with endpoints of its own. */
+    /** Adds another merchant with endpoints of its own. */
     async stranger(login = "stranger", cell = "main") {
       const made = { login, gates, cell };
       const other = await createMerchantSet(
@@ -77,20 +80,23 @@ export async function startWorld(
       return makeMerchant({ set: other, baseUrl: () => gateway.url, makeClient });
     },
     settle: () => gateway.settle(),
-    /** Moves the clock and does what is due by then. */
+    /** Moves the clock, and performs what is due by then. */
     async pass(durationMs: number) {
       clock.advance(durationMs);
       await gateway.settle();
     },
-    /** The bank is away: waits until the gateway has noticed. */
+    /** Waits until the gateway has noticed that the bank is unreachable. */
     linksDown: (...gone: readonly string[]) =>
       untilDown(gateway, gone.length === 0 ? sandboxGates : gone),
-    /** It is back: the link's own clock decides when it tries again, so time has to move. */
+    /**
+     * Waits until the links are up again. The clock moves, because it decides when a link tries
+     * again.
+     */
     linksUp: () => untilDown(gateway, [], () => clock.advance(1_000)),
     restart: () => restart(),
-    /** Whether nothing is left to do by the clock; the books agree. */
+    /** Whether nothing is left to do by the clock, and the books agree. */
     isAtRest: async () => (await readBooks()).every(({ due }) => !due) && !(await owesCallbacks()),
-    /** The bank's host is away until `startHost`. */
+    /** Makes the bank's host unreachable until `startHost`. */
     async stopHost() {
       await bank.setSwitches({ hostDown: true });
       await untilDown(gateway, sandboxGates);
@@ -99,14 +105,14 @@ export async function startWorld(
       await bank.setSwitches({ hostDown: false });
       await untilDown(gateway, [], () => clock.advance(1_000));
     },
-    /** A card that was paid with once, for recurrent payments; answers its reference. */
+    /** Pays with a card, registers it for recurrent payments, and returns its reference. */
     async registerCard(card = plainCard) {
       const merchant = makeMerchant({ set, baseUrl: () => gateway.url, makeClient });
       const first = await merchant.sale({ credit_card_number: card, amount: "1.00" });
       await gateway.settle();
       return (await merchant.register(first))["card-ref-id"] ?? "";
     },
-    /** As a merchant makes it of the status. */
+    /** Returns the address of the receipt, as a merchant makes it from the status. */
     async receiptLink(order: Acknowledged, through = "plain") {
       const merchant = makeMerchant({ set, baseUrl: () => gateway.url, makeClient, through });
       const { "receipt-id": receiptId } = await merchant.status(order);
@@ -115,9 +121,12 @@ export async function startWorld(
     },
     ...makeChanges({ installation, set, restart }),
     ...makeLocks(installation),
-    /** The same merchant, who sends to another node. */
+    /** Returns the same merchant, which sends to another node. */
     merchantAt: (node: Gateway) => makeMerchant({ set, baseUrl: () => node.url, makeClient }),
-    /** Another node on the same database, whose machine's clock may be ahead of it. */
+    /**
+     * Starts another node on the same database. The clock of its machine may be ahead of the
+     * database's.
+     */
     async otherNode(nodeName: string, changes: Partial<Config> = {}, aheadMs = 0) {
       const other = await start({ ...installation.config, nodeName, ...changes }, [], aheadMs);
       atEnd(t, () => stopByClock(clock, other));
@@ -136,13 +145,13 @@ export async function startWorld(
     return (await installation.database.query(owed)).length > 0;
   }
 
-  /** The gateway ends with orders in flight, and another one starts on the same database. */
+  /** Stops the gateway with orders in flight, and starts another one on the same database. */
   async function restart(down: readonly string[] = []): Promise<void> {
     await stopByClock(clock, gateway);
     gateway = await start(installation.config, down);
   }
 
-  /** As `demo.json` would name it. */
+  /** Returns the sandbox as `demo.json` would describe it. */
   async function findSandbox() {
     const { endpoints, controlKey, login } = set;
     const own = { baseUrl: gateway.url, pathWord: "gw", merchant: { login, controlKey } };

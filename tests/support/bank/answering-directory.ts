@@ -1,6 +1,6 @@
 /**
- * A directory server of the test's own in front of the bank's: a request reaches the bank, unless
- * the test has an answer of its own, which it writes as bytes, with or without HTTP.
+ * A directory server of the test in front of the bank's. A request reaches the bank, unless the
+ * test has an answer of its own, which it writes as bytes, with or without HTTP.
  */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -12,10 +12,13 @@ import { text as readAll } from "node:stream/consumers";
 import { atEnd, type Test } from "../clean-up.ts";
 import type { World } from "../world.ts";
 
-/** What goes to the gateway before the connection ends; undefined leaves the answer to the bank. */
+/**
+ * Returns the bytes that go to the gateway before the connection ends, or undefined to let the bank
+ * answer.
+ */
 export type AnswerTo = (asked: string) => Buffer | undefined;
 
-/** The world's directory server is this one from now on. */
+/** Starts the server, and makes it the directory server of the world. */
 export async function startAnsweringDirectory(t: Test, world: World) {
   const { bank, installation } = world;
   const read = (name: string) => readFile(join(bank.tlsFolder, name), "utf8");

@@ -1,12 +1,12 @@
 /**
- * A host of the test's own in front of the bank: requests reach the bank, and other bytes may stand
- * in the place of its answers. The bank's books stay true, so what the gateway makes of the bytes
- * can be held against them.
+ * A host of the test in front of the bank. Requests reach the bank, and other bytes may replace its
+ * answers. The bank's books stay correct, so a test can compare them with what the gateway makes of
+ * the bytes.
  */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** What goes to the gateway for a payload of the bank's; both without their length. */
+/** Returns the payload that replaces an answer of the bank. Both are without their length. */
 export type Rewrite = (answer: Buffer) => Buffer;
 
 export type AnsweringHost = {

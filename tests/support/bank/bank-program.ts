@@ -1,4 +1,4 @@
-/** The sandbox bank as a program, which can be killed and come back at the same addresses. */
+/** The sandbox bank as a program, which a test can kill and start again at the same addresses. */
 import assert from "node:assert/strict";
 import { atEnd, type Test } from "../clean-up.ts";
 import type { BankPlace } from "../installation.ts";
@@ -7,9 +7,9 @@ import { until } from "../until.ts";
 
 export type BankProgram = BankPlace & {
   kill(): Promise<void>;
-  /** Stopped, it keeps its connections and answers nothing until it continues. */
+  /** A stopped bank keeps its connections and answers nothing until it continues. */
   signal(name: "SIGSTOP" | "SIGCONT"): void;
-  /** On the same ports and books as before. */
+  /** Starts the bank again with the same ports and books. */
   startAgain(): Promise<void>;
 };
 
@@ -34,7 +34,7 @@ export async function startBankProgram(t: Test, dataDir: string): Promise<BankPr
   }
 }
 
-/** The settings of its ports: those of a bank that ran, or any that are free. */
+/** Returns the settings of the ports: those of a bank that ran before, or any free ones. */
 export function portsOfBank(place?: BankPlace) {
   const portOf = (address = "tcp://any:0") => new URL(address).port;
   return {
@@ -46,7 +46,7 @@ export function portsOfBank(place?: BankPlace) {
   };
 }
 
-/** So that orders are in flight at every moment. */
+/** Sets the bank's latency, so that orders are in flight at every moment. */
 export async function setLatency(bankUrl: string, latencyMedianMs: number): Promise<void> {
   const answer = await fetch(`${bankUrl}/switches`, {
     method: "POST",

@@ -4,16 +4,18 @@ import { isLongRun, numberOf } from "../series.ts";
 
 export type Dialect = {
   readonly name: string;
-  /** The endpoint of the demonstration that leads there. */
+  /** The demonstration endpoint that uses the dialect. */
   readonly through: string;
-  /** The gate that it goes through. */
+  /** The gate that the endpoint uses. */
   readonly gate: string;
-  /** A charge that was not answered is asked about; elsewhere it is reversed. */
+  /** Whether the gateway inquires about an unanswered charge; otherwise it reverses the charge. */
   readonly inquires: boolean;
-  /** What a message type and a response code of ISO 8583:1987 are called there. */
+  /**
+   * Translates a message type of ISO 8583:1987 into the dialect; `code` translates a response code.
+   */
   readonly mti: (mti: string) => string;
   readonly code: (code: string) => string;
-  /** How field 22 says that a card was typed, on file, or in a wallet. */
+  /** The values of field 22 for a card that was typed, on file, or in a wallet. */
   readonly entry: Readonly<Record<"typed" | "onFile" | "wallet", string>>;
 };
 
@@ -43,15 +45,17 @@ const actionCodes: Readonly<Record<string, string>> = {
 type Body = (t: TestContext, dialect: Dialect) => Promise<void>;
 
 /**
- * In the short run a test's title chooses the dialect on which it runs, so that a test always runs
- * on the same one. The long run tests each title on all of them.
+ * In the short run the test's title chooses the dialect, so that a test always runs on the same
+ * one. The long run tests each title on all dialects.
  */
 export function testOnEachDialect(title: string, body: Body): void {
   const turn = numberOf(title, dialects.length);
   testOn(isLongRun ? dialects : dialects.slice(turn, turn + 1), title, body);
 }
 
-/** For promises that the dialects keep by different messages. */
+/**
+ * Runs the test on all dialects in every run, because they keep the promise by different messages.
+ */
 export function testOnAllDialects(title: string, body: Body): void {
   testOn(dialects, title, body);
 }

@@ -7,7 +7,7 @@ import { startTrapProxy, type TrapProxy } from "./trap-proxy.ts";
 
 export type GateAt = { readonly name: string; readonly host: string; readonly port: number };
 
-/** The gate of an endpoint that has only one. */
+/** Returns the gate of an endpoint that has only one. */
 export async function gateOf(world: World, through: string): Promise<GateAt> {
   const [gate] = await world.readRows<GateAt>(
     `select name, settings->>'host' as host, (settings->>'port')::int as port
@@ -18,13 +18,13 @@ export async function gateOf(world: World, through: string): Promise<GateAt> {
   return gate;
 }
 
-/** As `/health/ready` tells it, like `1 of 2`. */
+/** Returns the connections as `/health/ready` reports them, like `1 of 2`. */
 export async function connectionsOf(world: World, gate: string): Promise<string> {
   const { links } = await readReadiness(world.gateway.url);
   return links[gate] ?? "none";
 }
 
-/** The clock moves only as `meanwhile` says. */
+/** Waits until the gate has these connections. The clock moves only as `meanwhile` says. */
 export function untilConnections(
   world: World,
   gate: string,
@@ -40,7 +40,7 @@ export function untilConnections(
 
 export type TwoLines = { readonly gate: GateAt; readonly lines: readonly [TrapProxy, TrapProxy] };
 
-/** The gate gets a connection over each of two lines; both are up. */
+/** Gives the gate a connection over each of two lines, and waits until both are up. */
 export async function startTwoLines(t: Test, world: World, through: string): Promise<TwoLines> {
   const gate = await gateOf(world, through);
   const target = { host: gate.host, port: gate.port };
@@ -53,7 +53,7 @@ export async function startTwoLines(t: Test, world: World, through: string): Pro
   return { gate, lines };
 }
 
-/** How often the gateway has signed on, over all gates. */
+/** Counts how often the gateway has signed on, over all gates. */
 export function countSignOns({ logged }: World): number {
   return logged.filter((line) => line.includes('"acquirer.link_up"')).length;
 }

@@ -1,7 +1,7 @@
 /**
- * What an operator puts in front of the nodes: the one address to which directory servers post
- * results. It leads to the nodes in turn, or to the one that a test wants, and a
- * connection that comes while all are away waits for the next node.
+ * The load balancer that an operator puts in front of the nodes: the one address to which directory
+ * servers post results. It connects to the nodes in turn, or to the one that a test chooses. A
+ * connection that arrives while all nodes are down waits for the next node.
  */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
@@ -11,9 +11,9 @@ import { atEnd, type Test } from "../clean-up.ts";
 export type ResultsBalancer = {
   readonly url: string;
   add(port: number): void;
-  /** From now on only there; without a port, to all of them in turn. */
+  /** Connects only to this port from now on; without a port, to all nodes in turn. */
   leadTo(port?: number): void;
-  /** Connections wait: a node that is being killed may still accept one. */
+  /** Makes connections wait, because a node that is being killed may still accept one. */
   leadNowhere(): void;
 };
 
@@ -82,7 +82,10 @@ function isOpen(socket: Socket): Promise<boolean> {
   });
 }
 
-/** Below those that the system hands out by itself, so that no other program gets it meanwhile. */
+/**
+ * Finds a port below those that the system assigns, so that no other program gets it in the
+ * meantime.
+ */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);

@@ -1,4 +1,6 @@
-/** A directory server's results as a test posts them itself: right, wrong, and a stranger's. */
+/**
+ * Results of a directory server that a test posts itself: correct, wrong, or from a foreign server.
+ */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { request } from "node:https";
@@ -8,14 +10,14 @@ import { directoryChain, makeChainFiles } from "../../../sandbox-bank/certificat
 import { readChallenge, transactionIdOf } from "../threeds.ts";
 import type { World } from "../world.ts";
 
-/** What one shows to be let in; nothing for one who shows nothing. */
+/** The client certificate and its key; undefined to present none. */
 export type Identity = { readonly cert: string; readonly key: string } | undefined;
 
 export type Posted = {
   readonly identity?: Identity;
   readonly method?: string;
   readonly contentType?: string;
-  /** In the place of the one that the AReq named. */
+  /** Replaces the path that the AReq named. */
   readonly path?: string;
 };
 
@@ -25,7 +27,7 @@ export type ResultReply = {
   readonly text: string;
 };
 
-/** The result of a challenge as the bank would tell it, but for what is said otherwise. */
+/** Makes the result of a challenge as the bank would report it, with the given changes. */
 export async function makeResult(
   { bank }: World,
   status: StatusReply,
@@ -57,7 +59,7 @@ export const passed = {
   eci: "05",
   authenticationValue: "AAECAwQFBgcICQoLDA0ODxAREhM=",
 };
-/** Put over the result of a challenge that was passed. */
+/** Fields that turn the result of a passed challenge into a failed one. */
 export const notPassed = {
   transStatus: "N",
   transStatusReason: "01",
@@ -70,13 +72,13 @@ export async function directoryIdentity({ bank }: World): Promise<Identity> {
   return { cert: await read("directory.pem"), key: await read("directory.key") };
 }
 
-/** A directory server that looks the same, of another authority. */
+/** Makes the identity of a directory server with the same names and another authority. */
 export async function strangeIdentity(): Promise<Identity> {
   const files = await makeChainFiles(directoryChain, Date.now());
   return { cert: files.get("directory.pem") ?? "", key: files.get("directory.key") ?? "" };
 }
 
-/** To where the order's AReq wanted its result; rejects when the handshake is refused. */
+/** Posts a result to the URL in the order's AReq. Rejects if the handshake is refused. */
 export async function postResult(
   world: World,
   status: StatusReply,
@@ -106,7 +108,7 @@ export async function postResult(
   return promise;
 }
 
-/** What the answer is and which error it names. */
+/** Returns the type of the answer and the error that it names. */
 export function kindOf({ status, text }: ResultReply): readonly [type: string, code: string] {
   assert.equal(status, 200, text);
   const { messageType, errorCode = "" } = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** The acquirer's settlement file of the sandbox bank, and the command that compares it. */
+/** The settlement file of the sandbox bank as acquirer, and the command that compares it. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export function dayOf({ clock }: World): string {
   return new Date(clock.now()).toISOString().slice(0, 10);
 }
 
-/** All that the bank has booked for a gate, also when midnight has passed meanwhile. */
+/** Fetches all that the bank has booked for a gate, even if midnight has passed since the start. */
 export async function fetchSettlement(world: World, gate: string): Promise<readonly string[]> {
   const booked = world.bank.ledger().map(({ at }) => at.slice(0, 10));
   const days = new Set([dayOf(world), ...booked]);
@@ -52,7 +52,7 @@ export async function reconcile(
   ...more: readonly string[]
 ) {
   const file = await writeLines(world, `${gate}.csv`, lines);
-  // Near midnight the usual window would leave lines to the neighbouring day's file.
+  // Near midnight the default window would leave lines to the file of the neighbouring day.
   const window = more.includes("--window") ? [] : ["--window", "0m"];
   const words = ["--gate", gate, "--day", dayOf(world), file, ...window, ...more, "--json"];
   const { code, printed, complaint } = await runGw(world, "reconcile", ...words);
@@ -63,9 +63,9 @@ export async function reconcile(
 type Approved = { readonly day: string; readonly part: string; readonly gate: string };
 
 /**
- * Of each gate the day with the most approvals. The world's clock runs ahead of the bank's, so the
- * file of a day has all lines of the orders with an approval on it; those of their other days are
- * the only difference that there may be.
+ * Compares, for each gate, the day with the most approvals. The world's clock runs ahead of the
+ * bank's, so the file of a day has all lines of the orders with an approval on it. Only lines of
+ * those orders on other days may differ.
  */
 export async function assertReconciled(world: World): Promise<void> {
   const approvals = await world.installation.database.query<Approved>(selectApprovals);

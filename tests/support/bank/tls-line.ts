@@ -1,6 +1,6 @@
 /**
- * A line to a host with certificates of the test's own: it speaks TLS with the gateway and plain
- * TCP with the bank, and remembers which client certificates it was shown.
+ * A line to a host with certificates of the test: it speaks TLS with the gateway and plain TCP with
+ * the bank, and records the client certificates that it received.
  */
 import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
@@ -18,12 +18,15 @@ import { atEnd, type Test } from "../clean-up.ts";
 
 const dayMs = 86_400_000;
 
-/** An authority of the test's own, and what it issues, in PEM. */
+/** Makes an authority for a test. It issues certificates in PEM. */
 export async function makeAuthority(name: string) {
   const root = await make({ name, purpose: "authority", days: 30 });
   return {
     ca: writeCertificate(root),
-    /** For both ends of a connection on this machine; a negative number of days has passed. */
+    /**
+     * Issues a certificate for both ends of a connection on this machine. A negative number of days
+     * makes one that has expired.
+     */
     async issue(certificateName: string, days: number) {
       const made = await make({ name: certificateName, purpose: "tls", days }, root);
       return { cert: writeCertificate(made), key: writePrivateKey(made) };
@@ -41,7 +44,7 @@ async function make({ name, purpose, days }: Wish, issuer?: Issued): Promise<Iss
 
 export type Identity = { readonly cert: string; readonly key: string };
 
-/** Writes files that a gate may name, and answers where they are. */
+/** Writes files that a gate may name, and returns their paths. */
 export async function writeIdentity(t: Test, folder: string, name: string, identity: Identity) {
   const [certificate, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
   await writeFile(certificate, identity.cert);
@@ -50,7 +53,9 @@ export async function writeIdentity(t: Test, folder: string, name: string, ident
   return { certificate, key };
 }
 
-/** With `clients`, the authority of client certificates, one of them is demanded. */
+/**
+ * Starts the line. With `clients`, the authority of client certificates, it demands one of them.
+ */
 export async function startTlsLine(
   t: Test,
   target: { readonly host: string; readonly port: number },

@@ -1,39 +1,39 @@
 /**
- * A proxy of the test's own between the gateway and what it talks to. A trap in it goes off at an
- * exact moment of the conversation: before a request is passed on, or when it was answered and the
- * answer has not been passed back. From then on nothing passes, in either direction.
+ * A proxy of the test between the gateway and another program. A trap in it springs at an exact
+ * moment of the conversation: before a request is passed on, or after it was answered and before
+ * the answer is passed back. From then on nothing passes in either direction.
  */
 import { once } from "node:events";
 import { connect, createServer, type NetConnectOpts, type Socket } from "node:net";
 
 export type Trap = {
-  /** Whether this piece of what the gateway says holds the request; called once for each piece. */
+  /** Whether this piece of the gateway's data contains the request. Called once for each piece. */
   readonly isRequest: (piece: Buffer, connection: number) => boolean;
-  /** Whether this piece of what it is told completes the answer. */
+  /** Whether this piece of the data for the gateway completes the answer. */
   readonly isAnswer: (piece: Buffer) => boolean;
   readonly moment: "before" | "after";
-  /** Called in the very turn of the event loop in which the trap goes off. */
+  /** Called in the same turn of the event loop in which the trap springs. */
   readonly spring: () => void;
 };
 
 export type TrapProxy = {
   readonly port: number;
   set(trap: Trap): void;
-  /** What the gateway is told waits here until it is released. */
+  /** Holds back the data for the gateway until it is released. */
   hold(): void;
   release(): void;
   /**
-   * From now on nothing passes on the open connections, and nothing tells either side; new ones
-   * are taken and stay silent too, unless only the open ones are meant.
+   * From now on nothing passes on the open connections, and neither side is notified. New
+   * connections are accepted and stay silent too, unless `which` is "open".
    */
   silence(which?: "all" | "open"): void;
-  /** New connections lead there. */
+  /** Connects new connections to this target. */
   lead(target: NetConnectOpts): void;
-  /** Breaks every connection; new ones are taken. */
+  /** Breaks every connection. New ones are accepted. */
   breakAll(): void;
-  /** Breaks every connection and takes no new one. */
+  /** Breaks every connection and accepts no new one. */
   shut(): void;
-  /** Lets everything through again, on new connections. */
+  /** Lets all data through again, on new connections. */
   reset(): void;
   close(): Promise<void>;
 };
@@ -121,7 +121,9 @@ export async function startTrapProxy(first: NetConnectOpts): Promise<TrapProxy> 
     else pair.near.write(piece);
   }
 
-  /** The one who is to die first, so that it cannot see its connections break. */
+  /**
+   * Springs the trap. The process to kill dies first, so that it cannot see its connections break.
+   */
   function goOff(sprung: Trap): void {
     isShut = true;
     sprung.spring();
@@ -141,7 +143,7 @@ export async function startTrapProxy(first: NetConnectOpts): Promise<TrapProxy> 
   }
 }
 
-/** The n-th time that a text is said, also when it is torn between two pieces. */
+/** Matches the n-th occurrence of a text, even if it is split between two pieces. */
 export function nthMention(text: string | Buffer, wanted: number): Trap["isRequest"] {
   const sought = Buffer.from(text);
   const ends = new Map<number, Buffer>();
@@ -159,12 +161,15 @@ export type Moment = Pick<Trap, "isRequest" | "isAnswer" | "moment">;
 
 const frameHeadBytes = 2;
 const mtiLength = 4;
-/** The server's last word on a statement outside a transaction: by then it is committed. */
+/**
+ * The last bytes of the server's answer to a statement outside a transaction, which is committed by
+ * then.
+ */
 const readyForQuery = Buffer.from("5a0000000549", "hex");
 
 /**
- * The n-th run of a prepared statement: only Bind has its name between two zero bytes. Hot ones are
- * prepared anew as they are used, so the name of a first run ends with `_1`.
+ * The n-th run of a prepared statement. Only Bind has its name between two zero bytes. Frequent
+ * statements are prepared again as they are used, so the name of a first run ends with `_1`.
  */
 export function statement(name: string, moment: Trap["moment"], wanted: number): Moment {
   return {
@@ -174,13 +179,13 @@ export function statement(name: string, moment: Trap["moment"], wanted: number):
   };
 }
 
-/** The n-th change of an order that is written from now on, in however many runs before. */
+/** The n-th change of an order that is written from now on, over any number of runs. */
 export function orderChange(wanted: number, moment: Trap["moment"]): Moment {
   const { isAnswer } = statement("move_orders", moment, wanted);
   return { moment, isAnswer, isRequest: nthMention("\0move_orders_", wanted) };
 }
 
-/** The n-th message of a type that the gateway sends to the bank. */
+/** The n-th message of this type that the gateway sends to the bank. */
 export function bankMessage(mti: string, moment: Trap["moment"], wanted: number): Moment {
   const rests = new Map<number, Buffer>();
   let seen = 0;

@@ -1,4 +1,4 @@
-/** What axe finds in a page: violations of WCAG 2, levels A and AA. */
+/** Asserts that axe finds no violation of WCAG 2, levels A and AA, in a page. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -8,12 +8,12 @@ import { until } from "../until.ts";
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe says, in so far as we want to know it. */
+/** The part of axe's result that the tests use. */
 type Violation = { readonly id: string; readonly help: string; readonly nodes: readonly Found[] };
 type Found = { readonly html: string; readonly failureSummary?: string };
 
 const allRules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"];
-/** This rule takes longer than all others together, so only the long run checks it. */
+/** A rule that takes longer than all others together, so only the long run checks it. */
 const contrast = "color-contrast";
 
 export async function violationsIn(page: Page, runOnly = allRules): Promise<readonly string[]> {
@@ -33,7 +33,7 @@ export async function violationsIn(page: Page, runOnly = allRules): Promise<read
   );
 }
 
-/** By day by all rules; by night only the colours are others. */
+/** Checks the light theme with all rules, and the dark theme for its colours only. */
 export async function assertNoViolations(page: Page, name = ""): Promise<void> {
   await page.emulateMedia({ colorScheme: "light" });
   assert.deepEqual(await violationsIn(page), [], `${name} light`);
@@ -41,7 +41,10 @@ export async function assertNoViolations(page: Page, name = ""): Promise<void> {
   if (isLongRun) assert.deepEqual(await violationsIn(page, [contrast]), [], `${name} dark`);
 }
 
-/** Nothing has to be scrolled sideways. After a resize, open menus move in the next frames. */
+/**
+ * Asserts that nothing must be scrolled sideways. After a resize, open menus move in the next
+ * frames.
+ */
 export async function assertFitsWidth(page: Page): Promise<void> {
   const width = page.viewportSize()?.width ?? 0;
   await until(`the page fits a screen of ${width} px`, async () => {

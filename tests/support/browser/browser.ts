@@ -1,6 +1,6 @@
 /**
  * Headless Chromium, as `tools/find-browser.ts` chooses it. Tests that need it import `test` from
- * here: on a machine without a browser they are skipped.
+ * here, which skips them on a machine without a browser.
  */
 import { join } from "node:path";
 import { test as testAnywhere } from "node:test";
@@ -25,24 +25,29 @@ const isMissing = choice.kind === "none" || choice.kind === "installable";
 
 export const test = isMissing ? testAnywhere.skip : testAnywhere;
 
-/** Runs in the long run only: the short run takes the same path without a browser or elsewhere. */
+/**
+ * Defines a test of the long run. The short run covers the same behaviour without a browser or in
+ * another test.
+ */
 export const testInLongRun: typeof test = isLongRun ? test : async () => undefined;
 
-// The package's own switches turn the browser's security off, which is what tests look at. The
-// feature is turned on by the driver, and fails to take pictures on a busy machine.
+// The package's own switches would turn off the browser's security, which is what tests check. The
+// disabled feature fails to take pictures on a busy machine.
 const switches = ["--no-sandbox", "--disable-features=CDPScreenshotNewSurface"];
 
 /**
- * The driver turns scripts off for each frame, and the browser keeps that for the whole page of a
- * process. When a frame of another site, in a process of its own, leads the window to its site, the
- * frame's end turns scripts on again in the very process that now shows the window. So windows
- * without scripts are opened in a browser that has one process for all sites.
+ * The driver turns scripts off for each frame, and the browser keeps that for a whole process. If a
+ * frame of another site, which has its own process, navigates the window to its site, the end of
+ * the frame turns scripts on again in the process that now shows the window. Windows without
+ * scripts are therefore opened in a browser that has one process for all sites.
  */
 const oneProcessForAllSites = "--disable-site-isolation-trials";
 
 const started = new Map<string, Promise<Browser>>();
 
-/** Browsers are started when they are first needed, and serve the whole test file. */
+/**
+ * Opens a context. Browsers are started when they are first needed, and serve the whole test file.
+ */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const args =
     options.javaScriptEnabled === false ? [...switches, oneProcessForAllSites] : switches;
@@ -60,7 +65,10 @@ async function startBrowser(args: string[]): Promise<Browser> {
   return browser;
 }
 
-/** A browser of its own that keeps its profile in the folder; `close` writes the last of it. */
+/**
+ * Opens a separate browser that keeps its profile in the folder. `close` writes the rest of the
+ * profile.
+ */
 export async function openProfile(t: Test, folder: string, size: Size): Promise<BrowserContext> {
   const options = { ...(await launchOptions(switches)), ...sizes[size] };
   const context = await chromium.launchPersistentContext(folder, options);
@@ -90,8 +98,8 @@ export type Size = keyof typeof sizes;
 const bothSizes = ["desk", "phone"] as const;
 
 /**
- * The sizes for a test of a desk and a telephone: both in the long run and when pictures are taken,
- * otherwise the one that the test's title chooses.
+ * Returns the window sizes of a test: both in the long run and when pictures are taken, otherwise
+ * the one that the test's title chooses.
  */
 export function sizesFor(title: string): readonly (typeof bothSizes)[number][] {
   if (isLongRun || process.env[picturesSetting] !== undefined) return bothSizes;
@@ -102,11 +110,11 @@ export type Window = {
   readonly size: Size;
   readonly context: BrowserContext;
   readonly page: Page;
-  /** The browser's complaints, of every page. */
+  /** The errors and warnings that the browser reported on any page. */
   readonly troubles: readonly string[];
 };
 
-/** The browser warns of frames that the protocol wants just so. */
+/** A warning about frames whose attributes the protocol requires. */
 const harmless = /allow-scripts and allow-same-origin/;
 
 export async function openWindow(
@@ -114,7 +122,7 @@ export async function openWindow(
   size: Size,
   options: BrowserContextOptions = {},
 ): Promise<Window> {
-  // A browser without a graphics card would paint every frame of a motion on the processor.
+  // Without a graphics card, the browser would paint every frame of an animation on the processor.
   const somewhere = {
     locale: "en-AT",
     timezoneId: "Asia/Kolkata",
@@ -134,14 +142,14 @@ export async function openWindow(
   return { size, context, page: await context.newPage(), troubles };
 }
 
-/** Where the bank's page is shown: a telephone has no room for a frame. */
+/** Returns where the bank's page is shown: a phone has no room for a frame. */
 export function bankIn(page: Page, size: Size): Page | FrameLocator {
   return size === "phone" ? page : page.frameLocator("#frame");
 }
 
 export type Pressed = { readonly button?: string; readonly code?: string };
 
-/** At the bank's page, wherever it is; without a code only the button is pressed. */
+/** Presses a button at the bank's page. Without a code, only the button is pressed. */
 export async function press(
   bank: Page | FrameLocator,
   { button = "Confirm", code }: Pressed,
@@ -150,7 +158,7 @@ export async function press(
   await bank.getByRole("button", { name: button }).click();
 }
 
-/** For people to look at, in the folder that TOLLGATE_PICTURES names. */
+/** Takes a picture for people to look at, in the folder that TOLLGATE_PICTURES names. */
 export async function takePicture(page: Page, name: string): Promise<void> {
   const folder = process.env[picturesSetting];
   if (folder === undefined) return;

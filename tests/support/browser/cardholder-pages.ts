@@ -1,6 +1,6 @@
 /**
- * Every page that a cardholder can meet, of the gateway and of the sandbox bank, and how to
- * come to it. Each is shown in English.
+ * Every page of the gateway and of the sandbox bank that a cardholder can meet, and how to reach
+ * it. Each is shown in English.
  */
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { waitingLocks } from "../databases/locks.ts";
@@ -8,12 +8,12 @@ import { cards } from "../threeds.ts";
 import { bankIn, press, type Size } from "./browser.ts";
 import { type Checkout, linkOf } from "./checkout.ts";
 
-/** Shows the page, and answers the words by which it is known. */
+/** Shows the page, and returns the words by which it is recognised. */
 type Show = (page: Page, checkout: Checkout, size: Size) => Promise<string>;
 
 export type ShownPage = readonly [name: string, options: BrowserContextOptions, show: Show];
 
-/** Without scripts every page stays until its button is pressed. */
+/** Without scripts, every page stays until its button is pressed. */
 const still = { javaScriptEnabled: false };
 const moving = {};
 
@@ -38,7 +38,7 @@ export const cardholderPages: readonly ShownPage[] = [
   ["bank-silent",       still,  showSilence],
   ["bank-forward",      still,  showForward],
   ["bank-refusal",      still,  showBankRefusal],
-  // Last, because nothing settles while its order is on its way.
+  // This page is the last one, because nothing settles while its order is in flight.
   ["waiting",           still,  showWaiting],
 ];
 
@@ -54,14 +54,14 @@ async function showMethod(page: Page, checkout: Checkout): Promise<string> {
   return "Preparing your payment";
 }
 
-/** On a telephone this is the bank's own page. */
+/** Shows the challenge. On a phone it is the bank's own page. */
 export async function showChallenge(page: Page, checkout: Checkout, size: Size): Promise<string> {
   await page.goto((await checkout.begin(cards.challengeNoMethod)).link);
   await bankIn(page, size).locator("#code").fill("12");
   return size === "phone" ? "Confirm this payment" : "Confirm your payment";
 }
 
-/** The bank does not answer, and no time passes. */
+/** Shows the page that waits while the bank does not answer and no time passes. */
 async function showWaiting(page: Page, checkout: Checkout): Promise<string> {
   const { world } = checkout;
   const order = await world.merchant("plain").sale({ credit_card_number: "4000004000000129" });
@@ -136,7 +136,7 @@ async function postFrom(page: Page, { shop }: Checkout, { action, ...fields }: P
   await page.getByRole("button", { name: "Post" }).click();
 }
 
-/** Back from the bank, in a window that cannot go on. */
+/** Shows the page after the bank, in a window that cannot continue. */
 async function showDone(page: Page, checkout: Checkout): Promise<string> {
   await showForward(page, checkout);
   await page.route("**/form/redirect/**", (route) => route.abort("aborted"));
@@ -144,7 +144,7 @@ async function showDone(page: Page, checkout: Checkout): Promise<string> {
   return "Thank you";
 }
 
-/** The connection is lost while the order is being looked for. */
+/** Shows the page after the connection was lost while the order was being looked up. */
 async function showUnavailable(page: Page, checkout: Checkout): Promise<string> {
   const { world } = checkout;
   const order = await world.merchant("plain").sale();

@@ -1,6 +1,6 @@
 /**
- * A shop, a gateway, a bank and a browser: everything that a cardholder meets in a payment with
- * 3-D Secure. Payments are begun by the shop's server and go on in the browser.
+ * A shop, a gateway, a bank and a browser: all that a cardholder meets in a payment with 3-D
+ * Secure. The shop's server begins a payment, which continues in the browser.
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
@@ -25,18 +25,21 @@ export type Checkout = {
 export type Payment = {
   readonly order: Acknowledged;
   readonly orderId: string;
-  /** What `redirect-to` says. */
+  /** The value of `redirect-to`. */
   readonly link: string;
   /** The page of the pending step, for the shop to show. */
   readonly html: string;
-  /** Charges that have reached the host since it began, and what the bank has booked of them. */
+  /**
+   * The charges that the host has received since the payment began, and those that the bank has
+   * booked.
+   */
   charges(): { readonly received: number; readonly booked: number };
 };
 
 export const charged = { received: 1, booked: 1 };
 export const notCharged = { received: 0, booked: 0 };
 
-/** One for all tests of the group that it is called in; it is there when they run. */
+/** Makes one checkout for all tests of the group that calls this. It is ready when they run. */
 export function prepareCheckout(
   settings: Readonly<Record<string, string>> = {},
   furnish: (world: World) => Promise<unknown> = async () => undefined,
@@ -83,7 +86,7 @@ function since(before: Charges, now: Charges): Charges {
   return { received: now.received - before.received, booked: now.booked - before.booked };
 }
 
-/** The shop has got the result at the right address, signed, and what it says is true. */
+/** Asserts that the shop received the result at the right address, signed and correct. */
 export async function assertReturned(
   { world, shop }: Checkout,
   { order, orderId }: Pick<Payment, "order" | "orderId">,
@@ -102,20 +105,20 @@ export async function assertReturned(
   return arrival;
 }
 
-/** The last request for an authentication that the bank has seen. */
+/** Returns the last authentication request that the bank has received. */
 export function lastAreq({ world }: Checkout) {
   const areq = world.bank.threeDsMessages().findLast(({ type }) => type === "AReq");
   assert.ok(areq !== undefined, "the bank was never asked");
   return areq.fields;
 }
 
-/** The address of an order that no step is left of. */
+/** Returns the address of an order that has no step left. */
 export async function linkOf({ world }: Checkout, orderId: string): Promise<string> {
   const vault = await openVault(world.installation);
   return `${world.gateway.url}/gw/form/redirect/${orderId}/${vault.tokenOf(`link/${orderId}`)}`;
 }
 
-/** A form that a browser has posted to the shop. */
+/** A form that a browser posted to the shop. */
 export type Arrival = {
   readonly path: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -124,11 +127,11 @@ export type Arrival = {
 export type Shop = {
   readonly url: string;
   readonly arrivals: readonly Arrival[];
-  /** The arrivals of one order, oldest first. */
+  /** The forms of one order, oldest first. */
   arrivalsOf(orderId: string): readonly Arrival[];
-  /** The first, when it is there. */
+  /** Waits for the first form. */
   arrived(orderId: string): Promise<Arrival>;
-  /** Serves these words as a page of the shop, and answers its address. */
+  /** Serves this text as a page of the shop, and returns its address. */
   publish(page: string): string;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The demonstration shop as a process, as `npm run shop` starts it, beside a gateway; and a line to
- * the gateway that loses requests and replies.
+ * The demonstration shop as a process, as `npm run shop` starts it, beside a gateway, with a line
+ * to the gateway that loses requests and replies.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ import { until } from "../until.ts";
 
 export type ShopProcess = Program & { readonly url: string; readonly folder: string };
 
-/** What the shop believes of an order. */
+/** The state of an order as the shop sees it. */
 export type ShopOrder = {
   readonly state: "open" | "failed" | "paid" | "refunded";
   readonly detail: string;
@@ -26,9 +26,9 @@ export type ShopOrder = {
 };
 
 export type ShopOptions = {
-  /** In place of a new folder: that of a shop that has ended. */
+  /** The folder of a shop that has ended, instead of a new folder. */
   readonly folder?: string;
-  /** In place of the gateway's own address. */
+  /** Replaces the gateway's own address. */
   readonly baseUrl?: string;
   readonly settings?: Readonly<Record<string, string>>;
 };
@@ -66,7 +66,7 @@ export function orderBecomes(shop: ShopProcess, id: string, state: ShopOrder["st
   });
 }
 
-/** As the checkout's form does it. Answers the place that the browser is sent to. */
+/** Posts the form of the checkout. Returns the address to which the browser is redirected. */
 export async function postPurchase(shop: ShopProcess, id: string, card: string): Promise<string> {
   const body = new URLSearchParams({
     order: id,
@@ -81,7 +81,7 @@ export async function postPurchase(shop: ShopProcess, id: string, card: string):
   return answer.headers.get("location") ?? "";
 }
 
-/** Everything that the shop has written: its tables with their log, and its output. */
+/** Returns everything that the shop has written: its tables with their log, and its output. */
 export async function writtenBy({ folder, output }: ShopProcess): Promise<string> {
   const copies = ["shop.sqlite", "shop.sqlite-wal"].map(async (name) => {
     const copy = join(folder, `copy-${name}`);
@@ -93,7 +93,7 @@ export async function writtenBy({ folder, output }: ShopProcess): Promise<string
 
 export type LossyLine = {
   readonly url: string;
-  /** The next sales do not arrive, or the replies to them are lost; all else passes. */
+  /** Loses the next sales, or the replies to them. All else passes. */
   lose(what: "requests" | "replies", count: number): void;
 };
 

@@ -31,7 +31,9 @@ export async function startDocsSite() {
     readMarkdown,
     elapsedSeconds: () => (Date.now() - beganAt) / 1000,
 
-    /** As a newcomer pastes it: the variables of the quick start, and a page's first command. */
+    /**
+     * Runs what a newcomer pastes: the variables of the quick start, and a page's first command.
+     */
     async pasteFirst(page: string): Promise<string> {
       const [, first = ""] = /^```sh\n(.*?)^```/ms.exec(await readMarkdown(page)) ?? [];
       const script = `${await readSetup()}\n${first}`;
@@ -39,13 +41,13 @@ export async function startDocsSite() {
       return (await promisify(execFile)("bash", ["-c", script], { env })).stdout;
     },
 
-    /** The variables of the quick start. */
+    /** Reads the variables of the quick start. */
     async readVariables(): Promise<Readonly<Record<string, string>>> {
       const lines = (await readSetup()).matchAll(/^export (\w+)=(.*)$/gm);
       return Object.fromEntries([...lines].map(([, name, value]) => [name, value]));
     },
 
-    /** The pages by their addresses, all that can be reached from the first one. */
+    /** Reads all pages that can be reached from the first one, by their addresses. */
     readAll(): Promise<ReadonlyMap<string, string>> {
       all ??= readFrom(baseUrl);
       return all;
@@ -69,12 +71,12 @@ async function readFrom(baseUrl: string): Promise<ReadonlyMap<string, string>> {
   return pages;
 }
 
-/** For a gateway that is not started by `npm start`. */
+/** Builds the site for a gateway that `npm start` has not started. */
 export async function buildSite(): Promise<void> {
   await buildDocsSite();
 }
 
-/** Address and heading of every link. */
+/** Returns the address and the heading of every link. */
 export function linksOf(html: string): readonly (readonly string[])[] {
   const links = [...html.matchAll(/<a\b[^>]* href="([^"]*)"/g)].map(([, href = ""]) => href);
   return links.map((href) => href.split("#"));

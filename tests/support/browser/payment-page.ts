@@ -1,4 +1,4 @@
-/** A payment page as a cardholder meets it: opened by the shop, filled in, and paid. */
+/** A payment page from the cardholder's side: opened by the shop, filled in, and paid. */
 import type { BrowserContextOptions, Page } from "playwright-core";
 import type { Test } from "../clean-up.ts";
 import type { SaleFields } from "../merchant.ts";
@@ -17,7 +17,7 @@ type Opening = {
   readonly fields?: SaleFields;
 };
 
-/** What a form request does not have. */
+/** Fields that a form request does not have. */
 const cardholdersOwn = {
   credit_card_number: undefined,
   card_printed_name: undefined,
@@ -27,7 +27,7 @@ const cardholdersOwn = {
   ipaddress: undefined,
 };
 
-/** The shop asks for the page; what reaches the bank is counted from now on. */
+/** Requests the page as the shop. What reaches the bank is counted from now on. */
 export async function beginPage(
   { world, shop }: Checkout,
   { through = "secure", kind = "saleForm", fields = {} }: Opening = {},
@@ -53,7 +53,7 @@ export async function beginPage(
   return { order, orderId: order["gw-order-id"], link, charges };
 }
 
-/** A payment link of the endpoint, as `gw` makes it; the gateway's address may change later. */
+/** Makes a payment link of the endpoint with `gw`. The gateway's address may change later. */
 export async function makeLink(world: World, endpoint: string): Promise<{ readonly path: string }> {
   const words = ["--amount", "12.50", "--currency", "USD", "--description", "Oak chair"];
   const made = await readGw(world, "link", "create", "--endpoint", endpoint, ...words);
@@ -68,7 +68,7 @@ export type Typed = {
   readonly name?: string;
 };
 
-/** As a browser fills it in, all at once. */
+/** Fills in all fields at once, as a browser does. */
 export async function fillCard(page: Page, typed: Typed): Promise<void> {
   const { number, month = "12", year = "31", cvv = "123", name = "JANE DOE" } = typed;
   await page.locator("#cc-number").fill(number);
@@ -83,7 +83,7 @@ export async function payWith(page: Page, typed: Typed): Promise<void> {
   await page.locator("#pay button[type=submit]").click();
 }
 
-/** A window that shows the page. */
+/** Opens a window that shows the page. */
 export async function openPage(
   t: Test,
   checkout: Checkout,

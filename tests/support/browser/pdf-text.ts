@@ -1,7 +1,7 @@
 /**
- * The words of a PDF as the browser prints it, in the order in which they are drawn: what a reader
- * of the paper sees. Each font has a table that turns its glyphs into characters; it reads as much
- * of the format as Chromium writes, and no more.
+ * Reads the words of a PDF that the browser printed, in the order in which they are drawn, which is
+ * what a reader of the paper sees. Each font has a table that maps its glyphs to characters. Only
+ * the part of the format that Chromium writes is read.
  */
 import { inflateSync } from "node:zlib";
 
@@ -23,14 +23,14 @@ function objectsOf(text: string): Objects {
 function objectOf(body: string): PdfObject {
   const [before, head = body] = /^(.*?)\bstream\r?\n/s.exec(body) ?? [];
   if (before === undefined) return { head, stream: "" };
-  // The length counts, because the last byte of a compressed stream may be a line end.
+  // The length is needed, because the last byte of a compressed stream may be a line end.
   const length = Number(/\/Length (\d+)/.exec(head)?.[1]);
   const bytes = Buffer.from(body.slice(before.length, before.length + length), "latin1");
   const isPacked = head.includes("/FlateDecode");
   return { head, stream: (isPacked ? inflateSync(bytes) : bytes).toString("latin1") };
 }
 
-/** Glyph by glyph: a move begins a new word, and a move down a new line. */
+/** Reads glyph by glyph. A move begins a new word, and a move down begins a new line. */
 function wordsOf({ head }: PdfObject, objects: Objects): string {
   const fonts = new Map(
     [...head.matchAll(/\/(F\d+) (\d+) 0 R/g)].map(([, name = "", id = ""]) => {
@@ -73,7 +73,7 @@ function glyphsOf(fontId: string, objects: Objects): Glyphs {
   return glyphs;
 }
 
-/** UTF-16, as hex. */
+/** Decodes UTF-16 that is written as hex. */
 function charactersOf(hex: string): string {
   return Buffer.from(hex, "hex").swap16().toString("utf16le");
 }

@@ -1,4 +1,4 @@
-/** The portal in a browser's window: signing in, and what every screen must stand. */
+/** The portal in a browser's window: signing in, and the checks that every screen must pass. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { Test } from "../clean-up.ts";
@@ -10,7 +10,7 @@ import { openWindow, type Size, takePicture, type Window } from "./browser.ts";
 import { faultsBy22 } from "./wcag22.ts";
 
 const phone = { width: 390, height: 844 };
-/** Other themes and sizes are for people who look at pictures, and for the long run. */
+/** Whether all themes and sizes are checked: in the long run, and when pictures are taken. */
 const seesAll = isLongRun || process.env["TOLLGATE_PICTURES"] !== undefined;
 
 export async function fillIn(page: Page, login: string, given = password): Promise<void> {
@@ -29,8 +29,8 @@ export async function signIn(t: Test, size: Size, address: string, login: string
 }
 
 /**
- * One window at a desk for all tests of a file, which go from screen to screen in it as Back and
- * Forward do, without loading the page anew.
+ * Makes one desktop window for all tests of a file. It goes from screen to screen as Back and
+ * Forward do, without loading the page again.
  */
 export function makeDesk(portal: string, login: string) {
   let opened: Promise<Window> | undefined;
@@ -48,10 +48,13 @@ export function makeDesk(portal: string, login: string) {
   };
 }
 
-/** Password managers need the user's name beside a password. Only a full Chromium reports it. */
+/**
+ * Password managers need the user's name beside a password, and only a full Chromium reports a
+ * missing one.
+ */
 const namelessPasswords = "form:has(input[type=password]):not(:has(input[autocomplete=username]))";
 
-/** In its present size. */
+/** Checks the screen in its present size. */
 export async function look(page: Page, name: string): Promise<void> {
   await assertFits(page, name);
   assert.equal(
@@ -66,7 +69,10 @@ export async function look(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: "light" });
 }
 
-/** At a desk, and as wide as a phone, where nothing has to be scrolled sideways. */
+/**
+ * Checks the screen at the width of a desktop and of a phone, where nothing may need sideways
+ * scrolling.
+ */
 export async function lookAtBoth(page: Page, name: string): Promise<void> {
   const desk = page.viewportSize() ?? phone;
   await look(page, `${name}-desk`);
@@ -76,13 +82,16 @@ export async function lookAtBoth(page: Page, name: string): Promise<void> {
   await page.setViewportSize(desk);
 }
 
-/** No scrolling sideways, and all that WCAG 2.2 asks of the keyboard and of fingers. */
+/** Asserts that nothing scrolls sideways, and the rules of WCAG 2.2 for keyboard and touch. */
 async function assertFits(page: Page, name: string): Promise<void> {
   await assertFitsWidth(page);
   assert.deepEqual(await faultsBy22(page), [], name);
 }
 
-/** A second view of a screen: every run sees that it fits, and only a run in full the rest. */
+/**
+ * Checks another view of a screen: every run checks that it fits, and only a full run checks the
+ * rest.
+ */
 export async function glance(page: Page, name: string): Promise<void> {
   if (seesAll) return lookAtBoth(page, name);
   const desk = page.viewportSize() ?? phone;

@@ -1,12 +1,12 @@
 /**
- * What WCAG 2.2 asks beyond 2.1, and axe does not see: targets of 24 px also where there is room
- * around them (2.5.8), nothing over the focus (2.4.11), nothing that must be dragged (2.5.7), help
- * in the same place (3.2.6), passwords and codes that can be pasted (3.3.8). And headers of tables
- * that say what they are the headers of.
+ * Checks what WCAG 2.2 requires beyond 2.1 and axe does not check: targets of 24 px even where
+ * there is room around them (2.5.8), no cover over the focus (2.4.11), nothing that must be dragged
+ * (2.5.7), help in the same position (3.2.6), passwords and codes that can be pasted (3.3.8). It
+ * also checks that headers of tables name their scope.
  */
 import type { Page } from "playwright-core";
 
-/** Runs in the page, which shows one screen or a dialog over it. */
+/** A script that runs in the page, which shows one screen or a dialog over it. */
 const findFaults = `(() => {
   const over = document.querySelector("[role=dialog]") ?? document.body;
   const interactive = "a[href], button, summary, input, select, textarea, [role=option]";
@@ -18,7 +18,7 @@ const findFaults = `(() => {
   const nameOf = (element) => element.cloneNode().outerHTML + element.textContent.slice(0, 40);
   const all = [...over.querySelectorAll(interactive)].filter(isSeen);
 
-  // The label of a field is a part of its target, and a link in a sentence is as high as its line.
+  // The label of a field is a part of its target. Links within a sentence are exempt.
   const boxOf = (element) => {
     const boxes = [element, ...(element.labels ?? [])].map((each) => each.getBoundingClientRect());
     const size = (first, last) =>
@@ -34,7 +34,7 @@ const findFaults = `(() => {
   const focused = document.activeElement;
   const scrolled = [...document.querySelectorAll("*")]
     .map((element) => [element, element.scrollLeft, element.scrollTop]);
-  // What is seen at three points of an element that has the focus, if none of it is the element.
+  // Returns what covers an element that has the focus, if none of three points shows the element.
   const coverOf = (element) => {
     element.focus();
     const { left, top, width, height } = element.getBoundingClientRect();

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL of the embedded binaries that archives its write-ahead log, a base backup of it
- * while it runs, and another one that recovers from both to a point in time.
+ * A PostgreSQL of the embedded binaries that archives its write-ahead log, with a base backup made
+ * while it runs, and another server that recovers from both to a point in time.
  */
 import { execFileSync } from "node:child_process";
 import { chownSync, statSync } from "node:fs";
@@ -26,7 +26,7 @@ export async function startArchived() {
     ...source,
     backUp: () => copyRunning(source.url, folder, join(root, "two")),
     archiveAll: () => archiveAll(source.url),
-    /** Of the backup, up to a moment; resolves when it takes writes. */
+    /** Recovers the backup up to a point in time. Resolves when the server accepts writes. */
     async recover(moment: string) {
       const restored = await start(join(root, "two"), {
         restore_command: `cp ${archive}/%f %p`,
@@ -62,7 +62,7 @@ function give(path: string, folder: string): void {
   chownSync(path, uid, gid);
 }
 
-/** As `pg_basebackup` does it, which the packages do not bring. */
+/** Copies the server as `pg_basebackup` does, which the packages do not contain. */
 async function copyRunning(url: string, from: string, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -86,7 +86,7 @@ async function copyRunning(url: string, from: string, to: string): Promise<void>
   give(join(postgres, "pg_wal", "archive_status"), to);
 }
 
-/** The segment that the last commits are in is in the archive. */
+/** Waits until the segment with the last commits is in the archive. */
 async function archiveAll(url: string): Promise<void> {
   const [{ segment = "" } = {}] = await readRows<{ segment: string }>(
     url,

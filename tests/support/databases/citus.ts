@@ -1,13 +1,13 @@
 /**
- * A Citus cluster instead of the shared server (`npm test -- citus`): each world's database exists
- * on the coordinator and, by the same name, on every worker. A copy of all of them has the
- * catalogues of Citus in it, and works like the original.
+ * A Citus cluster instead of the shared server (`npm test -- citus`). Each world's database exists
+ * on the coordinator and, by the same name, on every worker. A copy of all of them contains the
+ * catalogues of Citus, and works like the original.
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import pg from "pg";
 
-/** A superuser's address of the coordinator; nothing in any other run. */
+/** The coordinator's address for a superuser; undefined in any other run. */
 export const citusUrl =
   process.env["TOLLGATE_ON_CITUS"] === undefined ? undefined : process.env["GW_TEST_CITUS_URL"];
 
@@ -15,7 +15,10 @@ type Node = { readonly host: string; readonly port: number; readonly isCoordinat
 
 const prefix = "tollgate_test_";
 
-/** Databases are named after their run, whose process is the first number in its folder's name. */
+/**
+ * Returns a name with the id of the run's process, which is the first number in the name of its
+ * folder.
+ */
 export function nameForRun(folder: string, name: string): string {
   const pid = /\d+/.exec(basename(folder))?.[0] ?? process.pid;
   return `${prefix}${pid}_${name}`;
@@ -25,7 +28,7 @@ export function isOfEndedRun(name: string): boolean {
   return !existsSync(`/proc/${name.slice(prefix.length).split("_")[0]}`);
 }
 
-/** An empty database of the cluster, with all its workers. */
+/** Makes an empty database of the cluster, with all its workers. */
 export async function makeCitusDatabase(url: string, name: string): Promise<void> {
   const nodes = await listNodes(url);
   await onEachNode(url, nodes, async (query) => {
@@ -46,7 +49,10 @@ export async function makeCitusDatabase(url: string, name: string): Promise<void
   );
 }
 
-/** From now on it is only copied: a daemon of Citus would otherwise connect to it. */
+/**
+ * Makes the database a template, which allows no connections, because a daemon of Citus would
+ * otherwise connect to it.
+ */
 export async function makeCitusTemplate(url: string, name: string, template: string) {
   await onEachNode(url, (await listNodes(url)).toReversed(), async (query) => {
     await query(`alter database ${name} allow_connections false`);
@@ -78,7 +84,7 @@ export async function dropCitusDatabases(
   });
 }
 
-/** The coordinator first. */
+/** Returns the nodes of the cluster, the coordinator first. */
 export async function listNodes(url: string): Promise<readonly Node[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -116,7 +122,7 @@ async function onEachNode(
   }
 }
 
-/** The same database there, or another one. */
+/** Returns the address of the same or of another database on this node. */
 export function addressOnNode(url: string, { host, port }: Node, database?: string): string {
   const address = new URL(url);
   address.hostname = host;

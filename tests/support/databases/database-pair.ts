@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL with a synchronous standby, from the embedded binaries. The test may kill, freeze
- * and promote them, and none is started again by itself. Both come from one cluster, copied while
- * it was shut down.
+ * A PostgreSQL with a synchronous standby, from the embedded binaries. A test may kill, freeze and
+ * promote them, and none restarts by itself. Both come from one cluster, copied while it was shut
+ * down.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,14 +29,14 @@ import { until } from "../until.ts";
 export type Pair = Awaited<ReturnType<typeof startPair>>;
 export type PairServer = ReturnType<typeof makeServer>;
 
-/** No power failure is simulated; a kill loses nothing that the system has been given. */
+/** Power failures are not simulated; a kill loses nothing that the system has received. */
 // biome-ignore format: a table
 const settings = {
   listen_addresses:      "",
   fsync:                 "off",
   full_page_writes:      "off",
   shared_buffers:        "16MB",
-  // A standby needs as many as the server from which it was copied.
+  // A standby needs as many connections as the server from which it was copied.
   max_connections:       "300",
   wal_keep_size:         "256MB",
   wal_receiver_status_interval: "1s",
@@ -46,7 +46,7 @@ const settings = {
   track_activity_query_size: "16384",
 };
 
-/** Of a server's folder, which may be a disk of its own. */
+/** Prepares a server's folder, which may be a disk of its own. */
 type MakeDisk = (folder: string) => Promise<unknown>;
 
 const makeNoDisk: MakeDisk = (folder) => mkdir(folder, { mode: 0o711 });
@@ -71,7 +71,9 @@ export async function startPair(t: Test, makeDisk = makeNoDisk) {
   return { primary, standby };
 }
 
-/** One server as an administrator runs it: with TLS on a port of this machine, and durable. */
+/**
+ * Starts one server as an administrator runs it: with TLS on a port of this machine, and durable.
+ */
 export async function startExternalServer(t: Test, port: number, identity: Identity) {
   const root = await makeFolder(t, "external");
   await makeNoDisk(join(root, "one"));
@@ -80,7 +82,7 @@ export async function startExternalServer(t: Test, port: number, identity: Ident
   const { uid, gid } = statSync(folder);
   const files = { crt: identity.cert, key: identity.key };
   for (const [ending, text] of Object.entries(files)) {
-    // It refuses a key that is not its own.
+    // PostgreSQL refuses a key file that another user owns.
     writeFileSync(join(folder, `server.${ending}`), text, { mode: 0o600 });
     chownSync(join(folder, `server.${ending}`), uid, gid);
   }
@@ -95,7 +97,7 @@ export async function startExternalServer(t: Test, port: number, identity: Ident
   return server;
 }
 
-/** Commits of the primary wait for the standby from now on, and the standby is there. */
+/** Waits until the standby is connected, so that commits of the primary wait for it. */
 export async function untilReplicating({ url }: Pick<PairServer, "url">): Promise<void> {
   await until("the standby follows", async () => {
     const state = "select from pg_stat_replication where sync_state = 'sync'";
@@ -111,7 +113,7 @@ async function makeCluster(folder: string): Promise<string> {
   return decodeURIComponent(new URL(made.url).password);
 }
 
-/** Also frozen ones, when the test's process is gone. */
+/** Kills all processes of a folder, including frozen ones, after the test's process has ended. */
 const killAllIn = `for each in /proc/[0-9]*; do
   [ "$(readlink $each/cwd)" = "$0" ] && kill -9 "\${each#/proc/}"; done`;
 
@@ -132,14 +134,14 @@ function makeServer(folder: string, password: string, first: Readonly<Record<str
     password,
     folder,
     socketFolder,
-    /** For a proxy. */
+    /** The address for a proxy. */
     target: { path: join(socketFolder, `.s.PGSQL.${port}`) },
 
     launch,
 
     /**
-     * It ends, and starts again as a standby that is copied from the running primary, which then
-     * waits for it with every commit.
+     * Ends the server, and starts it again as a standby that is copied from the running primary,
+     * whose commits then wait for it.
      */
     async follow(source: { readonly url: string; readonly folder: string }, place: string) {
       await kill();
@@ -156,11 +158,11 @@ function makeServer(folder: string, password: string, first: Readonly<Record<str
       return processes().length > 0;
     },
     kill,
-    /** Its connections stay open, and nothing answers on them. */
+    /** Freezes the server: its connections stay open without answers. */
     freeze: () => signal("SIGSTOP"),
     thaw: () => signal("SIGCONT"),
 
-    /** Resolves when it takes writes. */
+    /** Promotes the standby. Resolves when it accepts writes. */
     async promote(): Promise<void> {
       await readRows(url, "select pg_promote(true, 60)");
     },
@@ -186,19 +188,19 @@ function makeServer(folder: string, password: string, first: Readonly<Record<str
     };
     let child = start();
     await until("the server answers", () => {
-      // Processes of a killed server may still be ending.
+      // Processes of the killed server may still be ending.
       if (child.exitCode !== null) child = start();
       return readRows(url, "select 1").catch(() => undefined);
     });
   }
 
-  /** All its processes at once, as a power failure does. */
+  /** Kills all processes at once, as a power failure does. */
   async function kill(): Promise<void> {
     signal("SIGKILL");
     await until("its processes have ended", () => (processes().length === 0 ? true : undefined));
   }
 
-  /** Again until a round finds nothing new: a process may be started meanwhile. */
+  /** Repeats until a round finds nothing new, because a process may start another one. */
   function signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
     const seen = new Set<number>();
     for (let found = processes(); found.some((pid) => !seen.has(pid)); found = processes()) {
@@ -209,7 +211,7 @@ function makeServer(folder: string, password: string, first: Readonly<Record<str
     }
   }
 
-  /** Those whose working folder is the cluster. */
+  /** Returns the processes whose working folder is the cluster. */
   function processes(): readonly number[] {
     return readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name) && workingFolderOf(name) === postgres)
@@ -217,7 +219,7 @@ function makeServer(folder: string, password: string, first: Readonly<Record<str
   }
 }
 
-/** While the source runs, by PostgreSQL's own procedure for a copy of its files. */
+/** Copies the source while it runs, by PostgreSQL's own procedure for a copy of its files. */
 async function copyCluster(
   { url, folder }: { readonly url: string; readonly folder: string },
   postgres: string,
@@ -230,7 +232,7 @@ async function copyCluster(
   try {
     await client.query("select pg_backup_start('standby', true)");
     await rm(postgres, { recursive: true, force: true });
-    // Files may vanish meanwhile: the copy's own exit status says nothing.
+    // Files may vanish during the copy, so its exit status means nothing.
     await once(spawn("cp", ["-a", source, postgres], { stdio: "ignore" }), "exit");
     const { rows } = await client.query("select labelfile from pg_backup_stop(false)");
     await rm(join(postgres, "postmaster.pid"), { force: true });
@@ -252,7 +254,7 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended since it was listed.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Real PostgreSQL servers for tests: the one that all files of a test run share, or one of a file's
- * own where there is no run; and one that a test may kill.
+ * Real PostgreSQL servers for tests: the one that all files of a test run share, or one for a file
+ * that runs alone; and one that a test may kill.
  */
 import { join } from "node:path";
 import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
@@ -20,10 +20,10 @@ import {
 } from "./citus.ts";
 import { startServerGuard } from "./gateway-server.ts";
 
-/** The folder is the server's and may hold more that belongs to it. */
+/** The server and its folder, which may contain more that belongs to the server. */
 export type Server = { readonly url: string; readonly folder: string };
 
-/** The second cell is that of the demonstration merchant; an installation may have none. */
+/** The second cell is the demonstration merchant's. An installation may have none. */
 export const testSearchPath = "cell_second,public,vault";
 
 let shared: Promise<Server> | undefined;
@@ -34,7 +34,7 @@ export function sharedServer(): Promise<Server> {
   return shared;
 }
 
-/** The address of a new database, which goes when the server goes. */
+/** Makes a new database and returns its address. It is removed with the server. */
 export async function makeDatabase(template?: string): Promise<string> {
   const server = await sharedServer();
   count += 1;
@@ -91,15 +91,15 @@ async function startServer(t: Test, settings: Readonly<Record<string, string>> =
 
 export type OwnServer = {
   readonly url: string;
-  /** Resolves when another process has taken the killed one's place and answers. */
+  /** Kills the server. Resolves when another process has replaced it and answers. */
   killAndAwaitNext(): Promise<void>;
-  /** The same after a fast shutdown, as an operator restarts a server. */
+  /** Does the same with a fast shutdown, as an operator restarts a server. */
   stopAndAwaitNext(): Promise<void>;
-  /** For good. */
+  /** Ends the server without a restart. */
   end(): Promise<void>;
 };
 
-/** For one test alone, which may end it: a server that ends is started again. */
+/** Starts a server for one test, which may end it. A server that ends is started again. */
 export async function startOwnServer(t: Test): Promise<OwnServer> {
   const { url, pid, end } = await startServer(t);
   const endAndAwaitNext = async (signal: "SIGKILL" | "SIGINT") => {

@@ -5,12 +5,12 @@ import { findEmbeddedUrl, startEmbedded } from "@tollgate/gateway/embedded";
 import { Problem } from "@tollgate/gateway/problem";
 import { startGuard } from "../programs.ts";
 
-/** Its address; nothing when it is gone. */
+/** Returns the address of the server, or undefined if it does not run. */
 export function findServerOf(dataDir: string): string | undefined {
   return findEmbeddedUrl(join(dataDir, "postgres"));
 }
 
-/** Takes over a server that a killed gateway has left running, and stops it. */
+/** Stops a server that a killed gateway has left running. */
 export async function stopServerOf(dataDir: string): Promise<void> {
   if (findServerOf(dataDir) === undefined) return;
   const folder = join(dataDir, "postgres");
@@ -18,7 +18,10 @@ export async function stopServerOf(dataDir: string): Promise<void> {
   if (!(server instanceof Problem)) await server.stop();
 }
 
-/** Stops the server when this process is gone, after the gateway that would start it again. */
+/**
+ * Starts a guard that stops the server when this process has ended, after the gateway that would
+ * restart it.
+ */
 export function startServerGuard(dataDir: string): ChildProcess {
   const file = join(dataDir, "postgres", "postmaster.pid");
   return startGuard('sleep 1; kill -INT "$(head -n 1 "$0")"', file);

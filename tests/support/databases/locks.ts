@@ -9,12 +9,15 @@ export function makeLocks({ config, database }: Installation) {
     /** Does something while a reader of the vault's cards hangs. */
     whileCardsWait: <Asked>(ask: () => Promise<Asked>, then: () => Promise<void>) =>
       whileLocked("cards", ask, then),
-    /** The same for a reader that comes after the order was written. */
+    /** Does the same for a reader that comes after the order was written. */
     whileCardsWaitAfterWrite,
     whileAuditWaits,
   };
 
-  /** The first waits for the audit's head before the others, which may take all connections. */
+  /**
+   * Makes the first request wait for the audit's head before the others, which may take all
+   * connections.
+   */
   async function whileAuditWaits<Asked>(
     first: () => Promise<Asked>,
     others: readonly (() => Promise<Asked>)[],
@@ -22,7 +25,8 @@ export function makeLocks({ config, database }: Installation) {
     const asked: Promise<Asked>[] = [];
     await database.transaction(async (query) => {
       const untilWaiting = async (count: number) => {
-        // A transaction sees the activity as it was when it looked first.
+        // Within a transaction, PostgreSQL shows the activity as at the first look, unless this is
+        // cleared.
         do await query("select pg_stat_clear_snapshot()");
         while ((await query(waitingSessions)).length < count);
       };
@@ -50,14 +54,14 @@ export function makeLocks({ config, database }: Installation) {
     });
   }
 
-  /** A capture looks for its card twice: before it is begun, and before it is sent. */
+  /** A capture reads its card twice: before it begins, and before it is sent. */
   function whileCardsWaitAfterWrite<Asked>(
     ask: () => Promise<Asked>,
     then: () => Promise<unknown>,
   ): Promise<{ readonly asked: Promise<Asked> }> {
     return database.transaction(async (query) => {
       const lockCards = () => query("lock table cards in access exclusive mode");
-      // Readers of orders pass, the capture is held before it is written.
+      // Readers of orders pass, and the capture waits before it is written.
       const { asked } = await whileLocked("orders", ask, lockCards, "exclusive");
       while ((await query(waitingFor, ["cards"])).length === 0);
       await then();
@@ -66,7 +70,7 @@ export function makeLocks({ config, database }: Installation) {
   }
 }
 
-/** Of this database only: the worlds of other tests are on the same server. */
+/** Locks of this database only, because other tests use the same server. */
 export const waitingLocks = `from pg_locks where not granted
   and database = (select oid from pg_database where datname = current_database())`;
 /** A wait for another transaction names no database in `pg_locks`. */

@@ -1,6 +1,6 @@
 /**
- * The other machine: backups of a world's installation, restored into a database of their own, and
- * a gateway on it that talks to the same bank and goes by the same clock.
+ * The machine for a restore: backups of a world's installation are restored into another database,
+ * and a gateway on it uses the same bank and clock.
  */
 import assert from "node:assert/strict";
 import { cp, readdir } from "node:fs/promises";
@@ -22,7 +22,10 @@ export type Elsewhere = {
   readonly dataDir: string;
 };
 
-/** An empty database and a data folder with the key-encryption key, as an operator brings them. */
+/**
+ * Makes an empty database and a data folder with the key-encryption key, as an operator provides
+ * them.
+ */
 export async function makeElsewhere(t: Test, { dataDir: from }: World): Promise<Elsewhere> {
   const dataDir = await makeFolder(t, "restored");
   await cp(join(from, "keys"), join(dataDir, "keys"), { recursive: true });
@@ -37,7 +40,7 @@ export async function makeIdentity(world: World, folder: string): Promise<Identi
   return { file, recipient: made.recipient };
 }
 
-/** Answers the file. */
+/** Makes a backup and returns its file. */
 export async function backUp(world: World, folder: string, { recipient }: Identity) {
   const words = ["backup", "--to", folder, "--recipient", recipient];
   const { backup } = (await readGw(world, ...words)) as { backup: string };
@@ -55,7 +58,7 @@ export function restore(
   return runGw(place, "restore", ...words);
 }
 
-/** A node on the restored installation. */
+/** Starts a node on the restored installation. */
 export async function startRestored(t: Test, { clock, set }: World, place: Elsewhere) {
   const installation = await openFor({
     GW_DATA_DIR: place.dataDir,

@@ -1,7 +1,7 @@
 /**
  * An example of every command that works on the installation, in an order in which each finds what
- * it needs. A command that is added to the table of rights without an example fails the test that
- * goes through them.
+ * it needs. A command in the table of rights without an example fails the test that goes through
+ * the examples.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,8 +13,8 @@ import { type Ran, runGwWith } from "../programs.ts";
 import { wordsFor } from "./sample-values.ts";
 
 /**
- * Values that later examples need, like `<endpoint>`, are kept from what earlier ones print.
- * `<others>` stands for a sample of every other field that the action has.
+ * An example. Values that later examples need, like `<endpoint>`, are kept from the output of
+ * earlier ones. `<others>` stands for a sample of every other field of the action.
  */
 export type Example = {
   readonly path: string;
@@ -22,7 +22,10 @@ export type Example = {
   readonly input?: string;
   /** The name under which a field of the output is kept. */
   readonly keep?: readonly [name: string, field: string];
-  /** It needs more than this world has: its entry says that it was refused. */
+  /**
+   * Whether the command needs more than this world has, so that its audit entry says that it was
+   * refused.
+   */
   readonly isRefused?: true;
 };
 
@@ -115,7 +118,7 @@ export const changing: readonly Example[] = [
   { path: "restore release",            words: "--unreconciled --why test" },
 ];
 
-/** With what a world begins with. */
+/** Examples that read what a new world contains. */
 // biome-ignore format: a table
 export const looking: readonly Example[] = [
   { path: "audit list",        words: "" },
@@ -155,18 +158,18 @@ export const looking: readonly Example[] = [
   { path: "restore status",    words: "" },
 ];
 
-/** They look, and need the key-encryption key for it. */
+/** Examples that read, and need the key-encryption key for it. */
 export const lookingWithKeys: readonly Example[] = [
   { path: "key list", words: "" },
   { path: "wallet key list", words: "" },
 ];
 
-/** They go on until they are stopped. */
+/** Commands that run until they are stopped. */
 export const endless = ["callback listen", "start", "serve"];
 
-/** The command line has no node, whose engine some actions need. */
+/** The command line has no node, and some actions need the engine of one. */
 const actions = (await loadAllActions()).filter(({ needsNode }) => needsNode !== true);
-/** A field with a right of its own is an example of its own, which leaves an entry. */
+/** A field with a right of its own needs an example of its own, which leaves an audit entry. */
 const withRights = actions.flatMap(({ name, fields }) =>
   Object.entries(fields).flatMap(([field, { right }]) =>
     right === undefined ? [] : [[`${name} --${field}`, [right, "change"]] as const],
@@ -189,7 +192,7 @@ export function commandsOf(...modes: readonly string[]): readonly string[] {
 
 export type Values = Map<string, string>;
 
-/** Runs an example, and keeps what later ones need. */
+/** Runs an example, and keeps the values that later examples need. */
 export async function runExample(
   world: Parameters<typeof runGwWith>[1],
   example: Example,
@@ -208,7 +211,7 @@ export function keepFrom({ keep }: Example, output: object, values: Values): voi
   if (keep !== undefined) values.set(keep[0], String(Reflect.get(output, keep[1])));
 }
 
-/** The words with the values that they name. */
+/** Returns the words with the values that they name. */
 export function fill({ path, words }: Pick<Example, "path" | "words">, values: Values): string {
   const others = () => {
     const { fields = {} } = actions.find(({ name }) => name === path) ?? {};
@@ -220,7 +223,7 @@ export function fill({ path, words }: Pick<Example, "path" | "words">, values: V
   return words.replace("<others>", others).replace(/<(\w+)>/g, (_, name) => values.get(name) ?? "");
 }
 
-/** Files that examples name. */
+/** Writes the files that examples name. */
 export async function writeExampleFiles(folder: string, publicKey: string): Promise<void> {
   const files = {
     "gateway.yaml": "merchants:\n  applied: {}\n",
@@ -232,7 +235,10 @@ export async function writeExampleFiles(folder: string, publicKey: string): Prom
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
 }
 
-/** One command for each right; every other command with that right is refused by the same check. */
+/**
+ * Returns one command for a right. Every other command with that right is refused by the same
+ * check.
+ */
 export function exampleOf(right: Right): Example | undefined {
   return [...looking, ...changing].find(({ path }) => table[path]?.[0] === right);
 }
@@ -242,7 +248,10 @@ export type RoleCell = { readonly role: Role; readonly right: Right; readonly is
 /** Rights that only routes of the portal need. */
 const portalRights: readonly Right[] = ["share_views"];
 
-/** The roles of a merchant are for the portal: they run no command. */
+/**
+ * Returns a cell for each role and right. The roles of a merchant are for the portal and run no
+ * command.
+ */
 export function roleCells(): readonly RoleCell[] {
   return roles.flatMap((role) =>
     rights

@@ -1,6 +1,7 @@
 /**
- * Installations that begin alike, to be changed by different faces: a copy of a world begins
- * with what it has stored, and has its bank. What they store and audit afterwards is compared.
+ * Installations that begin alike and are changed through different interfaces: a copy of a world
+ * begins with the world's stored data, and uses its bank. A test compares what they store and audit
+ * afterwards.
  */
 import type { Installation } from "@tollgate/gateway/installation";
 import type { Test } from "../clean-up.ts";
@@ -9,7 +10,7 @@ import { copyInstallation } from "../installation.ts";
 import { furnishPlace } from "../place.ts";
 import type { World } from "../world.ts";
 
-/** The files of the world's data folder are the copy's too. */
+/** Makes a copy of a world. It shares the files of the world's data folder. */
 export async function makeCopy(
   t: Test,
   { bank, dataDir }: Pick<World, "bank" | "dataDir">,
@@ -20,7 +21,9 @@ export async function makeCopy(
   return { dataDir, settings, bank, ...(await furnishPlace(t, place, { settings })) };
 }
 
-/** Without origin and reason, which differ between the command line and the portal. */
+/**
+ * An audit entry without origin and reason, which differ between the command line and the portal.
+ */
 type Entry = Readonly<Record<"actor" | "action" | "subject", string>> & {
   readonly before: object | null;
   readonly after: object | null;
@@ -41,7 +44,10 @@ export async function readEntries({ installation, dataDir }: Stored): Promise<re
   );
 }
 
-/** Every row that actions can change: of what is sealed, and of moments, whether it is there. */
+/**
+ * Reads every row that actions can change. Of encrypted values and times it reads only whether they
+ * exist.
+ */
 export async function readStored({ installation }: Pick<Stored, "installation">) {
   const { query } = installation.database;
   const columns = await query<Column>(
@@ -67,7 +73,7 @@ export async function readStored({ installation }: Pick<Stored, "installation">)
 
 type Column = { readonly table: string; readonly name: string; readonly isHidden: boolean };
 
-/** Beginnings of names of tables of the work itself: visits, payments, what nodes do together. */
+/** Prefixes of tables that actions do not change: visits, payments, and what nodes share. */
 const working = [
   "audit",
   "portal_sessions",
@@ -82,12 +88,15 @@ const working = [
   "retention_walks",
 ];
 
-/** Without what is made at random or by the clock, where a node listens, and what a node does. */
+/**
+ * Removes from a value what is random or depends on the clock, where a node listens, and what a
+ * node does.
+ */
 export function plain<Value>(value: Value, folder = ""): Value {
   return JSON.parse(JSON.stringify(value), (name, each) => {
-    // A running node requests the card ranges, and says when it does so again.
+    // A running node requests the card ranges, and records when it does so again.
     if (name === "ranges" || name === "ranges due") return null;
-    // Ids of keys are drawn at random; other numbers of this size are moments.
+    // Ids of keys are random. Other numbers of this size are times.
     if (typeof each === "number") return each >= (/id$/i.test(name) ? 10_000 : 1e11) ? 0 : each;
     if (typeof each !== "string") return each;
     if (name === "password" || name === "secret") return "<random>";
@@ -96,16 +105,16 @@ export function plain<Value>(value: Value, folder = ""): Value {
 }
 
 function plainText(text: string, folder: string): string {
-  // A browser sends a file without its name.
+  // A browser sends a file without its path.
   if (folder !== "" && text.startsWith(`${folder}/`) && !text.includes("/", folder.length + 1)) {
     return "-";
   }
   const plainer = text
     .replaceAll(/-----BEGIN[\s\S]*-----/g, "<pem>")
     .replaceAll(/https?:\/\/(localhost|127\.0\.0\.1):\d+/g, "<node>")
-    // Other random text is told from words by its digits: so short a token may have none.
+    // Other random text is recognised by its digits, but a token this short may have none.
     .replaceAll(/(?<=\/pay\/)[\w-]{22}/g, "<random>")
-    // The samples' moments are in 2030.
+    // The times of the samples are in 2030.
     .replaceAll(/(?!2030)\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*( UTC|Z)?/g, "<moment>")
     .replaceAll(/\b\d{9,}\b/g, "0");
   return text.startsWith("/")

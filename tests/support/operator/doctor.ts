@@ -8,12 +8,15 @@ export type Changes = Omit<Partial<Session>, "config"> & {
   readonly config?: Partial<Session["config"]> | undefined;
 };
 
-/** With the row that the documentation has of each. */
+/** Lists the checks, each with its row in the documentation. */
 export function listChecks() {
   return checks.map(([name, looksAt]) => ({ name, row: `| ${name} | ${looksAt} |` }));
 }
 
-/** What one check says: what it found, then each trouble and warning on a line of its own. */
+/**
+ * Returns a function that runs one check, and prints what it found, then each problem and warning
+ * on a line of its own.
+ */
 export function makeLook(installation: Installation) {
   return async (name: string, { config, ...changes }: Changes = {}): Promise<string> => {
     const check = checks.find(([each]) => each === name);
@@ -24,7 +27,7 @@ export function makeLook(installation: Installation) {
       json: false,
       config: { ...installation.config, ...config },
     };
-    // No check changes anything, so there is nothing to administer.
+    // No check changes anything, so no administration is needed.
     const { what, troubles, warnings } = await lookAt(check, session as unknown as Session);
     const said = [
       ...troubles.map((each) => `trouble ${each}`),

@@ -1,8 +1,8 @@
 /**
- * A document whose commands a test runs: its fences become one shell script, in their order. The
- * word behind `sh` says how: nothing, to run it; `background`, for a program that goes on; `root`,
- * to run it where the test is root; any other, for what this machine may not have, which is only
- * read.
+ * A document whose commands a test runs: its code blocks become one shell script in their order.
+ * The word after `sh` says how: none, to run it; `background`, for a program that keeps running;
+ * `root`, to run it where the test is root; any other, for what this machine may not have, which is
+ * only read.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,12 +21,12 @@ export async function readFences(path: string): Promise<readonly Fence[]> {
   return [...found].map(([, language = "", mark = "", text = ""]) => ({ language, mark, text }));
 }
 
-/** The machines and folders of an operator as the document names them, and those of the test. */
+/** The machines and folders of an operator, as the document names them, with those of the test. */
 export type Places = Readonly<Record<string, string>>;
 
 const marksThatRun = ["", "background", ...(process.getuid?.() === 0 ? ["root"] : [])];
 
-/** The statements of SQL go to the server's administrator. */
+/** Makes the script. Statements of SQL are sent to the server as its administrator. */
 export function toScript(fences: readonly Fence[], places: Places): string {
   const parts = fences.map(({ language, mark, text }, at) => {
     const named = Object.entries(places).reduce(
@@ -43,10 +43,13 @@ export function toScript(fences: readonly Fence[], places: Places): string {
   return ["set -euo pipefail", stopAtEnd, ...parts, "echo '== done' >&2", ""].join("\n");
 }
 
-/** A program of the background ends with the script, and the script waits for it. */
+/** Background programs end with the script, which waits for them. */
 const stopAtEnd = "trap 'for job in $(jobs -p); do kill $job; wait $job || true; done' EXIT";
 
-/** One statement after the other: a database is made outside of any transaction. */
+/**
+ * Writes a program that runs one statement after the other, because a database is made outside of
+ * any transaction.
+ */
 export async function writeSqlRunner(folder: string, url: string): Promise<void> {
   const pg = import.meta.resolve("pg");
   await writeFile(

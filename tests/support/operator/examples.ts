@@ -1,4 +1,7 @@
-/** The examples of the documents as programs: their languages, and the variables that they read. */
+/**
+ * Runs the examples of the documents as programs, in their languages and with the variables that
+ * they read.
+ */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { symlink, writeFile } from "node:fs/promises";
@@ -20,21 +23,21 @@ export const interpreters = {
 } as const;
 export type Language = keyof typeof interpreters;
 
-/** Why a language is skipped. */
+/** Returns why a language is skipped, or false. */
 export function isMissing(language: Language): string | false {
   const program = interpreters[language];
   const { error } = spawnSync(program, ["--version"]);
   return error === undefined ? false : `${program} is not installed`;
 }
 
-/** A folder in which Node finds the client. */
+/** Makes a folder in which Node finds the client. */
 export async function makeExampleFolder(): Promise<string> {
   const folder = await makeFolder(endOfFile, "examples");
   await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
   return folder;
 }
 
-/** The variables of the quick start. */
+/** Returns the variables of the quick start. */
 export function variablesOf({ set, gateway, bank }: World): Record<string, string> {
   const { plain: ENDPOINT = "", secure: SECURE_ENDPOINT = "" } = set.endpoints;
   return {
@@ -48,7 +51,7 @@ export function variablesOf({ set, gateway, bank }: World): Record<string, strin
   } as Record<string, string>;
 }
 
-/** The demonstration merchant's key for OAuth, as a file. */
+/** Writes the demonstration merchant's key for OAuth to a file. */
 export async function writeKey(world: World, folder: string): Promise<string> {
   const pair = makeKeyPair();
   await giveKey(world, world.set.login, pair);
@@ -57,7 +60,10 @@ export async function writeKey(world: World, folder: string): Promise<string> {
   return file;
 }
 
-/** A program goes by the machine's clock: signatures are good for minutes. */
+/**
+ * Moves the world's clock up to the machine's clock, which a program uses: signatures are valid for
+ * minutes.
+ */
 export async function keepUpWithTime(world: World): Promise<void> {
   await world.pass(Math.max(0, Date.now() - world.clock.now()));
 }

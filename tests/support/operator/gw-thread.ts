@@ -1,6 +1,6 @@
 /**
- * Runs `gw` commands one after the other as the entry point of a process of its own would: with its
- * arguments, settings, input and output, and exit code. Only the modules stay loaded between them.
+ * Runs `gw` commands one after the other, as the entry point of a process would: with arguments,
+ * settings, input, output and exit code. Only the modules stay loaded between them.
  */
 import { Readable } from "node:stream";
 import { inspect } from "node:util";
@@ -37,7 +37,7 @@ async function execute({ words, settings, input }: GwRun): Promise<Ran> {
   Object.defineProperty(process, "stdin", { value: Readable.from([input]), configurable: true });
   count += 1;
   try {
-    // Another address is another module: the entry point is executed anew.
+    // A different address is a different module, so the entry point is executed again.
     await import(`${gw}?run=${count}`);
   } catch (error) {
     if (!(error instanceof Exit)) {

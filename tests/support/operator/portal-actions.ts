@@ -25,13 +25,13 @@ export function actionOf(example: Example): Action | undefined {
   return actions.get(nameIn(example));
 }
 
-/** The kinds of `filter add` share an example. */
+/** Returns the name of the action. The kinds of `filter add` share an example. */
 export function nameIn({ path, words }: Example): string {
   const [name = ""] = path.split(" --");
   return name === "filter add" ? `${name} ${words.split(" ", 1)}` : name;
 }
 
-/** The content of a file that the example names is sent. */
+/** Makes the request of an example. The content of a file that the example names is sent. */
 export async function requestOf(example: Example, values: Values): Promise<Request> {
   const name = nameIn(example);
   const action = await findAction(name);
@@ -49,7 +49,7 @@ export async function requestOf(example: Example, values: Values): Promise<Reque
     }
     const [place, { isList, kind }] = places[0] ?? assert.fail(`${name} has no place for ${word}`);
     if (!isList) places.shift();
-    // A file that is not there has no content.
+    // A file that does not exist has no content.
     add(sent, place, kind === "file" ? await readFile(word, "utf8").catch(() => "") : word, isList);
   }
   const secret = Object.entries(action.fields).find(
@@ -60,7 +60,7 @@ export async function requestOf(example: Example, values: Values): Promise<Reque
 }
 
 function readOption({ fields }: Action, option: string, given: string[], sent: Sent): void {
-  // A form has one reason, for every action.
+  // A form has one field for the reason, which is the same for every action.
   if (option === "why") given.shift();
   for (const [key, field] of Object.entries(fields)) {
     const { kind, isList } = field;
@@ -75,7 +75,7 @@ function readOption({ fields }: Action, option: string, given: string[], sent: S
   }
 }
 
-/** A browser sends the picture itself. */
+/** Returns a picture as the browser sends it. */
 function pictureIn(path: string): string {
   return `data:image/svg+xml;base64,${readFileSync(path, "base64")}`;
 }

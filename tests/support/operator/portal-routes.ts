@@ -11,7 +11,7 @@ import { addUser } from "./portal.ts";
 
 export { hasRight, portalRoles as roles, type Role } from "@tollgate/gateway/roles";
 
-/** As the table says it. */
+/** Whether a role may use a route, as the table of routes says. */
 export function mayUse(role: Role, access: string, scope: string): boolean {
   const right = rights.find((each) => each === access);
   const has = right === undefined || hasRight(role, right);
@@ -20,11 +20,11 @@ export function mayUse(role: Role, access: string, scope: string): boolean {
 
 type Values = {
   readonly order: string;
-  /** Of a refused request. */
+  /** The serial number of a refused request. */
   readonly serial: string;
   readonly endpoint: string;
   readonly link: string;
-  /** What another merchant's user must never see. */
+  /** Texts that another merchant's user must never see. */
   readonly secrets: readonly string[];
 };
 
@@ -101,7 +101,7 @@ export const examples = {
   routes: Object.entries(api),
   inputs,
   inputOf: (name: string, values: Values) => inputs[name as keyof Api](values),
-  /** Ends the session of the caller. */
+  /** Whether the route ends the caller's session. */
   ends: (name: string) => name === "POST /sign-out",
 
   async prepare(world: World): Promise<Values> {
@@ -135,7 +135,7 @@ export const examples = {
     };
   },
 
-  /** Changes with anything that a route could change of an order. */
+  /** Returns a digest that changes with everything that a route could change of an order. */
   async digest({ installation }: World): Promise<string> {
     const [row] = await installation.database.query<{ text: string }>(
       `select md5(string_agg(id::text || version, ',' order by id)) ||

@@ -1,4 +1,4 @@
-/** Users of the portal, and a browser for them, which keeps cookies. */
+/** Users of the portal, and a browser for them that keeps cookies. */
 import assert from "node:assert/strict";
 import { argon2Sync, randomBytes } from "node:crypto";
 import type { Gateway } from "@tollgate/gateway";
@@ -15,8 +15,9 @@ import type { World } from "../world.ts";
 
 export const password = "a long test phrase";
 /**
- * The same for all users of tests, with the least work that argon2 allows: every sign-in repeats
- * the work that the stored text names, and the gateway's own takes longer than most tests.
+ * The stored password of all test users, with the least work that argon2 allows: every sign-in
+ * repeats the work that the stored text names, and the gateway's own setting takes longer than most
+ * tests.
  */
 const stored = hashCheaply(password);
 
@@ -29,12 +30,12 @@ function hashCheaply(message: string): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${salt}$${hash}`;
 }
 
-/** Users as another person changes them. */
+/** Returns the administration of users, as another person performs it. */
 export function teamOf({ installation }: Pick<World, "installation">) {
   return makeUserAdministration(installation.audit);
 }
 
-/** Answers the login, to which a merchant's user has the merchant's added. */
+/** Adds a user and returns the login, to which the merchant of a merchant's user is added. */
 export async function addUser(
   { installation }: Pick<World, "installation">,
   { login, role, merchant, isTemporary = false }: NewUser,
@@ -50,7 +51,7 @@ export async function addUser(
   return added;
 }
 
-/** As an authenticator app shows it. */
+/** Returns the code that an authenticator app shows. */
 export function codeAt(secret: string, now: Parameters<typeof stepOf>[0]): string {
   return totpAt(new Secret(secret), stepOf(now));
 }
@@ -67,7 +68,7 @@ type Refused = { readonly code: string; readonly message: string; readonly field
 export type Reply<Output> = {
   readonly status: number;
   readonly headers: Headers;
-  /** What a route answers, or the error. */
+  /** The answer of a route, or its error. */
   readonly body: Output & { readonly error?: Refused };
 };
 
@@ -82,15 +83,17 @@ export function openBrowser({ port }: Pick<Gateway, "port">, fixed: Record<strin
   return {
     jar,
     call,
-    /** By name, for a walk through the table. */
+    /** Calls a route by name, for a walk through the table of routes. */
     send: (name: string, input: object) => send<object>(name, input, {}),
-    /** As a form of the portal performs it. Answers what the action returns, or the error. */
+    /**
+     * Performs an action like a form of the portal. Returns the result of the action, or the error.
+     */
     async act(action: string, values: Run["values"], more: Partial<Run> = {}) {
       const request = { action, values, reason: "a test", ...more };
       const { status, body } = await call("POST /actions/run", request);
       return { status, error: body.error, at: body.at, result: Object(body.result) };
     },
-    /** Answers the session's state. */
+    /** Signs in, and returns the state of the session. */
     async signIn(login: string, given = password) {
       const { body } = await call("POST /sign-in", { login, password: given });
       return body.error?.code ?? body.state;
@@ -132,7 +135,7 @@ export function openBrowser({ port }: Pick<Gateway, "port">, fixed: Record<strin
       const [, key = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
       jar.set(key, value);
     }
-    // An address that no route has is answered with a plain text.
+    // An address without a route is answered with plain text.
     const isJson = answer.headers.get("content-type")?.startsWith("application/json") ?? false;
     const body = JSON.parse(isJson ? await answer.text() : "{}") as Reply<Output>["body"];
     return { status: answer.status, headers: answer.headers, body };

@@ -1,10 +1,10 @@
 /**
- * A value for any field of an action, made from what its row says of the field: kind, permitted
- * values, names. A text has a form that no kind says, so that it has its sample here.
+ * Makes a value for any field of an action from the description of the field: its kind, permitted
+ * values and names. A text may have a format that its kind does not say, so it has a sample here.
  */
 import { type Field, namesOf, written } from "@tollgate/gateway/field";
 
-/** Words that give the field on the command line. */
+/** Returns the words that set the field on the command line. */
 export function wordsFor(name: string, field: Field): readonly string[] {
   const { yes, no } = namesOf(name, field);
   if (field.kind === "toggle") return [`--${yes ?? no}`];
