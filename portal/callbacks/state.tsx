@@ -7,7 +7,7 @@ import { useMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { type Delivered, resultOf, stateOf } from "./delivery-query.ts";
 
-/** The statuses of orders whose colours are used. */
+/** A callback's label has the colour of one of these order statuses. */
 const colours = {
   due: "processing",
   failing: "declined",

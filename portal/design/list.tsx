@@ -23,7 +23,7 @@ type ListProps<Answer extends object, Row> = {
   /** The text that is shown if no row passes the filters. */
   readonly noMatch?: Texts;
   readonly filters?: ReturnType<typeof makeFilters>;
-  /** Whether the rows are sorted by name; others are sorted with the newest first. */
+  /** Whether the rows are sorted by name. By default the newest row comes first. */
   readonly isByName?: boolean;
 } & (Omit<TableProps<Row>, "rows" | "none" | "isOld"> | Drawn<Row>);
 

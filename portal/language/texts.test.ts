@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { areas, english, german } from "./texts.ts";
 
-/** Functions that take codes instead of counts have tests of their own. */
+/** Texts with gaps for codes instead of counts. They have tests of their own. */
 const ofCodes = ["reasonOf", "refusalOf", "choiceOf", "message"];
 
 type Leaf = { readonly path: string; readonly text: string };

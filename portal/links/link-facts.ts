@@ -5,7 +5,7 @@ import type { OutputOf, User } from "../shell/call.ts";
 type LinkDetail = OutputOf<"GET /links/:link">;
 export type LinkLine = LinkDetail["line"];
 
-/** The statuses of orders whose colours are used. */
+/** A payment link's label has the colour of one of these order statuses. */
 export const stateColours = {
   open: "approved",
   used: "processing",

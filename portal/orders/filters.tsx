@@ -32,7 +32,7 @@ type Choice = {
 
 const networks = ["VISA", "MASTERCARD", "MAESTRO", "AMEX", "DISCOVER", "DINERS", "JCB", "UNIONPAY"];
 
-/** The endings of the names that the merchant's status response uses. */
+/** Endings of the stages that the merchant's status response names. */
 const ends = ["processing", "unknown", "approved", "declined", "error"];
 const stages = [
   ...["sale", "auth"].flatMap((kind) =>

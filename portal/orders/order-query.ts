@@ -75,7 +75,7 @@ export function kindsOfSearch(search: string): readonly SearchKind[] {
   return [...(/^\d{4}$/.test(text) ? ["lastFour" as const] : []), "amount", "order", "reference"];
 }
 
-/** Formats a time for the address in whole minutes, for the beginning of the range of a figure. */
+/** Formats a time as the beginning of a date filter in the address, in whole minutes. */
 export function momentOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16)}Z`;
 }

@@ -69,7 +69,7 @@ const searches = [
   ["s",              ["Orders", "Payment links", "As the system", "search"]],
   ["nothing such",   ["search"]],
   ["12345678",       ["open", "search"]],
-  // These are too short, have a leading zero, or are too long for the id of an order.
+  // The following numbers are too short, have a leading zero, or are too long for an order id.
   ["12345",          ["search"]],
   ["012345678",      ["search"]],
   ["12345678901234567890", ["search"]],
