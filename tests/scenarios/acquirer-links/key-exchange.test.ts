@@ -1,6 +1,6 @@
 /**
  * Keys for message authentication that the host delivers by network messages, encrypted under a
- * zone key: pushed by the host or asked for by the gateway, while payments go on.
+ * zone key. The host sends them by itself or on the gateway's request, while payments continue.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -26,7 +26,7 @@ const zones = {
 } as const;
 type Cipher = keyof typeof zones;
 
-/** A cryptogram in one dialect, key blocks in the others. */
+/** One dialect delivers keys as cryptograms, and the others as key blocks. */
 const cipherOf = ({ name }: Dialect): Cipher => (name === "binary" ? "tdes" : "aes");
 const accepted = ({ name }: Dialect) => (name === "1993" ? "800" : "00");
 const refused = ({ name }: Dialect) => (name === "1993" ? "921" : "63");
@@ -37,7 +37,7 @@ async function give(key: string, ...command: readonly string[]): Promise<void> {
   assert.doesNotMatch(ran.printed, new RegExp(key, "i"));
 }
 
-/** Both sides have the zone key and a first key for codes. */
+/** Gives both sides the zone key and a first key for codes. */
 async function prepare({ gate }: Dialect, cipher: Cipher) {
   const { key, algorithm } = zones[cipher];
   await bank.setSwitches({ zoneKey: `${cipher}:${key}`, macKeys: `${algorithm}-8:${first}` });
@@ -47,7 +47,7 @@ async function prepare({ gate }: Dialect, cipher: Cipher) {
   return (mac: string) => `${algorithm}-8:${mac}`;
 }
 
-/** The node has read its configuration again. */
+/** Waits until the node has read its configuration again. */
 function untilKeys(gate: string, count: number): Promise<true> {
   return untilTrue("the gate has its keys", () => {
     const changes = world.logged.filter(
@@ -99,13 +99,13 @@ testOnEachDialect(
     for (const key of [second, third]) {
       await bank.setSwitches({ nextMacKey: nameOf(key) });
       assert.equal(await bank.deliverKey(gate), accepted(dialect));
-      // The host writes with the new key, and this first answer tells the gateway so.
+      // The host uses the new key, and this first answer shows it to the gateway.
       paid.push(await pay(through));
       await bank.setSwitches({ macKeys: nameOf(key) });
       paid.push(await pay(through));
     }
-    // In the answer in one dialect, by a message of the host in the others.
-    // The command has not seen the host use its newest key, which accepts the older one as well.
+    // The key is in the answer in one dialect, and in a message of the host in the others. The
+    // command has not seen the host use its newest key, so the older one is valid too.
     const both = `${nameOf(third)},${nameOf(second)}`;
     const deliversKeys = cipher === "aes";
     await bank.setSwitches({ nextMacKey: nameOf(fourth), macKeys: both, deliversKeys });
@@ -162,7 +162,7 @@ function otherZone(cipher: Cipher): string {
   return `${cipher}:${zones[cipher].key.replace(/^./, "4")}`;
 }
 
-test("a key that the host delivers to one node counts at the others", async () => {
+test("a key that the host delivers to one node is used by the others", async () => {
   const { gate, through } = ascii;
   const other = await world.otherNode("other");
   const nodes = [world.gateway, other];
@@ -174,7 +174,7 @@ test("a key that the host delivers to one node counts at the others", async () =
   await untilNodesHave(gate, 2);
   const paid: (string | undefined)[] = [];
   for (const node of nodes) paid.push(await pay(through, node));
-  // From now on the host takes codes under the new key alone.
+  // From now on the host accepts codes under the new key only.
   await bank.setSwitches({ macKeys: nameOf(second) });
   for (const node of nodes) paid.push(await pay(through, node));
   await clear(ascii);
@@ -193,7 +193,7 @@ function untilNodesHave(gate: string, count: number): Promise<true> {
   });
 }
 
-test("the last key is dropped only by an operator who says that codes end with it", async () => {
+test("the last key is dropped only after the operator confirms that authentication codes end", async () => {
   const { gate } = ascii;
   await give(first, "set", gate);
   const [{ id } = assert.fail()] = await listKeys(gate);

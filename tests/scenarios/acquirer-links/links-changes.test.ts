@@ -1,4 +1,4 @@
-/** A gate is changed while payments go on: what needs no new link keeps its link. */
+/** A gate is changed while payments continue. A change that needs no new link keeps its link. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -64,7 +64,7 @@ testOnEachDialect(
     await payWhile(merchant, orders, () => orders.length < 100);
     await world.settle();
     await untilTrue("the old link is closed", () => isClosed(world, lines[0].port));
-    // Only the new line is left.
+    // Only the new line remains.
     lines[0].shut();
     const last = await merchant.sale();
     await world.settle();
@@ -123,7 +123,7 @@ testOnEachDialect(
 
     await world.setGate(name, { port: 1 });
     await untilConnections(world, name, "0 of 1");
-    // A second mistake does not take the link away that is in use.
+    // A second mistake does not remove the link that is in use.
     await world.setGate(name, { port: 2 });
     await untilTrue("it is tried", () => world.logged.some((line) => line.includes(':2"')));
     const meanwhile = await merchant.sale();
@@ -189,7 +189,7 @@ testOnEachDialect("a gate changes its dialect while payments go on", async (t, {
   assert.equal((await merchant.status(held))["order-stage"], "capture_approved");
 });
 
-test("a gate gets no other host while an order needs it, and the new one is not believed about it", async (t) => {
+test("a gate keeps its host while an order needs it, and a new host's answer about that order is ignored", async (t) => {
   // The order stays in doubt, and the bank has booked its charge.
   const settings = { GW_ACQUIRER_ECHO_AFTER_S: "864000" };
   const world = await startWorld(t, settings, { keepsBooks: false });
@@ -205,7 +205,7 @@ test("a gate gets no other host while an order needs it, and the new one is not 
   const harmless = await runGw(world, "gate", "set", name, "--fee", "1%");
   const unexplained = await runGw(world, ...change, "--force");
   const forced = await runGw(world, ...change, "--force", "--why", "the acquirer has moved us");
-  // A gateway that runs on has the change a moment later.
+  // A running gateway gets the change shortly afterwards.
   await world.restart();
   await world.bank.setSwitches({ reversalCode: "25" });
   const before = received(world, "0421");

@@ -1,4 +1,4 @@
-/** TLS to the host: certificates on both sides, their renewal, and every reason to refuse. */
+/** TLS to the host: certificates on both sides, their renewal, and every cause of a refusal. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -143,7 +143,7 @@ testOnEachDialect(
   },
 );
 
-test("a host that does not finish the handshake is given up in time", async (t) => {
+test("the gateway gives up a host that does not finish the handshake in time", async (t) => {
   const world = await startWorld(t);
   const gate = await gateOf(world, "plain");
   const sockets: Socket[] = [];

@@ -1,6 +1,6 @@
 /**
- * Several connections per gate: the loss of one, the loss of all for a moment or for longer, and
- * hosts that answer elsewhere, refuse a sign-on, say nothing or talk nonsense on one of them.
+ * Several connections per gate: one is lost, all are lost for a short or a long time, and hosts
+ * answer on another connection, refuse a sign-on, stay silent or send invalid data on one of them.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ import { untilTrue } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
 const waitMs = 1_000;
-/** The first try to connect again is made by then. */
+/** The gateway has tried to connect again by then. */
 const firstTryMs = 250;
 const settings = { GW_LINK_WAIT_S: String(waitMs / 1000) };
 
@@ -108,7 +108,7 @@ testOnEachDialect(
   },
 );
 
-test("an order waits for the first link of any of its gates, and not while another is up", async (t) => {
+test("an order waits for a link only while none of its gates has one", async (t) => {
   const world = await startWorld(t, settings);
   const merchant = world.merchant();
   await world.placeGates("plain", [
@@ -159,7 +159,7 @@ testOnEachDialect(
     const { gate, lines } = await startTwoLines(t, world, through);
     const lateAnswer = "4000004000000145";
 
-    // Links take turns: one of two sales is on the line that is cut.
+    // Links are used in turn, so one of two sales is on the line that is cut.
     const sales = [
       await merchant.sale({ credit_card_number: lateAnswer }),
       await merchant.sale({ credit_card_number: lateAnswer }),
@@ -204,7 +204,8 @@ testOnEachDialect(
 
     assert.equal(await connectionsOf(world, name), "1 of 3");
     assert.equal((await merchant.status(sale)).status, "approved");
-    // Two links, each after a quarter of a second, a half, one, two … up to 30 seconds.
+    // Each of two links tries again after a quarter of a second, a half, one, two … up to 30
+    // seconds.
     assert.ok(downs() - before <= 2 * 12, `${downs() - before} tries`);
   },
 );
@@ -246,7 +247,7 @@ for (const { what, say } of hostile) {
     const { name, host } = await gateOf(world, "plain");
     const otherAddresses = [{ host, port }];
     await world.changeGate(name, { otherAddresses });
-    // Longer than the sign-on may take.
+    // This is longer than the sign-on may take.
     world.clock.advance(10_000);
     await untilTrue("the bad link is lost", () => hasLost(world, `${host}:${port}`));
 

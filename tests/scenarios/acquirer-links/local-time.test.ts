@@ -1,4 +1,4 @@
-/** The local time of a gate's terminal, beside GMT, in what the host receives. */
+/** The local time of a gate's terminal beside GMT, in the messages that the host receives. */
 import assert from "node:assert/strict";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
@@ -7,10 +7,10 @@ import { startWorld } from "../../support/world.ts";
 
 const world = await startWorld(endOfFile);
 
-/** YYMMDDhhmmss on the wall of the zone. */
+/** Returns the local time of the zone as YYMMDDhhmmss. */
 function onTheWall(timeZone: string): string {
   const options = { timeZone, dateStyle: "short", timeStyle: "medium", hourCycle: "h23" } as const;
-  // As in 2026-11-15 14:04:06.
+  // The text looks like 2026-11-15 14:04:06.
   const text = new Intl.DateTimeFormat("sv-SE", options).format(world.clock.now());
   return text.replace(/\D/g, "").slice(2);
 }

@@ -1,6 +1,6 @@
 /**
- * Message authentication as an operator introduces and rotates it: keys by `gw`, while payments go
- * on over the links that are up. A host's message without a genuine code decides nothing.
+ * Message authentication as an operator introduces and rotates it with `gw`, while payments
+ * continue over the open links. A message of the host without a genuine code has no effect.
  */
 import assert from "node:assert/strict";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
@@ -15,7 +15,7 @@ const longestGapMs = 300_000;
 const older = "0123456789ABCDEFFEDCBA9876543210";
 const newer = "2B7E151628AED2A6ABF7158809CF4F3C";
 
-/** Answers the key's id when every node has it. */
+/** Returns the id of the key when every node has it. */
 async function setKey(gate: string, key: string, ...options: readonly string[]): Promise<string> {
   const ran = await runGwWith(
     `${key}\n`,
@@ -40,7 +40,7 @@ async function dropKey(gate: string, id: string): Promise<void> {
   await untilKeys(gate, keys === 0 ? /"keys":\[\]/ : /"keys":\["\d+"\]/);
 }
 
-/** The gateway reads its configuration again when it is notified. */
+/** Waits until the gateway has read its configuration after the notification. */
 function untilKeys(gate: string, keys: RegExp): Promise<true> {
   return untilTrue("the gate has its keys", () => {
     const changes = world.logged.filter(

@@ -1,6 +1,6 @@
 /**
- * `gw certify` against the demonstration shop, which has full marks, and against a careless shop
- * that believes every callback as it arrives. The command and the shop are processes.
+ * `gw certify` with the demonstration shop, which passes all checks, and with a careless shop that
+ * trusts every callback. The command and the shop are processes.
  */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
@@ -16,19 +16,19 @@ import { until, untilTrue } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
 const world = await startWorld(endOfFile);
-/** No callback arrives but those of `gw certify`. */
+/** Only callbacks of `gw certify` arrive. */
 const unreachable = "http://127.0.0.1:1/callback";
 
-test("the demonstration shop has full marks, and a careless copy loses points", async () => {
+test("certify gives the demonstration shop full marks, and a careless copy fewer", async () => {
   const [shop, careless] = await Promise.all([startShop(), startCareless()]);
   const full = startCertify(shop, "--json");
-  // It never asks: how long it could does not matter.
+  // The shop never asks for a status, so the time limit does not matter.
   const few = startCertify(careless, "--asks-within", "1");
 
   await untilTrue("both wait for the order in doubt", () =>
     [full, few].every(({ output, isRunning }) => /Playing: in doubt/.test(output) || !isRunning),
   );
-  // The acquirer's answer is late by now: the gateway reverses the charge.
+  // The acquirer's answer is late by now, so the gateway reverses the charge.
   await world.pass(60_000);
   await untilTrue("both have graded", () => !full.isRunning && !few.isRunning);
 
@@ -62,7 +62,7 @@ const refusals: readonly (readonly [changes: Readonly<Record<string, string>>, s
   [{ "--wait": "soon" },                                /numbers of seconds/],
 ];
 
-test("what certify cannot begin with is named, and ends with 2", async () => {
+test("certify names what keeps it from starting, and ends with 2", async () => {
   for (const [changes, sentence] of refusals) {
     const given = { ...wordsFor("http://127.0.0.1:1"), ...changes };
     const { code, complaint } = await runGw(world, "certify", ...Object.entries(given).flat());
@@ -111,7 +111,10 @@ async function startShop(): Promise<string> {
   });
 }
 
-/** It verifies nothing, never asks, ships with each approval, and sells with each click. */
+/**
+ * Starts a shop that verifies nothing, never asks for a status, ships at each approval, and sells
+ * at each click.
+ */
 async function startCareless(): Promise<string> {
   const merchant = world.merchant("secure");
   const orders = new Map<string, { state: string; shipped: number }>();
@@ -145,7 +148,7 @@ async function startCareless(): Promise<string> {
     else orders.set(id, { state: "paid", shipped: shipped + 1 });
   }
 
-  /** When all checks have been played: only the last look at every order sees it. */
+  /** Ships again after all checks, so that only the final check of every order notices it. */
   function shipAgain(): void {
     for (const order of orders.values()) if (order.state === "paid") order.shipped += 1;
   }

@@ -1,6 +1,6 @@
 /**
- * Callbacks as forms and the secrets that sign them, and the client's receiver against the gateway
- * itself: what one sends, the other believes.
+ * Callbacks as forms, the secrets that sign them, and the client's receiver together with the
+ * gateway: the receiver accepts what the gateway sends.
  */
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
@@ -17,17 +17,17 @@ type CallbackMethod = "GET" | "POST" | "JSON";
 
 const tellBy = (callbackMethod: CallbackMethod) => (world: World) =>
   world.changeEndpoint("plain", { callbackMethod });
-/** Worlds whose callbacks come in this form. */
+/** Worlds whose callbacks have this form. */
 const toldBy = { GET: undefined, POST: tellBy("POST"), JSON: tellBy("JSON") };
 
 for (const method of ["GET", "POST", "JSON"] as const) {
-  test(`a ${method} is believed once, a repeat is told, and a wrong key is refused`, async (t) => {
+  test(`a ${method} is accepted once, a repeat is recognised, and a wrong key is refused`, async (t) => {
     const world = await joinWorld(t, {}, toldBy[method]);
     const receiver = await receiverFor(world, method);
     const stranger = makeReceiver({ controlKey: "another" });
     const kept: CallbackResult[] = [];
     const answers: number[] = [];
-    // The answer is lost on its way, so the same callback comes again.
+    // The answer is lost, so the same callback comes again.
     const shop = await startReceiver(t, hear(receiver, answerWith(500)));
 
     const sale = await world.merchant().sale({ server_callback_url: `${shop.url}/told?a=b` });
@@ -60,7 +60,7 @@ for (const method of ["GET", "POST", "JSON"] as const) {
   });
 }
 
-test("asked, the gateway tells a sale and its return apart, and knows of no forgery", async (t) => {
+test("the gateway confirms a sale and its return separately, and confirms no forgery", async (t) => {
   const world = await joinWorld(t);
   const receiver = await receiverFor(world, "GET");
   const kept: CallbackResult[] = [];
@@ -98,13 +98,13 @@ test("asked, the gateway tells a sale and its return apart, and knows of no forg
       ["reversal", given["serial-number"], "2paid"],
     ],
   );
-  // What it says when asked is what its own callback said.
+  // The answer of the status request equals the callback.
   const [told] = shop.heard.map(({ fields }) => fields);
   const { control: _, merchant_order: __, ...fields } = told ?? {};
   assert.deepEqual(kept[0], fields);
 });
 
-test("a client that hears the callback asks for the status once", async (t) => {
+test("a client that receives the callback asks for the status once", async (t) => {
   const world = await joinWorld(t);
   const receiver = makeReceiver({ controlKey: world.set.controlKey });
   const shop = await startReceiver(t, async (response, { path, ...heard }) => {
@@ -114,14 +114,17 @@ test("a client that hears the callback asks for the status once", async (t) => {
   const merchant = world.merchant();
 
   const sale = await merchant.sale({ server_callback_url: shop.url });
-  // By itself it would not ask again within the test's time.
+  // Without a callback the client would not ask again within the test's time.
   const patient = { receiver, everyMs: 3_600_000, timeoutMs: 86_400_000 };
   const status = await merchant.endpoint("plain").waitForResult(sale, patient);
 
   assert.equal(status.status, "approved");
 });
 
-/** As an endpoint needs it: a `GET` proves too little, so that the gateway is asked. */
+/**
+ * Makes the receiver that the method needs: a `GET` proves too little, so the receiver asks the
+ * gateway.
+ */
 async function receiverFor(world: World, method: CallbackMethod): Promise<Receiver> {
   const own = { controlKey: world.set.controlKey, now: () => world.clock.now() };
   if (method === "GET")
@@ -131,7 +134,7 @@ async function receiverFor(world: World, method: CallbackMethod): Promise<Receiv
   return makeReceiver({ ...own, webhookSecret: (printed as { secret: string }).secret });
 }
 
-test("an endpoint may have forms, signed as Standard Webhooks are", async (t) => {
+test("an endpoint may get callbacks as forms with the signature of Standard Webhooks", async (t) => {
   const world = await joinWorld(t, {}, toldBy.POST);
   const shop = await startReceiver(t);
   const printed = await readGw(
@@ -162,7 +165,7 @@ test("an endpoint may have forms, signed as Standard Webhooks are", async (t) =>
   assert.ok(key.length >= 24 && key.length <= 64);
 });
 
-test("published libraries verify signed JSON, and forms where they do not parse them", async (t) => {
+test("published libraries verify signed JSON, and signed forms if they do not parse them", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t);
   const endpoint = world.set.endpoints["plain"] ?? "";
@@ -193,7 +196,7 @@ test("published libraries verify signed JSON, and forms where they do not parse 
   }
 });
 
-test("a renewed secret signs beside the old one for a day, or until that is retired", async (t) => {
+test("after a renewal both secrets sign for a day, or until the old one is retired", async (t) => {
   const world = await startWorld(t);
   await world.changeEndpoint("plain", { callbackMethod: "POST" });
   const shop = await startReceiver(t);
@@ -203,7 +206,7 @@ test("a renewed secret signs beside the old one for a day, or until that is reti
     await world.restart();
     return (printed as { secret: string }).secret;
   };
-  /** Which of them have signed the next callback, in the order of the header. */
+  /** Returns the secrets that signed the next callback, in the order of the header. */
   const signersOf = async (secrets: readonly string[]) => {
     await world.merchant().sale({ server_callback_url: shop.url });
     await world.settle();
@@ -226,7 +229,7 @@ test("a renewed secret signs beside the old one for a day, or until that is reti
   assert.equal(new Set([first, second, third]).size, 3);
 });
 
-test("what is too long for an address is sent as a form", async (t) => {
+test("a callback that is too long for a URL is sent as a form", async (t) => {
   const world = await joinWorld(t);
   const shop = await startReceiver(t);
   const long = "a cart with much in it ".repeat(500).trim();

@@ -1,4 +1,7 @@
-/** Callbacks as a merchant hears them: what they say, where they go, in which order, how often. */
+/**
+ * Callbacks as a merchant receives them: their fields, their addresses, their order and their
+ * repeats.
+ */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -6,7 +9,7 @@ import { answerWith, startReceiver } from "../../support/receiver.ts";
 import { joinWorld } from "../../support/shared-world.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-test("the result of a sale is told with all its fields and a checksum", async (t) => {
+test("the callback of a sale has all its fields and a checksum", async (t) => {
   const world = await joinWorld(t);
   const shop = await startReceiver(t);
   const url = `${shop.url}/told?shop=7`;
@@ -44,7 +47,7 @@ test("the result of a sale is told with all its fields and a checksum", async (t
   assert.equal(control, checksum(world, "approved", sale));
 });
 
-test("every final status is told", async (t) => {
+test("every final status is sent by a callback", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t);
   const merchant = world.merchant();
@@ -73,7 +76,7 @@ test("every final status is told", async (t) => {
   }
 });
 
-test("of what arrives at once the log says nothing, and all else it tells", async (t) => {
+test("the log has every callback except those that arrive at the first attempt", async (t) => {
   const world = await joinWorld(t);
   const shop = await startReceiver(t);
   const told = () =>
@@ -102,7 +105,7 @@ test("of what arrives at once the log says nothing, and all else it tells", asyn
   );
 });
 
-test("the first transaction is told to one address, later ones to the other", async (t) => {
+test("the first transaction is sent to one address, and later ones to the other", async (t) => {
   const world = await joinWorld(t);
   const first = await startReceiver(t);
   const later = await startReceiver(t);
@@ -126,7 +129,7 @@ test("the first transaction is told to one address, later ones to the other", as
   assert.equal(later.heard[0]?.fields["serial-number"], returned["serial-number"]);
 });
 
-test("what is not heard is sent again to the end of the table, and then given up", async (t) => {
+test("a callback that fails is repeated to the end of the table of gaps, and then given up", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t, answerWith(500, {}, "no room"));
   const { callbackRetryGapsMs: gapsMs } = world.installation.config;
@@ -148,7 +151,7 @@ test("what is not heard is sent again to the end of the table, and then given up
   assert.equal((await world.merchant().status(sale)).status, "approved");
 });
 
-test("a receiver that is gone for good is not called again", async (t) => {
+test("a receiver that answers that it is gone is not called again", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t, answerWith(410));
 
@@ -160,7 +163,7 @@ test("a receiver that is gone for good is not called again", async (t) => {
   assert.deepEqual(await endsOf(world), ["stopped"]);
 });
 
-test("a receiver that wants to be left alone for a while is", async (t) => {
+test("a receiver that asks for a pause gets it", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t, answerWith(503, { "retry-after": "3600" }));
 
@@ -202,7 +205,7 @@ test("one order's callbacks arrive one after the other, also when the first fail
   await world.settle();
   const before = shop.heard.length;
   shop.answer(answerWith(200));
-  // The second try is due after 132 s at most, and each next callback at the next look.
+  // The second attempt is due after at most 132 s, and each next callback at the next look.
   await world.pass(200_000);
 
   assert.equal(before, 1);

@@ -1,6 +1,6 @@
 /**
- * `gw callback listen --gateway`: the demonstration merchant's callbacks at a developer's machine
- * that the gateway cannot reach. The command is a process that has neither database nor keys.
+ * `gw callback listen --gateway`: sends the demonstration merchant's callbacks to a developer's
+ * machine that the gateway cannot reach. The command is a process without database and keys.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -39,7 +39,7 @@ test("callbacks are forwarded as the gateway sends them, also after a restart", 
   const url = `${direct.url}/cb?shop=7&amount=0.01`;
 
   for (const [at, method] of (["GET", "POST", "JSON"] as const).entries()) {
-    // The gateway starts anew with it: the second order is made while the listener waits.
+    // The gateway restarts with it, and the second order is made while the listener waits.
     await world.changeEndpoint("plain", { callbackMethod: method });
     await world.merchant().sale({ server_callback_url: url });
     await world.settle();
@@ -61,7 +61,7 @@ test("callbacks are forwarded as the gateway sends them, also after a restart", 
   assert.equal(await listener.stop(), 0);
 });
 
-test("without --forward-to they are printed; a card number in them is masked", async (t) => {
+test("without --forward-to callbacks are printed, with masked card numbers", async (t) => {
   await world.changeEndpoint("plain", { callbackMethod: "GET" });
   const listener = await startListener(t, {}, "--json");
   const unreachable = { server_callback_url: "http://127.0.0.1:1/cb" };
@@ -85,7 +85,7 @@ const refusals: readonly (readonly [words: readonly string[], sentence: RegExp])
   [["--forward-to", "http://localhost:3000/cb"],                             /needs --gateway/],
 ];
 
-test("a gateway that is not there, and words that lead nowhere, are named", async () => {
+test("an unreachable gateway and unknown options are named", async () => {
   for (const [words, sentence] of refusals) {
     const { code, complaint } = await runGw(world, "callback", "listen", ...words);
 
@@ -94,7 +94,7 @@ test("a gateway that is not there, and words that lead nowhere, are named", asyn
   }
 });
 
-test("callbacks are given to the demonstration merchant alone, and only its own", async () => {
+test("only the demonstration merchant gets callbacks, and only its own", async () => {
   const stranger = await world.stranger();
   const url = "http://127.0.0.1:1/cb";
   const theirs = await stranger.sale({ server_callback_url: url });
@@ -126,7 +126,7 @@ test("callbacks are given to the demonstration merchant alone, and only its own"
   for (const [what, answer, status] of asked) assert.equal((await answer).status, status, what);
 });
 
-test("a strange gateway cannot send the developer's machine elsewhere", async (t) => {
+test("a foreign gateway cannot redirect the developer's machine", async (t) => {
   const elsewhere = await startReceiver(t);
   const developer = await startReceiver(t);
   const written = {

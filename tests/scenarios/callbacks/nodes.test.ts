@@ -1,4 +1,4 @@
-/** Callbacks among nodes: one stops, one is slow to write, one is overruled by an operator. */
+/** Callbacks of several nodes: one stops, one writes slowly, and an operator overrules one. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readGw } from "../../support/programs.ts";
@@ -10,7 +10,7 @@ const timeoutMs = 15_000;
 const places = 64;
 const graceMs = 2_000;
 
-test("what a stopping gateway had in flight goes on at once with the next one", async (t) => {
+test("the next node at once continues the callbacks of a stopping node", async (t) => {
   const world = await startWorld(t, { GW_DRAIN_S: "30" });
   const shop = await startReceiver(t, hang);
   const merchant = world.merchant();
@@ -38,7 +38,7 @@ test("what a stopping gateway had in flight goes on at once with the next one", 
   assert.equal(await countAttempts(world, "cancelled: the node stopped"), places);
 });
 
-test("a receiver that answers soon is heard out by a stopping gateway", async (t) => {
+test("a stopping node waits for a receiver that answers soon", async (t) => {
   const world = await startWorld(t, { GW_DRAIN_S: "30" });
   const answers: (() => void)[] = [];
   const shop = await startReceiver(t, (response) => void answers.push(() => response.end()));
@@ -53,11 +53,11 @@ test("a receiver that answers soon is heard out by a stopping gateway", async (t
   assert.deepEqual(await rowsOf(world), [{ tries: 1, ended: "delivered" }]);
 });
 
-test("what took long to be written is left to whoever finds it, and sent once", async (t) => {
+test("a callback that took long to be written is claimed by any node, and sent once", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t);
   const leaseMs = 4 * timeoutMs;
-  // Filtered in the step that begins it: the row and its lease are of that moment.
+  // The order is filtered in the step that begins it, so its row and its lease have the same time.
   await world.changeEndpoint("plain", { amountMax: "1" });
   const other = await world.otherNode("other");
   const held = await world.whileOrdersWait(
@@ -71,13 +71,13 @@ test("what took long to be written is left to whoever finds it, and sent once", 
   assert.equal(shop.heard.length, 1);
 });
 
-test("a try that fails does not swallow an operator's wish to send it again", async (t) => {
+test("a failing attempt does not undo an operator's request to send it again", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t, hang);
   const sale = await world.merchant().sale({ server_callback_url: shop.url });
   await shop.untilHeard(1);
 
-  // The command's clock is its own, and ahead of the world's, which stands still.
+  // The command uses the machine's clock, which is ahead of the world's.
   await readGw(world, "callback", "resend", sale["gw-order-id"]);
   shop.answer(answerWith(200));
   await world.pass(timeoutMs);

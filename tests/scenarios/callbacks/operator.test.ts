@@ -1,6 +1,6 @@
 /**
- * Callbacks as an operator sees them: every try, and sending them again; and as a developer watches
- * them with `gw callback listen`.
+ * Callbacks from the operator's side: every attempt, and sending them again; and from a developer's
+ * side with `gw callback listen`.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ type Shown = {
   readonly attempts: readonly Readonly<Record<string, unknown>>[];
 };
 
-test("an operator sees every try with what was sent and what came back", async (t) => {
+test("an operator sees every attempt with its request and its answer", async (t) => {
   const world = await joinWorld(t);
   const shop = await startReceiver(t, answerWith(500, {}, "<p>no room\u0000</p>"));
   const merchant = world.merchant();
@@ -84,7 +84,7 @@ test("callbacks are listed by order, time and state", async (t) => {
   assert.match(complaint, /no moment/);
 });
 
-test("an operator has one, all of an order, or a range sent again", async (t) => {
+test("an operator sends one callback, all of an order, or a range again", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t);
   const gone = await startReceiver(t, answerWith(410));
@@ -116,7 +116,7 @@ test("an operator has one, all of an order, or a range sent again", async (t) =>
   assert.equal(nothing.code, 2);
 });
 
-test("one sent again behind an earlier one that fails has that sent first", async (t) => {
+test("a callback that is sent again waits for an earlier one of its order", async (t) => {
   const world = await joinWorld(t);
   const shop = await startReceiver(t, answerWith(500));
   const merchant = world.merchant();
@@ -128,7 +128,7 @@ test("one sent again behind an earlier one that fails has that sent first", asyn
   shop.answer(answerWith(200));
 
   const resent = await readGw(world.place, "callback", "resend", sale["gw-order-id"], "2");
-  // The command's clock is ahead of the world's; the first gap is two minutes.
+  // The command's clock is ahead of the world's, and the first gap is two minutes.
   await world.pass(60_000);
 
   assert.equal(before, 1);
@@ -142,7 +142,7 @@ test("one sent again behind an earlier one that fails has that sent first", asyn
   );
 });
 
-test("what is over is deleted with its tries when it was kept for long enough", async (t) => {
+test("finished callbacks are deleted with their attempts after the retention period", async (t) => {
   const world = await startWorld(t, { GW_CALLBACK_KEEP_DAYS: "3" });
   const shop = await startReceiver(t);
   const down = await startReceiver(t, answerWith(500));
@@ -168,7 +168,7 @@ test("what is over is deleted with its tries when it was kept for long enough", 
   assert.equal(shown.callbacks[0]?.["state"], "due");
 });
 
-test("what an operator settles by hand is told by the first node that looks", async (t) => {
+test("the result of an order that an operator settles is sent by the first node that looks", async (t) => {
   const place = await startDoubtPlace(t, 600_000);
   const { world, merchant } = place;
   const shop = await startReceiver(t);
@@ -182,7 +182,7 @@ test("what an operator settles by hand is told by the first node that looks", as
   const before = shop.heard.length;
 
   const { code, complaint } = await settleByHand(world, order, "done");
-  // The command goes by the database's time, which the world reaches now.
+  // The command uses the database's time, which the world reaches now.
   await world.pass(900_000);
 
   assert.equal(code, 0, complaint);
@@ -190,7 +190,7 @@ test("what an operator settles by hand is told by the first node that looks", as
   assert.equal(shop.heard[0]?.fields["status"], "approved");
 });
 
-test("gw callback listen prints what is told, whose it is, and answers as asked", async (t) => {
+test("gw callback listen prints callbacks with their merchant, and answers as configured", async (t) => {
   const world = await joinWorld(t);
   const gw = join(import.meta.dirname, "../../../gateway/cli/gw.ts");
   const listener = startProgram([gw, "callback", "listen", "--port", "0", "--answer", "503"], {

@@ -1,4 +1,6 @@
-/** Receivers hang, drip, flood and vanish, and no other receiver waits for them. */
+/**
+ * Receivers that hang, answer slowly, send endless bodies or vanish do not delay other receivers.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rebillFields, type SaleFields } from "../../support/merchant.ts";
@@ -26,7 +28,7 @@ type Kept = {
   readonly ended: string | null;
 };
 
-test("a receiver that hangs delays nobody else, and is tried again", async (t) => {
+test("a receiver that hangs delays no other receiver, and is tried again", async (t) => {
   const world = await startWorld(t);
   const stuck = await startReceiver(t, hang);
   const shop = await startReceiver(t);
@@ -95,7 +97,7 @@ test("two merchants with one receiver do not wait for each other", async (t) => 
   await world.settle();
 });
 
-test("an answer that never ends counts by its status, and is not listened to for long", async (t) => {
+test("an answer without an end counts by its status, and is cut off", async (t) => {
   const world = await startWorld(t);
   const drip = makeDrip();
   const dripping = await startReceiver(t, drip.answer);
@@ -146,7 +148,7 @@ testInLongRun("what was under way when a gateway stopped is sent by the next one
 
   await world.restart();
   shop.answer(answerWith(200));
-  // It was called off or has failed, and its first gap has to pass then.
+  // The attempt was aborted or has failed, and then its first gap has to pass.
   await world.pass(150_000);
 
   assert.equal(shop.heard.length, 2);
@@ -154,7 +156,7 @@ testInLongRun("what was under way when a gateway stopped is sent by the next one
   assert.equal(shop.heard[1]?.headers["webhook-id"], shop.heard[0]?.headers["webhook-id"]);
 });
 
-test("two nodes that look at the same moment send a callback once", async (t) => {
+test("two nodes that look at the same time send a callback once", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t, answerWith(500));
   const other = await world.otherNode("other");
@@ -172,7 +174,7 @@ test("two nodes that look at the same moment send a callback once", async (t) =>
   assert.equal((await attemptsOf(world, 200)).length, 20);
 });
 
-test("an address that leads inside is refused by whatever begins an order", async (t) => {
+test("every request that begins an order refuses a callback URL inside the operator's network", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard();
@@ -194,7 +196,7 @@ test("an address that leads inside is refused by whatever begins an order", asyn
   }
 });
 
-/** Those of one status or one failure. */
+/** Returns the attempts with one status or one failure. */
 async function attemptsOf(world: World, outcome: number | string): Promise<readonly Kept[]> {
   return until("attempts are kept", async () => {
     const rows = await world.installation.database.query<Kept>(

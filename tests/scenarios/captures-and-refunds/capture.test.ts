@@ -1,4 +1,4 @@
-/** Preauthorisation and capture: what is held, what is taken, and what is refused. */
+/** Preauthorisation and capture: what is held, what is charged, and what is refused. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
@@ -91,7 +91,7 @@ testOnEachDialect(
     await merchant.capture(order, { amount: "7.00" });
     await world.bank.waitForMessage({ mti: mti("0220") });
 
-    // The first repeat follows the time-out at once, and its answer is lost as well.
+    // The first repeat directly follows the timeout, and its answer is lost as well.
     world.clock.advance(30_000);
     await world.bank.waitForMessage({ mti: mti("0221") });
     const doubtful = await merchant.status(order);
@@ -122,7 +122,7 @@ testOnEachDialect(
 
     await world.restart();
     await world.settle();
-    // The ending node may have noted that its repeat did not leave; the next one is due later.
+    // The stopping node may have noted that its repeat was not sent; the next one is due later.
     await world.pass(30_000);
     const status = await merchant.status(order);
 
@@ -166,7 +166,7 @@ test("another merchant's order can be neither captured nor returned", async (t) 
   await assertRefused(stranger.return(order), 6);
 });
 
-test("with the link down a capture ends in an error at once, and may be asked for again", async (t) => {
+test("with the link down a capture ends in an error at once, and may be requested again", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const order = await merchant.preauth();

@@ -1,6 +1,7 @@
 /**
- * Returns that travel as refunds: payments to the card with references of their own, made once
- * however often the host leaves them unanswered. On the merchant interface they are returns.
+ * Returns that are sent as refunds: payments to the card with references of their own, carried out
+ * once even if the host leaves several messages unanswered. On the merchant interface they are
+ * returns.
  */
 import assert from "node:assert/strict";
 import { type Dialect, testOnEachDialect } from "../../support/bank/dialects.ts";
@@ -16,7 +17,7 @@ const returnsNoAnswer = "4000004000000228";
 const answerTimeoutMs = 30_000;
 const dayMs = 86_400_000;
 
-/** As an operator sets it: nothing is left of earlier settings. */
+/** Sets the gate as an operator does, without earlier settings. */
 async function setGate(gate: string, ...options: readonly string[]): Promise<void> {
   const usual = ["--refund-after", "never", "--partial-as", "reversal", "--hold-days", "none"];
   const { code, complaint } = await runGw(world, "gate", "set", gate, ...usual, ...options);
@@ -24,7 +25,10 @@ async function setGate(gate: string, ...options: readonly string[]): Promise<voi
   await world.restart();
 }
 
-/** Received by the bank under a reference: type, processing code, trace number. */
+/**
+ * Returns the messages that the bank received under a reference: type, processing code, trace
+ * number.
+ */
 function requests(reference: string | undefined): readonly string[] {
   const received = world.bank.messages(reference).filter((each) => each.direction === "received");
   return received.map(({ mti, fields }) => `${mti} ${fields[3]} ${fields[11]}`);
@@ -41,7 +45,7 @@ testOnEachDialect(
     const sale = await merchant.sale({ amount: "10.15" });
     await world.settle();
     const charge = await merchant.status(sale);
-    // Changed after the charge, and counts for it.
+    // The setting changes after the charge, and applies to its return.
     await setGate(gate, "--refund-after", "always");
 
     await merchant.return(sale, { amount: "3.00" });
@@ -206,7 +210,7 @@ testOnEachDialect("a refused refund leaves the charge, and the books agree", asy
   await world.settle();
   const { "processor-rrn": reference } = await merchant.status(other);
   const lines = await fetchSettlement(world, gate);
-  // Of the present day alone: the world's clock has left the bank's behind.
+  // Only lines of the current day count, because the world's clock is ahead of the bank's.
   const own = lines.filter((line) => line.startsWith((reference ?? "").slice(0, 10)));
   const { report } = await reconcile(world, gate, [lines[0] ?? "", ...own]);
 

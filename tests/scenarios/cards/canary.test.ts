@@ -1,7 +1,7 @@
 /**
- * The canary: after payments with known card numbers and verification values, also of registered
- * cards, neither is found in any table, in any file of the data folder (write-ahead log and bank
- * included, so in no backup of it either), in any log line or in any reply.
+ * The canary test: payments use known card numbers and verification values, also of registered
+ * cards. Afterwards no table, no file of the data folder (including write-ahead log and bank, and
+ * so backups), no log line and no reply contains them.
  */
 import assert from "node:assert/strict";
 import type { KeyObject } from "node:crypto";
@@ -22,16 +22,17 @@ import {
 import { formOf, post, signedSale, signedStatus } from "../../support/wire.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-// Approved with any CVV, so that it can be registered.
+// This card is approved with any CVV, so that it can be registered.
 const registered = "4000004000000210";
 const cards = [
   ...["4000004000000129", "4000004000000020", "5200000000000015", "4539578763621486"],
   registered,
 ];
-// Digits that the database's own files may hold by themselves: checked before they are used.
+// Verification values. The database's own files may contain these digits by chance, so the test
+// checks that before it uses them.
 const verificationValues = ["7391", "8264", "9157", "6483"];
 
-test("no card number and no CVV is anywhere after payments of every kind", async (t) => {
+test("no card number and no CVV is stored or logged after payments of every kind", async (t) => {
   const world = await startWorld(t, { GW_DATABASE_URL: "" });
   const before = await readEverything(world);
   const [cvv2] = verificationValues.filter((each) => !before.text.includes(each));
@@ -61,10 +62,11 @@ async function payWith(world: World, cvv2: string): Promise<readonly string[]> {
     const fields = saleFields({ credit_card_number, cvv2 });
     const body = signedSale(world, endpoint, fields);
     replies.push((await post(world, `/gw/api/v2/sale/${endpoint}`, body)).text);
-    // The same again, wrongly: refusals must not repeat the request's values either.
+    // The same request is sent again with an error, because refusals must not repeat its values.
     const broken = signedSale(world, endpoint, { ...fields, expire_month: "13" });
     replies.push((await post(world, `/gw/api/v2/sale/${endpoint}`, broken)).text);
-    // And in fields that are no place for them, unsigned: what is kept of it is masked too.
+    // The values are also sent unsigned in wrong fields, because the stored request must be masked
+    // too.
     const [client_orderid, other] = [credit_card_number, { order_desc: credit_card_number }];
     const names = { [credit_card_number]: cvv2, cvv: cvv2, pan: credit_card_number };
     const email = `${credit_card_number}@example.com`;
@@ -79,7 +81,7 @@ async function payWith(world: World, cvv2: string): Promise<readonly string[]> {
   return replies;
 }
 
-/** Registration, card information, recurrent payments, captures and returns. */
+/** Makes registrations, card information, recurrent payments, captures and returns. */
 async function payAgain(world: World, cvv2: string): Promise<readonly object[]> {
   const merchant = world.merchant();
   const { sync } = merchant.endpoint("plain");
@@ -96,10 +98,10 @@ async function payAgain(world: World, cvv2: string): Promise<readonly object[]> 
 }
 
 const walletCards = ["4539578763621486", "4000004000000020", "5200000000000015"];
-/** It has no check digit. */
+/** This number has a wrong check digit. */
 const mistyped = "4539578763621487";
 
-test("no card number, token or private key is anywhere after wallet payments", async (t) => {
+test("no card number, token or private key is stored or logged after wallet payments", async (t) => {
   const world = await startWalletWorld(t, { GW_DATABASE_URL: "" });
   const { texts, replies } = await payInEveryWay(world);
   await world.pass(30_000);
@@ -111,12 +113,12 @@ test("no card number, token or private key is anywhere after wallet payments", a
   for (const card of [...walletCards, mistyped]) {
     assert.ok(!everything.includes(card), `${card.slice(0, 6)} was found`);
   }
-  // Tokens are searched for hundreds of times, and can only be where there is as much to read.
+  // Tokens are searched for hundreds of times, so only readable text of some length is searched.
   const readable = (everything.match(/[ -~]{40,}/g) ?? []).join("\n");
   for (const sent of texts) {
     for (const form of [sent, packed(sent)]) {
       assert.match(form, /^[ -~]+$/);
-      // Any part would be too much.
+      // Even a part of a token must not be found.
       const parts = [form.slice(0, 60), form.slice(-60), form.slice(100, 160)];
       const found = parts.filter((part) => part.length >= 40 && readable.includes(part));
       assert.deepEqual(found, [], "a token was found");
@@ -137,7 +139,10 @@ test("no card number, token or private key is anywhere after wallet payments", a
 
 type Paid = { readonly texts: readonly string[]; readonly replies: readonly string[] };
 
-/** Approved, declined by the bank, rejected for each reason, and refused at once. */
+/**
+ * Makes payments that are approved, declined by the bank, rejected for each reason, and refused at
+ * once.
+ */
 async function payInEveryWay(world: World): Promise<Paid> {
   const texts: string[] = [];
   const replies: string[] = [];
@@ -176,7 +181,7 @@ function cryptogramsOf(text: string): readonly string[] {
   return [...found].map(([, value = ""]) => value);
 }
 
-/** As text and as bytes, the way files were read. */
+/** Returns a key as text and as bytes, in which files are searched. */
 function formsOf(key: KeyObject): readonly string[] {
   const pem = key.export({ type: "pkcs8", format: "pem" }).toString();
   const number = Buffer.from(key.export({ format: "jwk" }).d ?? "", "base64url");

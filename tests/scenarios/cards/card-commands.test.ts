@@ -1,4 +1,4 @@
-/** What operators do about stored cards by `gw`, in an installation with merchants in two cells. */
+/** Commands of operators on stored cards, in an installation with merchants in two cells. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
@@ -8,11 +8,11 @@ import { startWorld } from "../../support/world.ts";
 
 const world = await startWorld(endOfFile);
 const here = world.merchant();
-/** In the main cell. */
+/** This merchant is in the main cell. */
 const there = await world.stranger("there");
 const days = 86_400_000;
 
-test("keys are rotated in both cells, and cards of both can be used afterwards", async () => {
+test("keys are rotated in both cells, and cards of both cells can be used afterwards", async () => {
   const sales = [await here.preauth(), await there.preauth()];
   await world.settle();
   const [before] = await cardKeys();
@@ -31,7 +31,7 @@ test("keys are rotated in both cells, and cards of both can be used afterwards",
   assert.equal(world.bank.ledger().filter(({ kind }) => kind === "capture").length, 2);
 });
 
-test("a card that is removed with --now is destroyed by the next runs, and pays no more", async () => {
+test("a card that is removed with --now is destroyed by the next runs, and cannot pay any more", async () => {
   const cardrefid = await world.registerCard();
   const before = await countCards();
 
@@ -67,7 +67,7 @@ test("a person is erased by a card reference, or by the number on standard input
   }
 });
 
-test("a merchant's own days decide how long its card numbers are stored", async () => {
+test("a merchant's own setting decides how long its card numbers are stored", async () => {
   const short = await runGw(world, "merchant", "set", world.set.login, "--card-keep-days", "30");
   const set = await runGw(world, "merchant", "set", world.set.login, "--card-keep-days", "31");
   await world.restart();
@@ -98,7 +98,7 @@ async function cardKeys(): Promise<readonly Listed[]> {
   return keys.filter(({ purpose }) => purpose === "cards");
 }
 
-/** A card is condemned by one run and destroyed by the next. */
+/** Runs the cleaning twice: one run marks a card, and the next run destroys it. */
 async function cleanUp(): Promise<void> {
   await world.gateway.cleanUp();
   await world.gateway.cleanUp();

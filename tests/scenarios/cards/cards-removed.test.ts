@@ -1,4 +1,4 @@
-/** Registered cards that their merchant removes: references end at once, the card after them. */
+/** Registered cards that their merchant removes: references end at once, and the card later. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { until } from "../../support/until.ts";
 import { post } from "../../support/wire.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-test("an order that was refunded keeps the reference that it had, and gets no new one", async (t) => {
+test("a refunded order keeps its card reference, and gets no new one", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const [registered, other] = [await merchant.sale(), await merchant.sale()];
@@ -42,7 +42,7 @@ test("a removed card cannot be paid with, looked up, removed or registered again
   await assertRefused(merchant.rebill({ cardrefid }), 8);
   await assertRefused(merchant.cardInfo(cardrefid), 8);
   await assertRefused(merchant.register(first), 9, /the card was removed/);
-  // What began before is acknowledged as ever.
+  // A payment that began before is acknowledged as usual.
   assert.equal((await merchant.rebill(fields))["gw-order-id"], paid["gw-order-id"]);
   assert.equal((await runGw(world, "card", "remove", world.set.login, cardrefid)).code, 2);
   assert.equal(received(world, "0200"), 2);
@@ -138,7 +138,7 @@ test("the card is destroyed, unless an order with it is in doubt", async (t) => 
   assert.deepEqual(audited, [{ after: { removed: 1 } }, { after: { removed: 1 } }]);
 });
 
-/** The node's own job may be at it at the same moment. */
+/** Waits for the count, because the node's own job may run at the same time. */
 async function untilLeft(world: World, count: number): Promise<void> {
   await until(`${count} cards are left`, async () => {
     await world.gateway.cleanUp();

@@ -43,7 +43,7 @@ test("twenty registrations at the same moment give one reference", async (t) => 
   assert.equal(new Set(all.map((each) => each["card-ref-id"])).size, 1);
 });
 
-test("what cannot be registered is refused, each with its own code", async (t) => {
+test("each order that cannot be registered is refused with its own code", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   const declined = await merchant.sale({ credit_card_number: "4000004000000020" });
@@ -109,11 +109,11 @@ test("a reference that the operator removes can no longer be paid with", async (
   );
   await assertRefused(merchant.rebill({ cardrefid }), 15);
   await assertRefused(merchant.cardInfo(cardrefid), 15);
-  // What began before is acknowledged as ever.
+  // A payment that began before is acknowledged as usual.
   assert.equal((await merchant.rebill(fields))["gw-order-id"], paid["gw-order-id"]);
 });
 
-test("a removed card is not registered anew with the payment that it came from", async (t) => {
+test("a removed card is not registered again with the payment that it came from", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   const verified = await merchant.verify({ credit_card_number: "4000001000000018" });

@@ -1,4 +1,4 @@
-/** Recurrent payments: registered cards charged again, one amount or several. */
+/** Recurrent payments: registered cards are charged again, with one amount or several. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
@@ -30,7 +30,7 @@ testOnEachDialect(
   },
 );
 
-test("the network's id of the first payment goes with every later one", async (t) => {
+test("the network's id of the first payment is sent with every later one", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const first = await merchant.sale();
@@ -100,7 +100,7 @@ test("a card that is about to expire is declined when it is charged again", asyn
   assert.equal((await merchant.status(payment))["error-code"], "101");
 });
 
-test("a merchant who charges has no cardholder at hand, so 3-D Secure is skipped", async (t) => {
+test("3-D Secure is skipped for a charge by the merchant, because no cardholder is present", async (t) => {
   const world = await joinWorld(t);
   const cardrefid = await world.registerCard();
   const merchant = world.merchant("secureAlways");
@@ -127,7 +127,7 @@ test("a merchant who charges has no cardholder at hand, so 3-D Secure is skipped
   assert.equal(asked?.["tds-status"], "MethodUrlFrame");
 });
 
-test("a CVV is sent when it is given, and then it counts", async (t) => {
+test("a CVV is sent if it is given, and then decides the result", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard();
@@ -140,7 +140,7 @@ test("a CVV is sent when it is given, and then it counts", async (t) => {
   assert.equal((await merchant.status(wrong))["error-code"], "160");
 });
 
-test("who initiates and how regularly is the gate's setting, and the request's word counts more", async (t) => {
+test("the gate's setting names initiator and regularity, and the request overrides it", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard();
@@ -168,7 +168,7 @@ test("who initiates and how regularly is the gate's setting, and the request's w
   ]);
 });
 
-test("a cardholder who pays gives the CVV where a gate needs it; a merchant has none", async (t) => {
+test("a gate may require the CVV from a cardholder, and never from a merchant", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard();

@@ -1,6 +1,6 @@
 /**
- * The vault: its keys are changed while merchants pay, and its tables are out of the reach of the
- * gateway's own statements.
+ * The vault: its keys are changed while merchants pay, and the gateway's own statements cannot read
+ * its tables.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ test("keys are rotated under load: no payment fails and the old keys are gone", 
   }
 });
 
-test("a rotation that was cut short is gone on with", async (t) => {
+test("an interrupted rotation is continued", async (t) => {
   const world = await startWorld(t);
   await world.merchant().sale();
   await world.settle();
@@ -92,7 +92,7 @@ test("a rotation that was cut short is gone on with", async (t) => {
   assert.equal(cards.filter(({ destroyedAt }) => destroyedAt !== null).length, 1);
 });
 
-test("the key-encryption key is changed, and the old one opens nothing any more", async (t) => {
+test("after a change of the key-encryption key the old one decrypts nothing", async (t) => {
   const world = await startWorld(t);
   const sale = await world.merchant().sale();
   await world.settle();
@@ -115,7 +115,7 @@ test("the key-encryption key is changed, and the old one opens nothing any more"
   const ofFile = { ...world, settings: { GW_MASTER_KEY_FILE: parts[0] } };
   assert.match((await runGw(ofFile, "key", "check")).printed, /^GW_MASTER_KEY_FILE /m);
   assert.match((await runGw(world, "key", "check")).printed, /^\/.*master\.key /m);
-  // The running node has its keys open, and goes on until it is started anew.
+  // The running node has its keys in memory, and continues until it is restarted.
   const returned = await world.merchant().return(sale);
   await world.settle();
   assert.equal((await world.merchant().describe(returned)).status, "approved");
@@ -158,13 +158,13 @@ function quickly(world: World) {
 }
 
 async function listKeys(world: World): Promise<readonly Listed[]> {
-  // The command prints what its type says.
+  // The output of the command has this type.
   return (await readGw(world, "key", "list")) as Listed[];
 }
 
 type Merchant = ReturnType<World["merchant"]>;
 
-/** A sale after another at every node; the first that fails ends the test. */
+/** Pays repeatedly at every node. The first failing sale ends the test. */
 function startPaying(merchants: readonly Merchant[]) {
   const paid: Acknowledged[] = [];
   let finishing = false;
@@ -187,7 +187,7 @@ function startPaying(merchants: readonly Merchant[]) {
 
 const tables = ["vault.cards", "vault.keys", "vault.held_secrets", "vault.held_keys"];
 
-test("a node takes and returns payments, and its statements cannot read the vault", async (t) => {
+test("a node accepts and refunds payments with a login that cannot read the vault", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale();
@@ -233,7 +233,7 @@ test("a node replaces the key of pending card data and frees its space, with its
   assert.deepEqual(size, { bytes: "0" });
 });
 
-test("a login that may not make roles works all the same, and is told what to do", async (t) => {
+test("a login without the right to make roles works, with advice what to do", async (t) => {
   const url = await makeDatabaseOf(`plain_${process.pid}`);
   const world = await startWorld(t, { GW_DATABASE_URL: url });
   const merchant = world.merchant();
@@ -248,7 +248,7 @@ test("a login that may not make roles works all the same, and is told what to do
   assert.match(migrated.printed, /create role tollgate_gateway;.* grant .* to "plain_\d+"/);
 });
 
-/** A database of the operator's, whose owner has no rights beyond it. */
+/** Makes a database like an operator's, whose owner has no other rights. */
 async function makeDatabaseOf(login: string): Promise<string> {
   const url = new URL(await makeDatabase());
   const client = new pg.Client({ connectionString: url.href });

@@ -1,6 +1,6 @@
 /**
  * The client as a shop gets it: built, installed without dependencies, and used as its README
- * shows. Every example of the README runs against a gateway.
+ * shows. Every example of the README runs with a gateway.
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -37,7 +37,7 @@ const environment = {
 };
 await prepareShop();
 
-test("the package has types and ES modules, needs no other package and nothing of Node", async () => {
+test("the package has types and ES modules, and needs no other package and no module of Node", async () => {
   const manifest = JSON.parse(await readFile(join(built, "package.json"), "utf8"));
   const files = (await readdir(built)).filter((name) => name.endsWith(".js"));
 
@@ -80,7 +80,7 @@ test("the README's sale is approved", async () => {
   assert.deepEqual([stdout, stderr], ["approved\n", ""]);
 });
 
-test("the README's OAuth client takes a key file", async () => {
+test("the README's OAuth client reads a key file", async () => {
   const KEY_FILE = join(folder, "key.pem");
   const { privateKey } = makeKeyPair();
   await writeFile(KEY_FILE, privateKey.export({ format: "pem", type: "pkcs1" }));
@@ -91,7 +91,7 @@ test("the README's OAuth client takes a key file", async () => {
 });
 
 for (const framework of rowsOf(["express", "fastify"], (name) => name === "express")) {
-  test(`the README's shop with ${framework} hears the result once, and refuses a forged one`, async (t) => {
+  test(`the README's shop with ${framework} receives the result once, and refuses a forged one`, async (t) => {
     const shop = startProgram([join(folder, `${framework}.ts`)], environment);
     atEnd(t, () => shop.kill());
     const port = await until("it listens", () => /(?::|port: )(\d{4,5})/.exec(shop.output)?.[1]);
@@ -174,7 +174,7 @@ describe("the README's handler", async () => {
   }
 });
 
-/** What the script of the page fills in. */
+/** The values that the script of the page fills in. */
 const browser = {
   browserLanguage: "en",
   browserColorDepth: "24",
@@ -185,7 +185,7 @@ const browser = {
   browserScreenWidth: "1920",
 };
 
-/** A folder with the built client, the frameworks and the examples. */
+/** Makes a folder with the built client, the frameworks and the examples. */
 async function prepareShop(): Promise<void> {
   await mkdir(built, { recursive: true });
   buildClient(built);

@@ -28,7 +28,7 @@ import { isLongRun } from "../../support/series.ts";
 import { beginChallenge, beginPares } from "../../support/threeds.ts";
 import { startWalletWorld } from "../../support/wallets.ts";
 
-/** What a program prints, by the page of its example; otherwise it ends with an approval. */
+/** The output of a program, by the page of its example. Other programs print an approval. */
 // biome-ignore format: a table
 const printed: Readonly<Record<string, RegExp>> = {
   "3d-secure":                 /sale_3d_validating[\s\S]*redirect-to/,
@@ -71,13 +71,16 @@ const others: Readonly<Record<string, readonly [count: number, where: string]>> 
   "quick-start": [1, "the variables of every example"],
 };
 
-/** Commands of the operator with names of the reader's: document-commands.test.ts knows them. */
+/**
+ * Whether the code is an operator's commands with names for the reader to replace.
+ * document-commands.test.ts checks them.
+ */
 function isCommands({ text }: Fence): boolean {
   const lines = text.replaceAll("\\\n", "").split("\n");
   return lines.every((line) => /^((gw|npm) |#|$)/.test(line));
 }
 
-test("every operation has an example, and so have the guides", () => {
+test("every operation and every guide has an example", () => {
   const pages = new Set(examples.map(({ page }) => page));
 
   const missing = Object.keys(printed).filter((page) => !pages.has(page));
@@ -86,7 +89,7 @@ test("every operation has an example, and so have the guides", () => {
   for (const { fences, page } of examples) assert.equal(fences.length, 4, page);
 });
 
-test("code that is no such example is known, with where it runs or why it does not", async () => {
+test("other code in the documents is listed, with where it runs or why it does not", async () => {
   const found: Record<string, number> = {};
   // Tests of their own run the operator's guides as a whole: operating-document.long.test.ts and
   // rehearsal-document.long.test.ts.

@@ -122,7 +122,7 @@ describe("shops that drive 3-D Secure", () => {
         const visit = await visitShop(url, card);
         assert.deepEqual(visit, { passes, ends }, output());
       }
-      // Python hangs up.
+      // The Python program closes the connection.
       await post(`${url}pay`, { number: "1" }).catch(() => undefined);
       const stranger = await fetch(`${url}step?id=1%0d%0aset-cookie:%20a=b`);
       assert.deepEqual([stranger.status, stranger.headers.get("set-cookie")], [404, null]);
@@ -130,7 +130,7 @@ describe("shops that drive 3-D Secure", () => {
   }
 });
 
-test("a receiver tells a new callback from one in progress and from one it has handled", async () => {
+test("a receiver distinguishes new callbacks, callbacks in progress and handled ones", async () => {
   const table = nthOf(callbacks, "ts", 2);
   const [definition = ""] = /create table .*$/m.exec(table) ?? [];
   const program = `import pg from "pg";
@@ -158,7 +158,7 @@ await database.end();
   assert.equal(stdout.trim(), "new,in_progress,new,new,done");
 });
 
-/** A genuine callback of this order. */
+/** Makes a genuine callback of this order. */
 function signedCallback(order: Acknowledged): URLSearchParams {
   const { "gw-order-id": orderid, "merchant-order-id": client_orderid } = order;
   const text = `approved${orderid}${client_orderid}${world.set.controlKey}`;
@@ -173,17 +173,17 @@ function isJavaScript({ language }: Fence): boolean {
   return language === "js";
 }
 
-/** The example of that language, counted from the top of the page. */
+/** Returns the n-th example of a language on the page. */
 function nthOf(fences: readonly Fence[], language: Language, at: number): string {
   const own = fences.filter((fence) => fence.language === language);
   return own[at]?.text ?? assert.fail(`there is no example ${at + 1} in ${language}`);
 }
 
 let count = 0;
-/** As PHP is without a `php.ini`: what it prints ends the headers. */
+/** The settings of PHP without a `php.ini`, where printed text ends the headers. */
 const strictPhp = "-d display_errors=1 -d output_buffering=0";
 
-/** Runs until the test ends. */
+/** Starts a program that runs until the test ends. */
 async function start(
   t: TestContext,
   language: Language,
@@ -224,7 +224,7 @@ async function forge(url: string, { key, at }: { key: string; at: number }): Pro
   return (await fetch(url, { method: "POST", headers, body })).status;
 }
 
-/** What the browser tells the shop when the issuer's method has run. */
+/** The values that the browser reports to the shop after the issuer's method. */
 const browser = {
   threeDSCompInd: "Y",
   browserLanguage: "en-GB",
@@ -236,10 +236,10 @@ const browser = {
   browserScreenWidth: "1440",
 };
 
-/** A machine may be busy. */
+/** The limit is long, because the machine may be busy. */
 const patienceMs = 120_000;
 
-/** Pays, and does what each page asks of the cardholder until the shop tells the result. */
+/** Pays, and does what each page asks of the cardholder until the shop shows the result. */
 async function visitShop(url: string, number: string) {
   const passes: string[] = [];
   let { html: page, address } = await post(`${url}pay`, { number });

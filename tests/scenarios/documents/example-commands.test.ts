@@ -1,6 +1,6 @@
 /**
- * A newcomer pastes the commands of the documents into a shell, in their order: each is taken as it
- * is, with the addresses and ids of the test in place of those of `npm start`.
+ * A newcomer pastes the commands of the documents into a shell in their order. The commands are
+ * unchanged, except for the addresses and ids of the test.
  */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -19,7 +19,7 @@ const world = await startWalletWorld(endOfFile);
 const guides = async () =>
   (await Promise.all(["docs/operating.md", "docs/rehearsal.md"].map(readFences))).flat();
 
-test("operating.md, rehearsal.md: every fence says what it is, so that none is forgotten", async () => {
+test("operating.md, rehearsal.md: every code block says how it is run", async () => {
   const fences = await guides();
   const kinds = new Set(fences.map(({ language, mark }) => `${language} ${mark}`.trim()));
   const marked = [
@@ -39,7 +39,7 @@ test("operating.md, rehearsal.md: every fence says what it is, so that none is f
   );
 });
 
-test("operating.md, rehearsal.md: what a machine may not be able to run names files that exist", async () => {
+test("operating.md, rehearsal.md: commands that are not run name files that exist", async () => {
   const fences = await guides();
   const named = fences
     .filter(({ mark }) => ["systemd", "container"].includes(mark))
@@ -75,7 +75,7 @@ test("wallets: the decrypted payment data that the document shows is paid with",
   }
 });
 
-/** What the commands of a document print. */
+/** Returns the output of a document's commands. */
 async function paste(document: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-paste-"));
   atEnd(endOfFile, () => rm(folder, { recursive: true, force: true }));

@@ -30,7 +30,10 @@ import { makeInstallation } from "../../support/operator/program-copy.ts";
 import { startShell } from "../../support/programs.ts";
 
 const path = "docs/operating.md";
-/** With the change of the key-encryption key, which an operator does later in the same folder. */
+/**
+ * The commands for a change of the key-encryption key are included, which an operator runs later in
+ * the same folder.
+ */
 const fences = [...(await readFences(path)), ...(await readFences("docs/keys.md"))];
 
 test("every command of the document runs, and the sale and its return are approved", async () => {
@@ -61,7 +64,7 @@ test("every command of the document runs, and the sale and its return are approv
     "/var/log/tollgate": join(folder, "log"),
     "db.example:5432": `localhost:${databasePort}`,
     "bank.example:8583": bank.binaryHostAddress,
-    // The key of the request, for which the bank has no certificate.
+    // The request has a key of its own, for which the bank has no certificate.
     "-keyout tls/bank-client.key": "-keyout tls/requested.key",
     "https://pay.example/gw": `https://localhost:${port}/gw`,
     "https://pay.example/portal": `https://localhost:${port}/portal`,
@@ -101,7 +104,7 @@ test("every command of the document runs, and the sale and its return are approv
   assert.deepEqual(booked, ["sale 100", "reversal 100"]);
 });
 
-/** What depends on the machine, of which the document says that it may be told. */
+/** Warnings that depend on the machine, which the document announces. */
 const announced = /^warning (?:memory|time synchronisation|free disk space):/;
 
 const bankFiles = [

@@ -77,13 +77,13 @@ test("the guide is rehearsed with the sandbox bank, every page says so, and it i
   assert.match(output, /^== done/m);
 });
 
-/** What the guide announces of the machine, and the rehearsal. */
+/** Warnings about the machine and the rehearsal that the guide announces. */
 const announced = /^warning (?:memory|time synchronisation|free disk space|environment: rehearsal)/;
 
 async function choosePlaces(folder: string, installation: string) {
   const ports = await Promise.all(Array.from({ length: 10 }, findFreePort));
   const [database, own, admin, results, control, ascii, binary, iso93, directory, shop] = ports;
-  // The gateway's address is the guide's: links and certificates have it.
+  // The gateway's address is that of the guide, because URLs and certificates contain it.
   await writeFile(join(folder, ".curlrc"), `connect-to = "pay.example:443:127.0.0.1:${own}"\n`);
   const places: Places = {
     "/opt/tollgate": installation,
@@ -116,7 +116,7 @@ async function choosePlaces(folder: string, installation: string) {
   return { places, ports: { database: database ?? 0, bank } };
 }
 
-/** The parts of the document, which stand before, within and behind the guide. */
+/** Reads the parts of the document: before, within and after the guide. */
 async function readRehearsal() {
   const fences = await readFences("docs/rehearsal.md");
   const start = fences.findIndex(({ mark }) => mark === "background");
@@ -128,7 +128,7 @@ async function readRehearsal() {
   return { certificates, bank: fences.slice(start, end), shop, later };
 }
 
-/** Adds what a person does in a browser, what a service manager does, and what text tells. */
+/** Adds the steps of a person in a browser, of a service manager, and those in the text. */
 function completeFence(fence: Fence): readonly Fence[] {
   const also = (text: string): Fence => ({ language: "sh", mark: "", text });
   if (fence.text.includes("\nNODE_EXTRA_CA_CERTS=")) return [fence, also(openShop)];
@@ -173,7 +173,7 @@ async function run(
   await writeFile(join(folder, "document.sh"), script);
   const shell = startShell("document.sh", folder, settings);
   atEnd(endOfFile, () => shell.stop());
-  // The whole script takes longer than a test waits for one thing.
+  // The script takes longer than a test waits for a single condition.
   for (let begun = 0; shell.isRunning; ) {
     begun = await until("the next commands begin", () => {
       const count = shell.output.split("== fence").length;

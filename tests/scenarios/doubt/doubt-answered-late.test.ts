@@ -1,6 +1,6 @@
 /**
- * The bank's word and the operator's: an order is settled by one of them, and the other one, when
- * it comes too late, changes nothing.
+ * The bank's answer and the operator's decision: an order is settled by the first of them, and the
+ * later one changes nothing.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ const hourMs = 3_600_000;
 const answerTimeoutMs = 30_000;
 const lateAnswer = "4000004000000145";
 
-test("nobody settles an order by hand while the bank is being asked about it", async (t) => {
+test("no operator settles an order while the bank is being asked about it", async (t) => {
   const { world, merchant, line } = await startDoubtPlace(t, 2 * hourMs);
   const order = await merchant.preauth();
   await world.settle();
@@ -41,7 +41,7 @@ const answers = [
 ];
 
 for (const { says, card, as, stage, code } of answers) {
-  test(`a bank that says ${says} after an operator did changes nothing`, async (t) => {
+  test(`a bank that says ${says} after the operator's decision changes nothing`, async (t) => {
     const { world, merchant, line } = await startDoubtPlace(t, 2 * hourMs);
     const order = await merchant.preauth({ credit_card_number: card });
     await world.settle();
@@ -66,7 +66,7 @@ for (const { says, card, as, stage, code } of answers) {
   });
 }
 
-test("an approval that comes after a sale was settled as done is noted, and it stays so", async (t) => {
+test("an approval after a sale was settled as done is recorded, and the sale stays approved", async (t) => {
   const place = await startDoubtPlace(t, 2 * hourMs);
   const { world, merchant } = place;
   const order = await merchant.sale({ credit_card_number: lateAnswer });
@@ -77,7 +77,7 @@ test("an approval that comes after a sale was settled as done is noted, and it s
 
   const ran = await settleByHand(world, order, "done");
   await comeBack(place);
-  // The bank says at last that it has approved the sale, as it is asked to refund it.
+  // The bank reports its approval of the sale only when it is asked to refund it.
   await merchant.return(order);
   await world.settle();
   const status = await merchant.status(order);
@@ -91,7 +91,7 @@ test("an approval that comes after a sale was settled as done is noted, and it s
   });
 });
 
-test("an approval that comes after a sale was settled as not done is refunded", async (t) => {
+test("an approval after a sale was settled as not done is refunded", async (t) => {
   const { world, merchant, line } = await startDoubtPlace(t, 2 * hourMs);
   line.hold();
   const order = await merchant.sale();
@@ -116,7 +116,7 @@ test("an approval that comes after a sale was settled as not done is refunded", 
   assert.equal((await runGw(world, "doubt", "list")).printed, "Nothing is in doubt.\n");
 });
 
-/** Answers to requests that had timed out, by the log. */
+/** Counts the answers to timed-out requests in the log. */
 function unmatchedIn({ logged }: World): number {
   return logged.filter((line) => line.includes("acquirer.message_unmatched")).length;
 }

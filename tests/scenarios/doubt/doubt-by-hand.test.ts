@@ -1,4 +1,6 @@
-/** Doubt in the hands of an operator: `gw doubt` beside a running gateway, and what comes of it. */
+/**
+ * Doubt that an operator settles with `gw doubt` beside a running gateway, and the consequences.
+ */
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { test } from "node:test";
@@ -59,7 +61,7 @@ test("orders in doubt are listed with what the bank must be asked about", async 
   }
 });
 
-test("what is in doubt is tried again at once when an operator asks for it", async (t) => {
+test("a transaction in doubt is tried again at once when an operator asks for it", async (t) => {
   const place = await startDoubtPlace(t);
   const { world, merchant } = place;
   const orders = await leaveUnanswered(place, doubtful);
@@ -83,7 +85,7 @@ test("what is in doubt is tried again at once when an operator asks for it", asy
   }
 });
 
-test("a user of the portal has the bank asked again, about the order as the screen shows it", async (t) => {
+test("a user of the portal makes the gateway ask the bank again, about the version on the screen", async (t) => {
   const place = await startDoubtPlace(t);
   const { world, merchant } = place;
   const [order = assert.fail()] = await leaveUnanswered(place, doubtful.slice(0, 1));
@@ -109,7 +111,7 @@ test("a user of the portal has the bank asked again, about the order as the scre
   ]);
 });
 
-test("what the bank has done is approved by hand, and can be returned", async (t) => {
+test("a charge that the bank has booked is approved by hand, and can be refunded", async (t) => {
   const place = await startDoubtPlace(t, hourMs);
   const { world, merchant } = place;
   const orders = await leaveUnanswered(place, doubtful);
@@ -140,7 +142,7 @@ test("what the bank has done is approved by hand, and can be returned", async (t
   }
 });
 
-test("what the bank has not done ends in an error, and may be asked for again", async (t) => {
+test("a charge that the bank has not booked ends in an error, and may be requested again", async (t) => {
   // Each of them takes an hour, and the world is behind until the last.
   const place = await startDoubtPlace(t, (doubtful.length + 1) * hourMs);
   const { world, merchant } = place;
@@ -164,7 +166,7 @@ test("what the bank has not done ends in an error, and may be asked for again", 
   }
 });
 
-test("what an operator cannot mean is refused with a sentence", async (t) => {
+test("an impossible decision of an operator is refused with a reason", async (t) => {
   const { world, merchant } = await startDoubtPlace(t);
   const order = await merchant.sale();
   await world.settle();
@@ -186,7 +188,8 @@ test("what an operator cannot mean is refused with a sentence", async (t) => {
     [["ask", id, "--why", "  "],                  /^Neither the reason nor the name can be empty\.$/],
     [["ask", id, "--why", "x", "--by", ""],       /^Neither the reason nor the name can be empty\.$/],
   ];
-  // One after the other: commands at the same time would each load the sources in a thread.
+  // The commands run one after the other, because each parallel command would load the sources in a
+  // thread.
   for (const [words, sentence] of wrong) {
     const { code, complaint } = await runGw(world, "doubt", ...words);
     assert.match(complaint.trim(), sentence, words.join(" "));

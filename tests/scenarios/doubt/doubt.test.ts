@@ -1,7 +1,7 @@
 /**
- * Doubt: the bank may have booked the sale or not. It is never settled by a timer. Where the host
- * can be asked, an approval that it knows of counts; else the charge is reversed until the bank has
- * answered, and the cardholder ends with nothing taken.
+ * Doubt: the bank may have booked the sale or not. A timer never settles it. If the host can be
+ * asked, an approval that it knows counts. Otherwise the charge is reversed until the bank has
+ * answered, and nothing is charged.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -146,7 +146,7 @@ testOnAllDialects(
 
     await world.restart();
     const doubtful = await merchant.status(sale);
-    // The next try falls due while the host is still away.
+    // The next attempt is due while the host is still down.
     world.clock.advance(300_000);
     await world.startHost();
     await world.settle();
@@ -158,7 +158,7 @@ testOnAllDialects(
   },
 );
 
-test("while the reversal is not answered the order stays in doubt, however long that takes", async (t) => {
+test("the order stays in doubt as long as its reversal is not answered", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: cards.noAnswer });
@@ -168,7 +168,7 @@ test("while the reversal is not answered the order stays in doubt, however long 
   await giveUp(world);
   for (let day = 0; day < 3; day += 1) await world.pass(24 * 3_600_000);
   const doubtful = await merchant.status(sale);
-  // The next try falls due while the host is still away.
+  // The next attempt is due while the host is still down.
   world.clock.advance(300_000);
   await world.startHost();
   await world.settle();

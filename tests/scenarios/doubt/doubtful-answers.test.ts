@@ -1,7 +1,8 @@
 /**
- * Answers that say a request may yet be done (09, 68, 94). To a charge they are a decline for the
- * merchant, with a reversal owed behind it; to a capture or a return they are no answer at all. Nor
- * is a refusal of its repeat, for what the repeat is: the first message may have been carried out.
+ * Response codes that say that a request may still be carried out (09, 68, 94). For a charge they
+ * are a decline for the merchant, followed by a reversal. For a capture or a return they are no
+ * answer, and neither is a refusal of its repeat as a duplicate, because the first message may have
+ * been carried out.
  */
 import assert from "node:assert/strict";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
@@ -165,7 +166,7 @@ for (const [asked, code] of [
     async (_t, { through, inquires, mti, code: named }) => {
       const merchant = world.merchant(through);
       const [done, undone] = [await begin(merchant), await begin(merchant)];
-      // Refused by a host in trouble, which has not done it.
+      // The host refuses because of a fault, and has not carried it out.
       await world.bank.setSwitches({ followUpCode: "96" });
       await ask(merchant, undone);
       await world.settle();
@@ -212,7 +213,7 @@ for (const [asked, code] of [
     return order;
   }
 
-  /** Answers the order's reference. */
+  /** Returns the order's reference. */
   async function ask(merchant: Merchant, order: Acknowledged): Promise<string> {
     await merchant[asked](order, { amount: "4.00" });
     const { "processor-rrn": reference = "" } = await merchant.status(order);

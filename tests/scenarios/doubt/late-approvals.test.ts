@@ -1,6 +1,7 @@
 /**
- * Approvals that come after the order has gone on to another amount, or while the database is away.
- * Each is money taken: it is reversed until that is proved, also when nodes and hosts end between.
+ * Approvals that arrive after the order has continued with another amount, or while the database is
+ * unreachable. Each has charged money, so it is reversed until the reversal is confirmed, even if
+ * nodes and hosts restart in between.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +18,7 @@ const [ascii = assert.fail()] = dialects;
 const answerTimeoutMs = 30_000;
 const longestGapMs = 300_000;
 
-/** Two amounts are sent, neither is answered; the first is proved not to be charged. */
+/** Sends two amounts without an answer. The first is proved not to be charged. */
 async function sendTwoAmounts({ through, inquires, mti }: Dialect) {
   const merchant = world.merchant(through);
   const cardrefid = await world.registerCard();
@@ -61,7 +62,7 @@ testOnEachDialect(
     assert.equal(approved["charged-amount"], "5.00");
     assert.match(listed, new RegExp(`"10.00 USD".*${first}.*"refused":"${dialect.code("96")}"`));
     assert.deepEqual(bookedFor(world, { "processor-rrn": first }), ["sale 1000", "reversal 1000"]);
-    // It does not wait for the reversal, which is about another charge.
+    // The return does not wait for the reversal, which concerns another charge.
     assert.equal(returned["order-stage"], "reversal_approved");
     const part = ["sale 500", "reversal 200"];
     assert.deepEqual(bookedFor(world, { "processor-rrn": second }), part);
@@ -90,7 +91,7 @@ testOnEachDialect(
   },
 );
 
-test("an operator settles the reversal of an earlier amount with the bank's word", async () => {
+test("an operator settles the reversal of an earlier amount as the bank confirms", async () => {
   const { merchant, payment, first } = await sendTwoAmounts(ascii);
   await world.bank.setSwitches({ approveLate: false, reversalCode: "12" });
   await world.settle();
@@ -106,7 +107,7 @@ test("an operator settles the reversal of an earlier amount with the bank's word
   assert.deepEqual(bookedFor(world, { "processor-rrn": first }), ["sale 1000", "reversal 1000"]);
 });
 
-test("an approval that comes while the database is away is kept until it is stored", async () => {
+test("an approval that arrives while the database is unreachable is kept until it is stored", async () => {
   const { merchant, payment, first } = await sendTwoAmounts(ascii);
   const delays = () => world.logged.filter((line) => line.includes("late_approval_delayed")).length;
   const before = delays();
@@ -126,7 +127,7 @@ test("an approval that comes while the database is away is kept until it is stor
   assert.deepEqual(bookedFor(world, { "processor-rrn": first }), ["sale 1000", "reversal 1000"]);
 });
 
-test("a late approval finds its order though the database has lost the latest blocks of ids", async () => {
+test("a late approval finds its order, although the database has lost the latest blocks of ids", async () => {
   const merchant = world.merchant();
   const sale = async () => {
     const sold = await merchant.sale();
@@ -136,7 +137,7 @@ test("a late approval finds its order though the database has lost the latest bl
   };
   await world.bank.setSwitches({ approveLate: true });
   const charges = [await sale(), await sale(), await sale()] as const;
-  // Orders that are filtered have no sequence number: they are most of those that are searched.
+  // Filtered orders have no sequence number. They are most of the orders that are searched.
   await readGw(world, "list", "add", "block", "email-domain", "blocked.example");
   await until("the node knows the entry", async () => {
     const metrics = await (await fetch(`${world.gateway.url}/metrics`)).text();

@@ -1,6 +1,6 @@
 /**
- * An outage with full queues: hundreds of sales, captures and returns in doubt at once, more than
- * a node takes up in one go, for hours. When the host is back all of them are settled, in order.
+ * An outage with full queues: hundreds of sales, captures and returns are in doubt for hours, more
+ * than a node claims at once. After the host returns, all of them are settled in order.
  */
 import assert from "node:assert/strict";
 import type { LoggedMessage } from "@tollgate/sandbox-bank";
@@ -10,7 +10,7 @@ import type { Acknowledged } from "../../support/merchant.ts";
 import { joinWorld } from "../../support/shared-world.ts";
 import type { World } from "../../support/world.ts";
 
-/** On one dialect more orders than a node takes up in one go, on the others a few. */
+/** One dialect has more orders than a node claims at once, the others a few. */
 const waveOf = ({ through }: Dialect) => (through === "plain" ? 100 : 12);
 const claimBatch = 256;
 const hourMs = 3_600_000;
@@ -109,7 +109,7 @@ async function ask(
   return orders;
 }
 
-/** The bank does all of it and says nothing; then it is gone. */
+/** Makes the bank carry out all requests without an answer, and then stops it. */
 async function leaveInDoubt(
   { world, merchant, wave }: Course,
   mti: string,
@@ -123,7 +123,7 @@ async function leaveInDoubt(
     assert.match(stage, /_processing$/);
     await world.bank.waitForMessage({ mti, reference });
   }
-  // As many as may be in flight at once are, and one more is told to come again.
+  // The maximum number of orders is in flight, and one more is refused for now.
   await assert.rejects(merchant.sale(), { httpStatus: 503 });
   await world.bank.setSwitches({ hostDown: true, lostAnswerShare: 0 });
   await world.linksDown();
@@ -131,7 +131,10 @@ async function leaveInDoubt(
   return orders;
 }
 
-/** The host is back when everything is due: the longest gap between two tries is over. */
+/**
+ * Starts the host again when everything is due, because the longest gap between two attempts is
+ * over.
+ */
 async function comeBack(world: World): Promise<void> {
   world.clock.advance(longestGapMs);
   await world.startHost();
@@ -157,9 +160,8 @@ const followUps: ReadonlySet<string> = new Set(["0220", "0221", "0400", "0401"])
 const advices: ReadonlySet<string> = new Set(["0420", "0421"]);
 
 /**
- * What the gateway may say to a bank, judged by the bank's own log: about one charge one thing
- * after the other, and under one trace number always the same. The log must not be longer than the
- * trace numbers last.
+ * Checks the messages to a bank in the bank's own log: one message at a time about one charge, and
+ * the same content under one trace number. The log must not be longer than the trace numbers last.
  */
 function assertExchangesOrderly(messages: readonly LoggedMessage[]): void {
   const about = messages.filter(({ fields }) => fields["37"] !== undefined).map(inWordsOf1987);
@@ -168,14 +170,17 @@ function assertExchangesOrderly(messages: readonly LoggedMessage[]): void {
   assertSameContent(about.filter(({ direction }) => direction === "received"));
 }
 
-/** In 1993 a return is a reversal advice too, because the customer cancels. */
+/**
+ * Translates a message into the types of 1987. In 1993 a return is a reversal advice too, because
+ * the customer cancels.
+ */
 function inWordsOf1987(message: LoggedMessage): LoggedMessage {
   const { mti, fields } = message;
   const isReturn = mti.startsWith("142") && fields["25"] === "4000";
   return { ...message, mti: isReturn ? `040${mti[3]}` : `0${mti.slice(1)}` };
 }
 
-/** A capture or a return leaves only when what came before it is answered. */
+/** Asserts that a capture or a return is sent only after the previous message was answered. */
 function assertOneAfterTheOther(messages: readonly LoggedMessage[], reference: string): void {
   const answered = new Set<string | undefined>();
   let latest: string | undefined;
@@ -191,7 +196,10 @@ function assertOneAfterTheOther(messages: readonly LoggedMessage[], reference: s
   }
 }
 
-/** A repeat says what the first said, but for its type; only an advice tells the time anew. */
+/**
+ * Asserts that a repeat equals the first message except for its type, and for the time of an
+ * advice.
+ */
 function assertSameContent(received: readonly LoggedMessage[]): void {
   const byTrace = Map.groupBy(received, ({ fields }) => fields["11"]);
   for (const [trace, same] of byTrace) {

@@ -1,7 +1,6 @@
 /**
- * A reversal that the host refuses is no reversal: the charge may stand. The order stays in doubt,
- * the operator is alerted, and nothing ends it but the host's 00, a confirmed "not found", or an
- * operator.
+ * A reversal that the host refuses: the charge may stand. The order stays in doubt, the operator is
+ * alerted, and only the host's 00, a confirmed "not found" or an operator ends the doubt.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,7 +20,10 @@ const cards = {
   byAmount: "4000004000000202",
 };
 
-/** The share of lost answers makes a charge that the host books and does not answer. */
+/**
+ * Leaves an order in doubt. The share of lost answers makes a charge that the host books and does
+ * not answer.
+ */
 async function leaveInDoubt(through: string, fields: object = {}) {
   const merchant = world.merchant(through);
   await world.bank.setSwitches({ lostAnswerShare: 1 });
@@ -102,7 +104,7 @@ testOnEachDialect(
   },
 );
 
-test("25 counts when a repeat gets it again, not before every answer would be lost", async () => {
+test("response code 25 counts only if a repeat gets it after all earlier answers have timed out", async () => {
   const { merchant, sale, reference } = await leaveInDoubt("plain");
   await world.bank.setSwitches({ reversalCode: "25" });
   await world.pass(answerTimeoutMs);
@@ -111,7 +113,7 @@ test("25 counts when a repeat gets it again, not before every answer would be lo
   await readGw(world, "doubt", "ask", order, "--why", "impatience");
   await world.settle();
   const early = await merchant.status(sale);
-  // The charge was booked: the host has only not found it yet.
+  // The charge was booked, and the host has not found it yet.
   await world.bank.setSwitches({ reversalCode: null });
   await world.restart();
   await world.settle();
@@ -124,7 +126,7 @@ test("25 counts when a repeat gets it again, not before every answer would be lo
   assert.deepEqual(bookedFor(world, settled), ["sale 1015", "reversal 1015"]);
 });
 
-test("25 twice, with a restart between them, proves that there is no charge", async () => {
+test("two response codes 25, with a restart between them, prove that there is no charge", async () => {
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: cards.noAnswerNotBooked });
   const { "processor-rrn": reference = "" } = await merchant.status(sale);
@@ -144,7 +146,7 @@ test("25 twice, with a restart between them, proves that there is no charge", as
   assert.ok(sent(reference, "0421") >= 1);
 });
 
-test("another answer between two of 25 makes the first one worth nothing", async () => {
+test("another answer between two response codes 25 voids the first one", async () => {
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: cards.noAnswerNotBooked });
   const { "processor-rrn": reference = "" } = await merchant.status(sale);
@@ -162,7 +164,7 @@ test("another answer between two of 25 makes the first one worth nothing", async
   assert.equal(settled["order-stage"], "sale_error");
 });
 
-test("25 from a host that an inquiry finds the charge at proves nothing", async () => {
+test("response code 25 proves nothing if an inquiry finds the charge", async () => {
   const { merchant, sale, reference } = await refusePartialApproval("binary", "25");
   for (let tries = 0; tries < 3; tries += 1) await world.pass(longestGapMs);
   const doubtful = await merchant.status(sale);
@@ -196,7 +198,7 @@ testOnEachDialect(
 
     assert.equal(doubtful["order-stage"], "sale_unknown");
     assert.deepEqual(bookedFor(world, { "processor-rrn": first }), ["sale 1000", "reversal 1000"]);
-    // The order's own time had passed: the next amount is not charged hours later.
+    // The order's own time has passed, so the next amount is not charged hours later.
     assert.equal(settled["order-stage"], "sale_declined");
   },
 );

@@ -1,4 +1,4 @@
-/** What an operator meets with `gw backup` and `gw restore`, and what an attacker would try. */
+/** `gw backup` and `gw restore` for an operator, and attempts of an attacker. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ const settings = {
 };
 const refused = 2;
 
-test("a backup that was never made is reported, and one that was made is not", async () => {
+test("a missing backup is reported, and an existing one is not", async () => {
   const strict = { ...world, settings: { GW_BACKUP_AGE_MAX_H: "26" } };
 
   const never = await runGw(strict, "doctor");
@@ -42,7 +42,7 @@ test("a backup that was never made is reported, and one that was made is not", a
   assert.ok(!bytes.includes(world.set.login), "it can be read");
 });
 
-test("a disk that is full leaves no backup, neither a file nor a record", async () => {
+test("a full disk leaves neither a file nor a record of a backup", async () => {
   const folder = await makeFolder(endOfFile);
   const before = await countBackups();
 
@@ -90,7 +90,7 @@ testInLongRun(
   },
 );
 
-test("a backup is refused with a wrong key and in a database with rows; standard input will do", async () => {
+test("a restore is refused with a wrong key and into a database with rows, and reads standard input", async () => {
   await world.merchant().sale();
   await world.settle();
   const folder = await makeFolder(endOfFile);
@@ -150,7 +150,7 @@ async function countBackups(): Promise<number> {
   return (await world.installation.database.query("select from backups")).length;
 }
 
-/** In a process of its own, with what a shell does around it. */
+/** Runs a line of shell in a separate process. */
 async function runShell(line: string, folder: string, own: NodeJS.ProcessEnv = {}) {
   const env = {
     ...cleanEnvironment(),

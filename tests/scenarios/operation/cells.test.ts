@@ -1,4 +1,4 @@
-/** Two cells on two servers: one of them goes away, and only its own merchants notice. */
+/** Two cells on two servers: one of them stops, and only its own merchants are affected. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { startOwnServer } from "../../support/databases/database-server.ts";
 import { runGw } from "../../support/programs.ts";
 import { startWorld } from "../../support/world.ts";
 
-test("a cell whose server is gone costs its own merchants only", async (t) => {
+test("a cell without its server affects only its own merchants", async (t) => {
   const server = await startOwnServer(t);
   const world = await startWorld(t, {
     GW_ACCEPT_RETRY_S: "0.2",
@@ -19,7 +19,7 @@ test("a cell whose server is gone costs its own merchants only", async (t) => {
   assert.equal(added.code, 0, added.complaint);
   const far = await world.stranger("far-shop", "far");
   const near = world.merchant();
-  // Declined: at the end the books of the bank are compared with the cells that are left.
+  // This sale is declined, because the books are compared at the end with the remaining cells.
   const before = await far.sale({ credit_card_number: "4000004000000020" });
   await near.sale();
   await world.settle();

@@ -1,7 +1,7 @@
 /**
- * Every command of `gw`, by its row in the table of rights: what changes something leaves an entry
- * in the audit, what only looks needs no key and no right to the vault, and each role runs what it
- * may and nothing else.
+ * Every command of `gw`, by its row in the table of rights: a command that changes something leaves
+ * an entry in the audit, a command that only reads needs neither a key nor a right to the vault,
+ * and each role can run exactly the commands of its rights.
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
@@ -59,7 +59,7 @@ const ends: readonly (readonly [words: string, code: number])[] = [
   ["no-such-command",                  2],
 ];
 
-test("a command that is refused, or that is none, ends with 2", async () => {
+test("a refused command and an unknown command end with 2", async () => {
   for (const [words, code] of ends) {
     const ran = await runGw(world, ...words.split(" "));
 
@@ -82,7 +82,7 @@ test("each role runs the commands of its rights; any other ends with 3 and an en
     assert.ok(example !== undefined, `no command needs ${right}`);
     const as = { ...world, settings: { GW_USER: userOf(role) } };
     if (isAllowed && !table.looking.includes(example)) continue;
-    // One command of each role that it may run and one that it may not; the long run tries all.
+    // The short run tests one permitted and one refused command of each role.
     if (!isLongRun && seen.has(`${role} ${isAllowed}`)) continue;
     seen.add(`${role} ${isAllowed}`);
     const ran = await table.runExample(as, example, values);
@@ -99,7 +99,7 @@ test("each role runs the commands of its rights; any other ends with 3 and an en
   );
 });
 
-test("whoever looks has neither the key-encryption key nor a login that reads the vault", async () => {
+test("commands that only read have neither the key-encryption key nor a login that reads the vault", async () => {
   const onlyLooks = await makeLogin();
   const settings = {
     GW_ENV: "production",
@@ -124,9 +124,9 @@ test("whoever looks has neither the key-encryption key nor a login that reads th
   assert.equal(changes.code, 2);
 });
 
-test("every command that changes something leaves an entry by its name, also when it is refused half way", async () => {
+test("every command that changes something leaves an entry with its name, even if it is refused halfway", async () => {
   const names = new Set(table.changing.map(({ path }) => nameOf(path)));
-  // No node has to be waited for, and no host answers.
+  // The settings avoid waiting for nodes, and for hosts that do not answer.
   const settings = { GW_KEY_GRACE_S: "0", GW_ACQUIRER_ANSWER_TIMEOUT_S: "0.2" };
   for (const example of table.changing) {
     const isRecorded = table.commandsOf("record").includes(example.path);
@@ -138,7 +138,7 @@ test("every command that changes something leaves an entry by its name, also whe
     if (example.isRefused !== true) assert.equal(ran.code, 0, `${example.path}: ${ran.complaint}`);
     const fresh = (await readEntries()).slice(before);
     const actions = fresh.map(({ action }) => action.replace(/ ended$/, ""));
-    // A file leaves the entries of the commands that do the same.
+    // A file leaves the audit entries of the corresponding commands.
     const isFile = example.path === "apply";
     const hasItsName = actions.includes(nameOf(example.path));
     assert.equal(hasItsName, !isFile, `gw ${example.path} left ${actions}`);
@@ -158,12 +158,12 @@ test("every command that changes something leaves an entry by its name, also whe
   }
 });
 
-/** Without the option that the example is of. */
+/** Returns the name of the command without the option of the example. */
 function nameOf(path: string): string {
   return path.replace(/ --.*/, "");
 }
 
-/** A member of the nodes' role, which may read nothing of the vault. */
+/** Makes a login of the nodes' role, which cannot read the vault. */
 async function makeLogin(): Promise<string> {
   const { database, databaseUrl } = world.installation;
   const name = `only_looks_${process.pid}`;

@@ -1,4 +1,4 @@
-/** `gw doctor`: every check fires on the fault that it is for, and says what to do. */
+/** `gw doctor`: every check reports the fault that it is for, with advice. */
 import assert from "node:assert/strict";
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,11 +19,11 @@ const { query } = installation.database;
 const look = makeLook(installation);
 const production = { environment: "production", baseUrl: "https://pay.example" } as const;
 
-test("a sound installation has warnings at most, and every check has its line", async () => {
+test("a sound installation has no problems, and every check prints its line", async () => {
   const { printed, code } = await runGw(world, "doctor", "--json");
   const found: readonly Record<string, unknown>[] = JSON.parse(printed);
 
-  // The server of tests does not wait for the disk, and says so.
+  // The server of the tests does not wait for the disk, and the doctor reports that.
   const unsound = found.filter(({ troubles }) => Array.isArray(troubles) && troubles.length > 0);
   const unsafe = unsound.filter(({ check }) => check === "durability");
   assert.deepEqual(unsound, unsafe);
@@ -44,7 +44,7 @@ test("the documentation lists every check", async () => {
   for (const { row } of listChecks()) assert.ok(page.includes(row), row);
 });
 
-test("a file of IP countries that cannot be used is trouble, and a rule without data a warning", async () => {
+test("an unusable file of IP countries is a problem, and a rule without data a warning", async () => {
   const { query } = installation.database;
   await query(
     `insert into screening_rules (kind, parameters, action)
@@ -59,7 +59,7 @@ test("a file of IP countries that cannot be used is trouble, and a rule without 
   assert.equal(await look("screening"), "IP country file: none");
 });
 
-test("the certificate that the database server presents is told when it ends soon", async (t) => {
+test("a database server's certificate that expires soon is reported", async (t) => {
   const port = await findFreePort();
   const authority = await makeAuthority("Database CA");
   const server = await startExternalServer(t, port, await authority.issue("db.example", 10));
@@ -72,7 +72,7 @@ test("the certificate that the database server presents is told when it ends soo
   assert.match(plain, /takes writes$/);
 });
 
-test("trouble ends with code 1, and what keeps the doctor from looking with 2", async () => {
+test("the doctor ends with 1 after a problem, and with 2 if it cannot check", async () => {
   const full = await runGw({ ...world, settings: { GW_DISK_FREE_MIB: "999999999" } }, "doctor");
   const blind = await runGw({ ...world, settings: { GW_PORT: "http" } }, "doctor");
 
@@ -106,7 +106,7 @@ test("a shell without the settings of the installation gets a refusal, and neith
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("a file of additional authorities that the service cannot use is told", async () => {
+test("a file of additional authorities that the service cannot use is reported", async () => {
   const authority = await makeAuthority("Root");
   const [file, empty] = [join(dataDir, "authorities.pem"), join(dataDir, "no-authority.pem")];
   await writeFile(file, authority.ca, { mode: 0o600 });
@@ -127,7 +127,7 @@ test("a file of additional authorities that the service cannot use is told", asy
   assert.match(await lookWith(join(dataDir, "absent.pem")), unusable);
 });
 
-test("settings that endanger a production gateway", async () => {
+test("settings that endanger a production gateway are reported", async () => {
   const open = { ...production, host: "0.0.0.0" };
 
   // biome-ignore format: a table
@@ -164,7 +164,7 @@ test("settings that endanger a production gateway", async () => {
     assert.match(await look(check, { config }), said, check);
 });
 
-test("a variable that is nearly a setting is named with the setting", async () => {
+test("a variable that resembles a setting is reported with that setting", async () => {
   const settings = { GW_PROT: "8080", GW_MISSPELT_WHOLLY: "1" };
   const { printed } = await runGw({ ...world, settings }, "doctor");
 
@@ -173,7 +173,7 @@ test("a variable that is nearly a setting is named with the setting", async () =
   assert.match(printed, /GW_MISSPELT_WHOLLY is no setting: see `gw config`/);
 });
 
-test("files that others can read or that end soon", async (t) => {
+test("files that others can read or that expire soon are reported", async (t) => {
   const authority = await makeAuthority("Root");
   const soon = await writeIdentity(t, dataDir, "soon", await authority.issue("a", 9));
   const over = await writeIdentity(t, dataDir, "over", await authority.issue("b", -1));
@@ -214,7 +214,7 @@ test("files that others can read or that end soon", async (t) => {
   assert.match(await look("key", { config: key }), /trouble Others can read it: chmod 600/);
 });
 
-test("servers that are away, connections without encryption, a crash that loses orders", async () => {
+test("unreachable servers, unencrypted connections and a database that may lose orders are reported", async () => {
   const url = new URL(installation.databaseUrl);
   const two = installation.databaseUrl.replace(url.host, `${url.host},127.0.0.1:1`);
 
@@ -271,7 +271,7 @@ test("production refuses plain links and an audit without outside heads, unless 
   }
 });
 
-test("rights that no role of the gateway should have", async () => {
+test("rights that no role of the gateway should have are reported", async () => {
   const role = "tollgate_gateway";
   await query("grant create on schema public to public");
   await query(`grant update on audit to ${role}`);
@@ -286,7 +286,7 @@ test("rights that no role of the gateway should have", async () => {
   assert.doesNotMatch(await look("audit rights"), /trouble/);
 });
 
-test("keys and entries that nobody has looked after", async () => {
+test("neglected keys and entries are reported", async () => {
   await query(`insert into vault.wallet_keys (merchant_id, wallet, sealed, public_key, expires_at)
     values (1, 'walleta', '', '', now() + interval '3 days')`);
   await query(`insert into gate_zone_keys
@@ -340,7 +340,7 @@ test("keys that are older than their cryptoperiod are named, with what replaces 
   assert.doesNotMatch(unlimited, /key cards is/);
 });
 
-test("a directory server with a plain address is trouble", async () => {
+test("a directory server without TLS is a problem", async () => {
   await query(`insert into directory_servers (name, settings)
     select 'plain', settings - 'sandbox' || '{"url": "http://ds.example/"}' from directory_servers limit 1`);
 
@@ -351,7 +351,7 @@ test("a directory server with a plain address is trouble", async () => {
   assert.match(found, /GW_RESULTS_URL is not set/);
 });
 
-test("orders in doubt and callbacks that nobody takes", async () => {
+test("orders in doubt and callbacks that are not accepted are reported", async () => {
   const order = await world.merchant().sale({ credit_card_number: noAnswer });
   await world.bank.waitForMessage({ mti: "0200" });
   await world.bank.setSwitches({ hostDown: true });
@@ -379,13 +379,13 @@ test("orders in doubt and callbacks that nobody takes", async () => {
   assert.match(long, /trouble One has been so for longer than GW_DOUBT_ALARM_S/);
   assert.match(callbacks, /trouble 1 should have been sent five minutes ago/);
   assert.match(callbacks, /warning shop\.example has failed 3 times or more/);
-  // The portal's home counts it too.
+  // The home screen of the portal counts it too.
   assert.match(failedOnce, /failed once or more and tried again: 1; receivers .*more: none\n/);
   assert.doesNotMatch(failedOnce, /warning/);
   assert.doesNotMatch(callbacks, /word/);
 });
 
-test("a Node that is not the repository's is trouble in production", async () => {
+test("a Node that is not the pinned one is a problem in production", async () => {
   const { execPath } = process;
   const good = await look("node", { config: production });
   process.execPath = "/bin/sh";
@@ -396,7 +396,7 @@ test("a Node that is not the repository's is trouble in production", async () =>
   assert.match(found, /\ntrouble \/\S+sh is not the Node of tools\/node-checksums\.json/);
 });
 
-test("a clock that nothing synchronises is told, where the system can tell", async () => {
+test("a clock that is not synchronised is reported, where the system knows", async () => {
   const folder = join(dataDir, "programs");
   await mkdir(folder);
   await writeFile(join(folder, "timedatectl"), "#!/bin/sh\necho no\n", { mode: 0o755 });

@@ -1,6 +1,6 @@
 /**
- * Migrations in production: only `gw migrate` applies them, and it says first what it will do. A
- * gateway of an older version goes on beside a schema that only grew.
+ * Migrations in production: only `gw migrate` applies them, and it first prints its plan. A gateway
+ * of an older version continues with a schema that has only additions.
  */
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
@@ -30,7 +30,7 @@ test("in production the schema changes by `gw migrate` alone, after it was appro
   }
   assert.equal(plan.code, 0, plan.output);
   assert.match(plan.output, /schema\/main\.sql +yes .*Nothing was changed: \d+ to apply/s);
-  // On an empty database there are none.
+  // An empty database has no running nodes.
   assert.doesNotMatch(plan.output, /running nodes|must be stopped/);
   assert.deepEqual([unasked.code, applied.code, again.code, late.code], [2, 0, 0, 0]);
   assert.match(unasked.output, /--yes/);
@@ -39,13 +39,13 @@ test("in production the schema changes by `gw migrate` alone, after it was appro
   assert.equal(audited.output.match(/"schema\/main\.sql"/g)?.length, 1, audited.output);
 });
 
-test("a gateway goes on, and starts, beside the schema of a newer version that only grew", async (t) => {
+test("a gateway runs and starts with the schema of a newer version that has only additions", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   const { query } = world.installation.database;
   const before = await merchant.sale();
 
-  // What the next version's migration does, while this gateway runs.
+  // The statements of the next version's migration, while this gateway runs.
   await query("alter table orders add column next_version text not null default ''");
   await query("alter table merchants add column next_version text");
   await query("create index concurrently orders_next on orders (next_version)");
@@ -64,7 +64,7 @@ test("a gateway goes on, and starts, beside the schema of a newer version that o
   assert.equal((await merchant.status(before))["transaction-type"], "reversal");
 });
 
-test("a rehearsal marks its database, and takes gates to a sandbox bank alone", async (t) => {
+test("a rehearsal marks its database, and accepts only gates to a sandbox bank", async (t) => {
   const production = await makeProduction(t);
   const rehearsal = { ...production, GW_REHEARSAL: "on" };
   const gate = [
@@ -92,7 +92,7 @@ test("a rehearsal marks its database, and takes gates to a sandbox bank alone", 
   }
 });
 
-test("a backup is restored where GW_REHEARSAL is as it was, and elsewhere the database stays empty", async (t) => {
+test("a backup is restored only with the same GW_REHEARSAL, and otherwise the database stays empty", async (t) => {
   const own = await makeProduction(t);
   const production = { ...own, GW_REHEARSAL: "off" };
   const rehearsal = { ...own, GW_REHEARSAL: "on" };
@@ -119,7 +119,7 @@ test("a backup is restored where GW_REHEARSAL is as it was, and elsewhere the da
   }
 });
 
-test("a command that looks at a restore without its rights says what to do, which works", async (t) => {
+test("a command without the rights to read a restore gives advice that works", async (t) => {
   const settings = await makeProduction(t);
   const words = await backUp(settings);
   const place = { ...settings, GW_DATABASE_URL: await makeDatabase() };
@@ -144,7 +144,7 @@ test("a command that looks at a restore without its rights says what to do, whic
   assert.match(after.output, /^hold +restored from the backup/m);
 });
 
-/** A new installation, and the words with which `gw restore` takes its backup. */
+/** Makes a new installation and its backup, and returns the words of `gw restore` for it. */
 async function backUp(settings: Settings): Promise<readonly string[]> {
   const folder = await mkdtemp(join(settings.GW_DATA_DIR, "../backup-"));
   const identity = join(folder, "identity");

@@ -1,6 +1,6 @@
 /**
- * Orders whose node went silent, stages that last too long, and messages of two nodes that cross:
- * a node that stalls, an operator who settles, an answer that comes late.
+ * Orders whose node went silent, stages that last too long, and crossing messages of two nodes: a
+ * node that stalls, an operator who settles, an answer that arrives late.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,8 +12,8 @@ import { startWorld, type World } from "../../support/world.ts";
 const leaseMs = 45_000;
 
 /**
- * The nodes look for due orders now and then: one that does not look for ten seconds concludes that
- * it was paused. Returns how many orders they claimed.
+ * Moves the clock in steps in which nodes look for due orders: a node that does not look for ten
+ * seconds concludes that it was paused. Returns how many orders they claimed.
  */
 async function passTime(
   { clock }: World,
@@ -29,7 +29,7 @@ async function passTime(
   return claimed;
 }
 
-test("another node takes over an order whose node went silent, and never charges it again", async (t) => {
+test("another node claims an order whose node went silent, and never charges it again", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: "4000004000000129" });
@@ -37,7 +37,7 @@ test("another node takes over an order whose node went silent, and never charges
   const other = await world.otherNode("other");
 
   const early = await other.claimDue();
-  // The first node's own clock stands still for this order: it is as good as dead.
+  // The first node's clock stands still for this order, as if the node were dead.
   await makeSilent(world);
   assert.equal(await passTime(world, [other], leaseMs - 30_001), 1);
   await other.settle();
@@ -50,7 +50,7 @@ test("another node takes over an order whose node went silent, and never charges
   assert.equal(net(world), 0n);
 });
 
-test("two nodes that look at the same moment do not both take the same order", async (t) => {
+test("two nodes that look at the same time do not both claim an order", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: "4000004000000129" });
@@ -67,7 +67,7 @@ test("two nodes that look at the same moment do not both take the same order", a
   assert.equal((await merchant.status(sale)).status, "error");
 });
 
-test("a node leaves an order whose stage has expired while another node has it in flight", async (t) => {
+test("a node does not touch an expired order that another node has in flight", async (t) => {
   const world = await startWorld(t, { GW_PROCESSING_DEADLINE_S: "20" });
   const merchant = world.merchant();
   const sale = await merchant.sale({ credit_card_number: "4000004000000129" });
@@ -86,7 +86,7 @@ test("a node leaves an order whose stage has expired while another node has it i
   assert.equal((await merchant.status(sale)).status, "error");
 });
 
-test("a change of which no notice came counts at the next reading", async (t) => {
+test("a change without a notification takes effect at the next reading", async (t) => {
   const world = await startWorld(t, { GW_RELOAD_EVERY_S: "0.05" });
   const merchant = world.merchant();
   await merchant.sale();
@@ -102,7 +102,7 @@ test("a change of which no notice came counts at the next reading", async (t) =>
   await assertRefused(Promise.reject(refused), 3);
 });
 
-/** Its lease is moved to the past, as if the node had not been heard of since. */
+/** Moves the lease to the past, as if the node had sent no sign of life since. */
 async function makeSilent(world: World): Promise<void> {
   await world.installation.database.query(
     `update orders
@@ -113,7 +113,7 @@ async function makeSilent(world: World): Promise<void> {
   await makeDue(world);
 }
 
-/** A node looks at it now, before the deadline of the stage. */
+/** Makes a node look at the order now, before the deadline of the stage. */
 async function makeDue(world: World): Promise<void> {
   await world.installation.database.query(
     `insert into due (due_at, order_id, version, merchant_id, node)
@@ -139,7 +139,7 @@ test("a node that stalls before it captures does not capture again after another
   await world.settle();
   const slow = await world.otherNode("slow");
 
-  // The slow node begins the capture, and hangs when it looks for the card.
+  // The slow node begins the capture, and hangs when it reads the card.
   const { asked } = await world.whileCardsWaitAfterWrite(
     () => world.merchantAt(slow).capture(order),
     async () => {
@@ -158,7 +158,7 @@ test("a node that stalls before it captures does not capture again after another
   assert.deepEqual(bookedFor(world, status), ["authorisation 1015", "capture 1015"]);
 });
 
-test("a client order id is not charged anew while its first charge is in doubt", async (t) => {
+test("a client order id is not charged again while its first charge is in doubt", async (t) => {
   const world = await joinWorld(t, patient);
   const merchant = world.merchant();
   const fields = { client_orderid: "once-only", credit_card_number: "4000004000000145" };

@@ -108,7 +108,7 @@ test("a test sale passes the 3-D Secure of the sandbox bank", async () => {
   assert.match(refused.complaint, /--pass is for the sandbox bank/);
 });
 
-test("an export is CSV that no spreadsheet takes for a formula", async () => {
+test("an export is CSV without values that a spreadsheet reads as a formula", async () => {
   await merchant.sale({ client_orderid: '=HYPERLINK("x"),a' });
   await world.settle();
 

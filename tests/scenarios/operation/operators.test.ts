@@ -1,4 +1,4 @@
-/** What operators do with `gw` while a gateway runs, and what the audit has of it. */
+/** Commands of operators while a gateway runs, and their entries in the audit. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
@@ -16,7 +16,7 @@ const currencyNotSupported = 10;
 const unknownEndpoint = 3;
 const wrongControl = 2;
 
-test("a disabled merchant gets its status and nothing else; a disabled endpoint goes on", async () => {
+test("a disabled merchant can only read statuses, and a disabled endpoint still completes its orders", async () => {
   const merchant = world.merchant();
   const [first, second] = [await merchant.sale(), await merchant.preauth()];
   await world.settle();
@@ -100,7 +100,7 @@ test("a user's role decides which commands are refused, and every change has its
   assert.match(verified.printed, /The audit is whole/);
 });
 
-test("a control key is renewed with overlap, and the old one's last use is told", async () => {
+test("a control key is renewed with overlap, and the last use of the old one is shown", async () => {
   const before = world.merchant();
   const { login } = world.set;
 
@@ -166,10 +166,10 @@ test("a gate and an endpoint are shown by the names of the options that set them
   assert.equal(missing.code, 2);
 });
 
-/** What is no setting. */
+/** Fields that are not settings. */
 const shownBeside = ["name", "id", "merchant", "currency", "state", "gates", "endpoints"];
 
-test("an entry of the audit is a line, and one for each value that it has changed", async () => {
+test("an entry of the audit is a line, followed by one for each changed value", async () => {
   const id = world.set.endpoints["plain"] ?? "";
   const set = (max: string) =>
     runGw(world, "endpoint", "set", id, "--max", max, "--why", "for a while");
@@ -189,7 +189,7 @@ test("an entry of the audit is a line, and one for each value that it has change
 
 const terminalColumns = 100;
 
-test("a merchant's own key is set from standard input; one that is no key is refused", async () => {
+test("a merchant's own key is read from standard input, and an invalid one is refused", async () => {
   const { login } = world.set;
   const set = (input: string) => runGwWith(input, world, "merchant", "control-key", "set", login);
 
@@ -222,7 +222,7 @@ async function actionsOf(world: World, action: string) {
   ]);
 }
 
-/** Nodes are notified of a change; the notice takes a moment. */
+/** Waits until nodes use a change, of which they are notified. */
 function untilServed(send: () => Promise<unknown>) {
   return until("the gateway serves it", () =>
     send()

@@ -26,7 +26,7 @@ const recorder = `data:text/javascript,${encodeURIComponent(`
   });
 `)}`;
 
-/** The first two show that the portal answers at all. */
+/** The first two addresses show that the portal answers. */
 // biome-ignore format: a table
 const portal: readonly (readonly [method: string, path: string, status: number])[] = [
   ["GET",  "/session",        200],
@@ -37,7 +37,7 @@ const portal: readonly (readonly [method: string, path: string, status: number])
   ["POST", "/sandbox/switch", 404],
 ];
 
-test("a gateway in production has nothing of staging, with workers and without", async (t) => {
+test("a gateway in production has no part of staging, with workers and without", async (t) => {
   for (const workers of isLongRun ? ["1", "2"] : ["2"]) {
     const place = await makePlace();
     const port = await findFreePort();
@@ -95,7 +95,7 @@ testInLongRun("no command loads it in production", async () => {
   }
 });
 
-test("the same command in staging does", async () => {
+test("the same command in staging has the parts of staging", async () => {
   const { settings, loaded } = await makePlace();
 
   const { output } = await run({ ...settings, GW_ENV: "staging" }, "bin find 400000");

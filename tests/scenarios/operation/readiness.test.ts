@@ -1,6 +1,6 @@
 /**
- * What a load balancer is told. Readiness travels through the queues of orders, so it fails when
- * they stall; and a queue that stalls is bounded, so that the next request is refused at once.
+ * The readiness that a load balancer reads. The check uses the queues of orders, so it fails when
+ * they stall. A stalled queue is limited, so that the next request is refused at once.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ type Readiness = { readonly status: string; readonly missing: Readonly<Record<st
 
 const noAnswer = "no answer within 0.2 s";
 
-test("stalled cells make the node unready, one of them does not, and queues are bounded", async (t) => {
+test("several stalled cells make the node unready, a single one does not, and queues are limited", async (t) => {
   const bounds = { GW_IN_FLIGHT_MAX: "3", GW_QUERIES_IN_FLIGHT_MAX: "2" };
   const world = await startWorld(t, bounds);
   const merchant = world.merchant();
@@ -47,7 +47,7 @@ test("stalled cells make the node unready, one of them does not, and queues are 
   assert.equal((await merchant.status(paid)).status, "approved");
 });
 
-test("a server that takes no writes makes the node unready", async (t) => {
+test("a read-only database server makes the node unready", async (t) => {
   const world = await startWorld(t);
   const { query } = world.installation.database;
   const name = new URL(world.installation.databaseUrl).pathname.slice(1);

@@ -1,7 +1,8 @@
 /**
- * The drill: payments run, a backup is taken in their middle, more payments follow, and the machine
- * is lost. Its backup is restored elsewhere. Nothing leaves there until the books were compared and
- * an operator has released it; then doubt is settled, and no cardholder is charged twice.
+ * The drill: payments run, a backup is made in the middle, more payments follow, and the machine is
+ * lost. The backup is restored on another machine. Nothing is sent from there until the books were
+ * compared and an operator has released the installation. Then doubt is settled, and no cardholder
+ * is charged twice.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -34,7 +35,7 @@ const unavailable = 5001;
 const gates = ["sandbox", "sandbox-binary", "sandbox-iso93"];
 const dayMs = 86_400_000;
 
-test("a lost installation goes on elsewhere: on hold, reconciled, released, no one charged twice", async (t) => {
+test("a lost installation is restored elsewhere on hold, reconciled and released, without double charges", async (t) => {
   const world = await startWorld(t, {}, { keepsBooks: false });
   const line = await startTrapProxy({ host: "127.0.0.1", port: world.bank.hostPort });
   atEnd(t, () => line.close());
@@ -105,7 +106,10 @@ type Orders = {
   readonly calls: readonly unknown[];
 };
 
-/** Merchants see the status of what is known, and 503 for all else; the bank hears nothing. */
+/**
+ * Asserts that merchants can read the status of known orders, that all other requests get 503, and
+ * that the bank receives nothing.
+ */
 async function assertOnHold(world: World, there: Restored, orders: Orders): Promise<void> {
   const heard = () => [
     world.bank.ledger().length,
@@ -138,7 +142,7 @@ async function assertOnHold(world: World, there: Restored, orders: Orders): Prom
   assert.deepEqual(heard(), quietly, "something was sent");
 }
 
-/** The bank's books have orders that the backup does not know, or knows as unanswered. */
+/** Compares the books: the bank has orders that the backup does not have, or has as unanswered. */
 async function compareBooks(world: World, there: Restored, lost: readonly string[]): Promise<void> {
   const status = (await readGw(there, "restore", "status")) as Readonly<Record<string, string>>;
   const needed = status["not reconciled"]?.split(", ") ?? [];
@@ -183,7 +187,8 @@ async function settleDoubt({ clock }: World, { gateway, installation }: Restored
   await until("nothing is in doubt", async () => {
     await gateway.settle();
     clock.advance(600_000);
-    // The node takes so long a time without a look for a pause, and gives others ten seconds.
+    // A node that has not looked for so long concludes that it was paused, and gives other nodes
+    // ten seconds.
     await gateway.settle();
     clock.advance(10_000);
     const orders = await installation.database.query<StoredOrder>(selectStoredOrders);
@@ -223,7 +228,7 @@ async function assertBooks(world: World, there: Restored, sold: Sold): Promise<v
   for (const each of sold.after) assert.ok(!known.has(each["gw-order-id"]));
 }
 
-/** As the world that was lost knew them. */
+/** Returns references as the lost world knew them. */
 function referencesOf(world: World, orders: readonly Acknowledged[]): Promise<readonly string[]> {
   const merchant = world.merchant();
   return Promise.all(

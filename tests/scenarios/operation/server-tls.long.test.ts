@@ -1,4 +1,4 @@
-/** A gateway of two processes that speaks TLS itself, with its figures on a port of their own. */
+/** A gateway of two processes that terminates TLS itself, with its metrics on a separate port. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -19,7 +19,7 @@ import { formOf, sha1 } from "../../support/wire.ts";
 
 const rulesFile = "../../../deploy/prometheus/tollgate.rules.yml";
 
-test("two processes share a port with TLS, a new certificate and their figures", async (t) => {
+test("two processes share a port with TLS, load a new certificate, and add up their metrics", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-tls-"));
   atEnd(t, () => rm(dataDir, { recursive: true, force: true, maxRetries: 10 }));
   const authority = await makeAuthority("Root");
@@ -67,7 +67,7 @@ test("two processes share a port with TLS, a new certificate and their figures",
   assert.match(baseUrl, /^https:/);
   assert.match(String(headers["strict-transport-security"]), /max-age=\d{8}/);
 
-  // A certificate that changes while payments arrive, on old connections and new ones.
+  // The certificate changes while payments arrive on old and new connections.
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
   atEnd(t, async () => agent.destroy());
   let isOver = false;

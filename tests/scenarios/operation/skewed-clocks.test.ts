@@ -1,6 +1,6 @@
 /**
- * Nodes on machines whose clocks are wrong by ten minutes: they go by the database's time, so that
- * neither takes an order from a node that is working on it nor holds one for longer.
+ * Nodes on machines whose clocks are wrong by ten minutes. They use the database's time, so that no
+ * node claims an order from a running node, or keeps one for too long.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +17,7 @@ const world = await startWorld(endOfFile);
 const ahead = await world.otherNode("ahead", {}, skewMs);
 const behind = await world.otherNode("behind", {}, -skewMs);
 
-test("a node whose clock is ahead takes no order from a node that works on it", async () => {
+test("a node whose clock is ahead claims no order from a node that is running it", async () => {
   const merchant = world.merchant();
   const sale = await merchant.sale(neverAnswered);
   await world.bank.waitForMessage({ mti: "0200" });
@@ -48,7 +48,7 @@ test("the leases that skewed nodes take are as long as those of the others", asy
   await Promise.all([ahead.settle(), behind.settle()]);
 });
 
-test("a callback is leased and told by the same time at every node", async () => {
+test("every node leases and sends callbacks by the same time", async () => {
   for (const node of [ahead, behind]) {
     const sale = await world.merchantAt(node).sale(notify);
     await node.settle();
@@ -63,7 +63,7 @@ test("a callback is leased and told by the same time at every node", async () =>
   }
 });
 
-test("the metrics and the log of a node tell how far its clock is off", async () => {
+test("the metrics and the log of a node show how far its clock is off", async () => {
   const scraped = await (await fetch(`http://127.0.0.1:${ahead.port}/metrics`)).text();
   const logged = world.logged.filter((line) => line.includes("node.clock_skewed"));
 

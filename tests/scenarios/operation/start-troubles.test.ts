@@ -1,4 +1,4 @@
-/** Every problem at the start is told in one clear sentence that says what to do. */
+/** Every problem at the start is reported in one clear sentence with advice. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -59,7 +59,7 @@ testInLongRun("a node whose name another one has does not start", async (t) => {
   assertSentence(outcome, /another node is running as kiosk\. Set GW_NODE_NAME/);
 });
 
-/** An installation in which nodes of these names are running. */
+/** Makes an installation in which nodes of these names are running. */
 async function holdNames(t: Test, ...names: readonly string[]): Promise<Settings> {
   const place = await install(t);
   const client = new pg.Client({ connectionString: place.GW_DATABASE_URL });
@@ -104,7 +104,7 @@ test("a database that does not answer is named by its host, never with its passw
   assert.doesNotMatch(outcome.output, /hidden-word/);
 });
 
-test("a database of a newer version is left alone", async (t) => {
+test("a database of a newer version is not changed", async (t) => {
   const url = await makeDatabase();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -123,7 +123,7 @@ test("a setting that cannot be read is named with what it expects", async (t) =>
   assertSentence(outcome, /GW_PORT must be a port\.\nGW_LINE_FEEDS must be on or off\./);
 });
 
-test("another key-encryption key than the database's is told apart from trouble", async (t) => {
+test("a key-encryption key of another database is reported as such", async (t) => {
   const place = await install(t);
   const other = join(await makeFolder(t), "other.key");
   await writeFile(other, "b".repeat(64));
@@ -133,7 +133,7 @@ test("another key-encryption key than the database's is told apart from trouble"
   assertSentence(outcome, /key-encryption key does not open .*GW_MASTER_KEY_FILE/);
 });
 
-test("production says everything that keeps it from starting", async (t) => {
+test("production reports everything that keeps it from starting", async (t) => {
   const bare = await refuse(t, { GW_ENV: "production" });
   const place = await install(t);
   const key = join(place.GW_DATA_DIR, "keys/master.key");
@@ -151,7 +151,7 @@ test("production says everything that keeps it from starting", async (t) => {
   assertSentence(half, /Give both GW_TLS_CERTIFICATE_FILE and GW_TLS_KEY_FILE/);
 });
 
-test("staging does not start where other machines reach it, unless that is allowed", async (t) => {
+test("staging does not start on an address that other machines reach, unless that is allowed", async (t) => {
   const { GW_DATABASE_URL, GW_DATA_DIR } = await install(t);
   const place = { GW_DATABASE_URL, GW_DATA_DIR, GW_HOST: "0.0.0.0" };
 
@@ -168,7 +168,9 @@ function assertSentence({ code, output }: { code: number | null; output: string 
   assert.equal(code, 2);
 }
 
-/** `gw start` that ends before it starts anything: in a thread, whose sources are loaded once. */
+/**
+ * Runs a `gw start` that ends before it starts anything, in a thread whose sources are loaded once.
+ */
 async function refuse(t: Test, settings: Settings) {
   const { GW_DATABASE_URL = "", GW_DATA_DIR = await makeFolder(t), ...others } = settings;
   const place = { installation: { databaseUrl: GW_DATABASE_URL }, dataDir: GW_DATA_DIR };
@@ -177,7 +179,7 @@ async function refuse(t: Test, settings: Settings) {
   return { code, output: printed + complaint };
 }
 
-/** `gw start` as a process, until it ends by itself. */
+/** Runs `gw start` as a process, until it ends by itself. */
 async function run(t: Test, settings: Settings) {
   const dataDir = await makeFolder(t);
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("GW_"));
@@ -197,7 +199,10 @@ async function run(t: Test, settings: Settings) {
   return { code, output };
 }
 
-/** As an earlier start has left it: a first start makes keys and tables, which takes longer. */
+/**
+ * Makes an installation as an earlier start has left it, because a first start, which makes keys
+ * and tables, takes longer.
+ */
 async function install(t: Test) {
   const dataDir = await makeFolder(t);
   return { GW_DATA_DIR: dataDir, GW_DATABASE_URL: await copyInstallation(dataDir) };

@@ -1,6 +1,6 @@
 /**
- * What a production gateway answers on which port, and to whom: the portal on a port and network of
- * its own, figures never on the public port, and the proxies of `docs/network.md` in front of it.
+ * The ports of a production gateway, and who reaches them: the portal on a port and network of its
+ * own, metrics never on the public port, and the proxies of `docs/network.md` in front of it.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -33,7 +33,7 @@ async function statusOf(port: number, path: string, from = "10.9.0.1"): Promise<
   return answer.status;
 }
 
-test("the portal is on its own port alone, for clients of its networks", async () => {
+test("the portal is only on its own port, for clients of its networks", async () => {
   const own = { ...production, portalPort: 0, portalNetworks: "10.9.0.0/16" } as const;
   const { port, portalPort } = await world.otherNode("portal", own);
   await addUser(world, { login: "inside", role: "merchant-viewer", merchant: "demo" });
@@ -55,14 +55,14 @@ test("the portal is on its own port alone, for clients of its networks", async (
   assert.equal((await signIn("203.0.113.7, 10.9.1.1, 198.51.100.1", there)).status, 404);
 });
 
-test("without a port of its own, the portal is bounded to its networks on the public one", async () => {
+test("without a port of its own, the portal is on the public port for its networks only", async () => {
   const { port } = await world.otherNode("both", { ...production, portalNetworks: "10.9.0.0/16" });
 
   assert.equal(await statusOf(port, "/portal/api/session"), 200);
   assert.equal(await statusOf(port, "/portal/api/session", "192.0.2.1"), 404);
 });
 
-test("a proxy that names no client reaches no portal, though its own address is inside", async () => {
+test("a proxy that names no client does not reach the portal, although its own address may", async () => {
   const networks = { portalNetworks: "127.0.0.0/8,10.9.0.0/16" };
   const { port } = await world.otherNode("unnamed", { ...production, ...networks });
 
@@ -71,7 +71,7 @@ test("a proxy that names no client reaches no portal, though its own address is 
   assert.equal(await statusOf(port, "/portal/api/session"), 200);
 });
 
-/** As written: `fetch` and `request` would send the normalised path. */
+/** Sends the path unchanged; `fetch` and `request` would normalise it. */
 async function rawStatusOf(port: number, path: string): Promise<number> {
   const socket = connect(port, "127.0.0.1");
   const from = "x-forwarded-for: 10.9.0.1";
@@ -92,7 +92,7 @@ test("a path that steps out of its folder has no route, encoded or not", async (
   }
 });
 
-test("in production the public port never has figures, also without a port for them", async () => {
+test("in production the public port never has metrics, even without a port for them", async () => {
   const { port } = await world.otherNode("figures", production);
 
   assert.equal(await statusOf(port, "/metrics"), 404);
@@ -102,7 +102,10 @@ test("in production the public port never has figures, also without a port for t
 
 const fences = await readFences("docs/network.md");
 
-/** What is around the documented configuration, and how the proxy is started in the foreground. */
+/**
+ * The surroundings of the documented configuration, and how each proxy is started in the
+ * foreground.
+ */
 const proxies = {
   nginx: {
     command: "nginx -p . -c proxy.conf -g 'daemon off;'",
@@ -136,7 +139,7 @@ for (const [name, { command, around }] of Object.entries(proxies)) {
     const proxy = startShell("proxy.sh", folder, {});
     atEnd(t, () => proxy.stop());
     const ask = async (path: string, headers: Record<string, string> = {}) => {
-      // Another address than the proxy's own, which is trusted.
+      // This is another address than that of the trusted proxy.
       const from = { localAddress: "127.0.0.2", headers, agent: false as const };
       const to = { host: "127.0.0.1", port, path, ...from };
       const asked = request({ ...to, ca: authority.ca, servername: "localhost" }).end();

@@ -1,4 +1,4 @@
-/** Card testers at the payment page: how much of what they try reaches the bank. */
+/** Card testers at the payment page: how many of their tries reach the bank. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
@@ -22,7 +22,7 @@ let hosts = 0;
 const from = (address = `198.51.100.${++hosts}`) => ({ "x-forwarded-for": address });
 const declined = { "cc-csc": "116" };
 
-/** Each try has a card of its own unless it says otherwise. */
+/** Each try has a card of its own by default. */
 let cards = 0;
 function newCard(): string {
   const digits = `411111${String(++cards).padStart(9, "0")}`;
@@ -42,7 +42,7 @@ async function makeLink(): Promise<{ readonly link: string; readonly url: string
   return { link, url: `${world.gateway.url}${new URL(url).pathname}` };
 }
 
-/** The page of an order that the shop has begun. */
+/** Opens the page of an order that the shop has begun. */
 async function beginOrder(): Promise<string> {
   const { credit_card_number: _, cvv2: __, ipaddress: ___, ...fields } = saleFields();
   const { card_printed_name: _n, expire_month: _m, expire_year: _y, ...form } = fields;
@@ -50,7 +50,7 @@ async function beginOrder(): Promise<string> {
   return order["redirect-url"] ?? assert.fail();
 }
 
-/** As a patient tester does it: with the proof, where the page wants one. */
+/** Tries a card like a patient tester: with the proof of work if the page requires one. */
 async function tryCard(url: string, address = from(), number = newCard()): Promise<Shown> {
   const page = await openPage(url, address);
   if (page.location !== "") return page;
@@ -58,7 +58,7 @@ async function tryCard(url: string, address = from(), number = newCard()): Promi
     shown.text.includes("data-challenge") ? { proof: solve(challengeIn(shown)) } : {};
   const fields = { ...declined, "cc-number": number };
   let answer = await postPage(page, { ...fields, ...proofFor(page) }, address);
-  // The card decides, too: the page did not know it before.
+  // The card also decides about the proof, and the page did not know it before.
   if (answer.text.includes("data-challenge")) {
     answer = await postPage(answer, { ...fields, ...proofFor(answer) }, address);
   }
@@ -66,7 +66,7 @@ async function tryCard(url: string, address = from(), number = newCard()): Promi
   return answer;
 }
 
-test("many cards from many addresses at one link cost more and more work, and close it to none", async () => {
+test("many cards at one payment link cost growing work, and do not close it to others", async () => {
   const { link, url } = await makeLink();
   const before = chargesAt(world);
   const bitsAt = async () => Number(challengeIn(await openPage(url, from())).split(".")[0]);
@@ -78,7 +78,7 @@ test("many cards from many addresses at one link cost more and more work, and cl
   const bits = [await bitsAt()];
   for (let count = 0; count < perLink; count += 1) await tryCard(url);
   bits.push(await bitsAt());
-  // Many at once, without work, and one with work that was enough before.
+  // Many pages are posted at once without work, and one with work that was enough before.
   const pages = await Promise.all(Array.from({ length: 20 }, () => openPage(url, from())));
   const [easy = assert.fail()] = early;
   const posts = await Promise.all([
@@ -102,7 +102,7 @@ test("many cards from many addresses at one link cost more and more work, and cl
   assert.doesNotMatch((await openPage(url, from())).text, /data-challenge/);
 });
 
-test("a proof is good for its page, once, at its difficulty; without scripts the page says so", async () => {
+test("a proof is valid once, for its page and difficulty, and without scripts the page says so", async () => {
   const address = from();
   for (let count = 0; count < perAddress / 2; count += 1)
     await tryCard(await beginOrder(), address);
@@ -158,10 +158,10 @@ test("an IPv6 network of 64 bits is one payer, and a card is one everywhere", as
   assert.equal(chargesAt(world) - since, perCard);
 });
 
-test("whom the proxy does not name cannot name themselves", async () => {
+test("a client that the proxy does not name cannot choose its own address", async () => {
   const before = chargesAt(world);
   for (let count = 0; count < perAddress + 4; count += 1) {
-    // The last entry is the proxy's.
+    // The last entry of the header is the proxy's.
     await tryCard(await beginOrder(), { "x-forwarded-for": `203.0.113.${count}, 192.0.2.99` });
   }
   assert.equal(chargesAt(world) - before, perAddress);

@@ -1,4 +1,4 @@
-/** Payment links: made by `gw`, paid by cardholders, exactly as often as they say. */
+/** Payment links: made by `gw`, and paid by cardholders as often as their limit allows. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ async function makeLink(...words: readonly string[]): Promise<Made & { readonly 
 const at = (path: string, node: { readonly url: string } = world.gateway) => `${node.url}${path}`;
 const sales = () => world.bank.ledger().filter(({ kind }) => kind === "sale");
 
-/** Without printing the whole page. */
+/** Asserts that the page contains the words, without printing the whole page. */
 function sees({ status, text }: Shown, words: RegExp): void {
   assert.ok(words.test(text), `${status} without ${words}: ${text.slice(-300)}`);
 }
@@ -54,7 +54,7 @@ type Line = { readonly orderId: string; readonly status: string; readonly link?:
 const ordersOf = async (link: string) =>
   (await readGw(world, "order", "list", "--link", link)) as readonly Line[];
 
-test("a link is paid once, its order has its id, and then it says that it is paid", async (t) => {
+test("a payment link is paid once, its order has the link's id, and the page then says so", async (t) => {
   const receiver = await startReceiver(t);
   const { link, path } = await makeLink(
     ...["--description", "A chair, oak", "--callback-url", receiver.url],
@@ -98,7 +98,7 @@ test("a link is paid once, its order has its id, and then it says that it is pai
   await receiver.untilHeard(1);
 });
 
-test("of two cardholders at once at two nodes, one pays a link for one payment", async () => {
+test("two cardholders at two nodes cannot both pay a payment link for one payment", async () => {
   const { link, path } = await makeLink();
   const before = sales().length;
   const nodes = [world.gateway, other, world.gateway, other];
@@ -115,7 +115,7 @@ test("of two cardholders at once at two nodes, one pays a link for one payment",
   sees(await openPage(at(path, other)), /has been paid/);
 });
 
-test("a link for three payments takes three of eight cardholders, and a double click is one", async () => {
+test("a payment link for three payments accepts three of eight cardholders, and a double click once", async () => {
   const { link, path } = await makeLink("--uses", "3");
   const before = sales().length;
   const pages = await Promise.all(
@@ -132,7 +132,7 @@ test("a link for three payments takes three of eight cardholders, and a double c
   assert.equal(orders.filter(({ status }) => status === "approved").length, 3);
 });
 
-test("a page of a link for many payments that is posted twice charges once", async () => {
+test("a page of a payment link for many payments that is posted twice charges once", async () => {
   const { link, path } = await makeLink("--uses", "many");
   const before = sales().length;
   const page = await openPage(at(path));
@@ -151,7 +151,7 @@ test("a page of a link for many payments that is posted twice charges once", asy
   assert.equal(sales().length, before + 2, "another customer pays");
 });
 
-test("a declined cardholder goes on with the same order; one that ended unpaid frees the link", async () => {
+test("a declined cardholder tries again with the same order, and an unpaid order frees the payment link", async () => {
   const { link, path } = await makeLink();
   const before = sales().length;
   const begun = await pay(path, { "cc-csc": "116" });
@@ -185,7 +185,7 @@ test("a declined cardholder goes on with the same order; one that ended unpaid f
   sees(await openPage(at(path)), /has been paid/);
 });
 
-test("a link that was closed or has expired takes no card, also from a page that is open", async () => {
+test("a closed or expired payment link accepts no card, even from an open page", async () => {
   const closing = await makeLink("--uses", "many");
   const expiring = await makeLink("--uses", "many", "--expires", "1h");
   const before = sales().length;
@@ -193,7 +193,8 @@ test("a link that was closed or has expired takes no card, also from a page that
 
   assert.equal((await runGw(world, "link", "close", closing.link)).code, 0);
   assert.equal((await runGw(world, "link", "close", closing.link)).code, 2);
-  // The links were made by the time of the database, which goes on while the world's stands still.
+  // The payment links were made by the time of the database, which moves on while the world's
+  // stands still.
   world.clock.advance(5_400_000);
   await world.linksUp();
   for (const page of pages) await postPage(page);
@@ -245,7 +246,7 @@ test("a forged page, a page of another link, and invented tokens begin nothing",
   for (const each of invented) assert.equal((await openPage(at(`/pay/${each}`))).status, 404);
 });
 
-test("gw page watch knows the page of a link, and what browsers report of it is logged and counted", async () => {
+test("gw page watch checks the page of a payment link, and browsers' reports are logged and counted", async () => {
   const { path } = await makeLink();
 
   const { code, printed, complaint } = await runGw(world, "page", "watch", at(path));
@@ -270,7 +271,7 @@ test("gw page watch knows the page of a link, and what browsers report of it is 
   assert.match(figures, /^tollgate_page_policy_reports_total\{.*directive="script-src".*\} 10$/m);
 });
 
-test("gw lists, shows and draws links, and refuses what is none", async () => {
+test("gw lists, shows and draws payment links, and refuses unknown ones", async () => {
   const file = join(world.dataDir, "code.svg");
   const made = await makeLink("--svg", file, "--uses", "5");
   const [first] = (await readGw(world, "link", "list", "--limit", "1")) as readonly Made[];

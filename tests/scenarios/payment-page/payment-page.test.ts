@@ -1,7 +1,7 @@
 /**
- * The payment page: the merchant sends the purchase, the cardholder the card. An order has one
- * charge in force at most, and the merchant hears its result once, with several tabs, a silent bank
- * and a page whose time is over.
+ * The payment page: the merchant sends the purchase, and the cardholder the card. An order has at
+ * most one charge in force, and the merchant gets its result once, even with several tabs, a silent
+ * bank or an expired page.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -25,7 +25,7 @@ const noAnswer = { "cc-csc": "217" };
 type Opened = Awaited<ReturnType<typeof openPage>>;
 const stageOf = async (page: Opened) => (await merchant.status(page))["order-stage"];
 
-/** The reference of the charge that is on its way. */
+/** Returns the reference of the charge that was sent. */
 async function sentFor(page: Opened): Promise<string> {
   const { "processor-rrn": reference = "" } = await merchant.status(page);
   await world.bank.waitForMessage({ mti: ascii.mti("0200"), reference });
@@ -40,7 +40,7 @@ async function emailOf(page: Opened): Promise<string | undefined> {
   return row?.email;
 }
 
-test("a card from the page pays like one that the merchant sends, with all that follows", async () => {
+test("a card from the page pays like one that the merchant sends, with all follow-ups", async () => {
   const page = await openPage(merchant);
   const before = await merchant.status(page);
   const shown = await look(page);
@@ -87,7 +87,7 @@ test("a preauthorisation from the page is captured, and a verification registers
   assert.ok(verified["card-ref-id"] !== undefined);
 });
 
-test("an identical request gets the same page, and another one the order's refusal", async () => {
+test("an identical request gets the same page, and a different one is refused", async () => {
   const fields = { client_orderid: `page-${process.pid}` };
   const page = await openPage(merchant, fields);
   const again = await openPage(merchant, fields);
@@ -98,7 +98,7 @@ test("an identical request gets the same page, and another one the order's refus
   await assert.rejects(merchant.sale(fields), /DUPLICATE_ORDER/);
 });
 
-test("the token of one order opens no other", async () => {
+test("the token of one order opens no other page", async () => {
   const page = await openPage(merchant);
   const id = page["gw-order-id"] ?? "";
   const neighbour = await openPage(merchant);
@@ -113,7 +113,7 @@ test("the token of one order opens no other", async () => {
   assert.equal(await stageOf(neighbour), "sale_processing");
 });
 
-test("a refused card may be tried again, and the merchant hears the last result alone", async (t) => {
+test("a refused card may be tried again, and the merchant gets only the last result", async (t) => {
   const receiver = await startReceiver(t);
   const server_callback_url = `${receiver.url}/heard`;
   const page = await openPage(merchant, { server_callback_url, email: undefined });
@@ -173,7 +173,7 @@ test("two tabs and a double click are one charge", async () => {
   assert.deepEqual(bookedFor(world, await merchant.status(page)), ["sale 1015"]);
 });
 
-test("while a try is in doubt no other begins; once it is proved, one may", async () => {
+test("while a try is in doubt no other begins, and after it is settled another may", async () => {
   const page = await openPage(merchant);
   await pay(page, noAnswer);
   await sentFor(page);
@@ -204,7 +204,7 @@ test("while a try is in doubt no other begins; once it is proved, one may", asyn
   assert.deepEqual(bookedFor(world, paid), ["sale 1015"]);
 });
 
-test("a page whose time is over takes no card, and its order is declined", async () => {
+test("an expired page accepts no card, and its order is declined", async () => {
   const page = await openPage(merchant);
   await pay(page, noFunds);
   await world.settle();
@@ -251,7 +251,7 @@ test("`gw order show` lists each try with its card, gate and result, and no card
   assert.ok(refused.some((line) => line.includes(page["gw-order-id"])));
 });
 
-test("another node takes the next try", async () => {
+test("another node accepts the next try", async () => {
   const other = await world.otherNode("beside");
   const page = await openPage(merchant);
   const { pathname } = new URL(page["redirect-url"]);
@@ -267,7 +267,7 @@ test("another node takes the next try", async () => {
   assert.deepEqual(bookedFor(world, paid), ["sale 1015"]);
 });
 
-test("a disabled endpoint takes no further try, and its page leads back to the shop", async () => {
+test("a disabled endpoint accepts no further try, and its page leads back to the shop", async () => {
   const page = await openPage(merchant, { redirect_url: "https://shop.example/thanks?order=7" });
   await readGw(world, "endpoint", "set", world.set.endpoints["plain"] ?? "", "--disable");
   await world.restart();

@@ -1,4 +1,4 @@
-/** Receipts by their address: who has one, where it is, and what else is there. */
+/** Receipts by their address: which orders have one, and who can read it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { joinWorld } from "../../support/shared-world.ts";
@@ -30,7 +30,7 @@ test("an approved order has a receipt at its own endpoint, and at no other", asy
   assert.equal((await merchant.status(declined))["receipt-id"], undefined);
 });
 
-test("a receipt stays while a return is on its way, and tells of it when it is done", async (t) => {
+test("a receipt stays during a refund, and shows the refund when it is done", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant("plain");
   const order = await merchant.sale();
@@ -66,7 +66,7 @@ test("the receipt of a closed endpoint can still be read", async (t) => {
   assert.match(await shown.text(), /You paid 10\.15 USD/);
 });
 
-test("who looks for receipts that there are not has to wait, and nobody else", async (t) => {
+test("a client that tries unknown receipts has to wait, and no other client", async (t) => {
   const world = await joinWorld(t);
   const order = await world.merchant("plain").sale();
   await world.settle();
@@ -98,7 +98,7 @@ test("who looks for receipts that there are not has to wait, and nobody else", a
   assert.equal(later.status, 200);
 });
 
-test("receipts wait at no connection that orders are written by", async (t) => {
+test("reading receipts uses no connection that writes orders", async (t) => {
   const world = await startWorld(t);
   const { database } = world.installation;
   const order = await world.merchant("plain").sale();
@@ -110,7 +110,7 @@ test("receipts wait at no connection that orders are written by", async (t) => {
     );
     return found.map(({ pid }) => pid);
   };
-  // The status that was just asked for goes the way of the orders.
+  // The status request uses the connection of the orders.
   const writing = await processes("query ~ '^\\s*select orders\\.'");
 
   const { asked } = await world.whileOrdersWait(

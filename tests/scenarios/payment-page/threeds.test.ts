@@ -1,7 +1,7 @@
 /**
- * 3-D Secure on the payment page: a challenge that fails is a refused try, and what belongs to one
- * try never decides the next. Charges of earlier tries that are approved late are reversed while
- * the page waits, and after the next try has its result.
+ * 3-D Secure on the payment page: a failed challenge is a refused try, and messages of one try
+ * never decide the next. Charges of earlier tries that are approved late are reversed while the
+ * page waits, and after the next try has its result.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -43,14 +43,14 @@ const term = "https://shop.example/term";
 type Opened = Awaited<ReturnType<typeof openPage>>;
 const open = () => openPage(merchant, {}, "secure");
 
-/** The try waits for its cardholder at the issuer. */
+/** Enters a card whose try then waits for its cardholder at the issuer. */
 async function enter(page: Opened, number: string) {
   await pay(page, { "cc-number": number });
   await world.settle();
   return merchant.status(page);
 }
 
-test("a failed challenge is a refused try; its late result leaves the next try alone", async () => {
+test("a failed challenge is a refused try, and its late result does not affect the next try", async () => {
   const page = await open();
   const first = await enter(page, cards.challengeNoMethod);
   const late = await makeResult(world, first);
@@ -83,7 +83,7 @@ test("a failed challenge is a refused try; its late result leaves the next try a
   await untilNothingHeld(world);
 });
 
-test("the repeated result of an ended try is answered as it was, at rest and beside the next", async () => {
+test("the repeated result of an ended try is answered as before, even during the next try", async () => {
   const page = await open();
   const first = await enter(page, cards.challengeNoMethod);
   const failed = await makeResult(world, first, notPassed);
@@ -119,7 +119,7 @@ test("a tab that still shows the method of an ended try does not report for the 
   assert.equal(next["tds-status"], "CReqForm");
 });
 
-/** The forms of the order's own page. */
+/** Opens the order's own page and returns its forms. */
 async function openStep({ "redirect-to": address = "" }: StatusReply) {
   return readForms(await (await fetch(address)).text(), address);
 }
@@ -131,7 +131,7 @@ async function report({ action, fields }: Awaited<ReturnType<typeof openStep>>[n
   await world.settle();
 }
 
-test("1.0.2: the answer to an expired try does not end the next", async () => {
+test("1.0.2: the answer to an expired try does not end the next try", async () => {
   const page = await open();
   const first = await enter(page, cards.v1Authenticated);
   const stale = await answerPareq(first, term);
@@ -151,7 +151,7 @@ test("1.0.2: the answer to an expired try does not end the next", async () => {
   assert.deepEqual(bookedFor(world, paid), ["sale 1015"]);
 });
 
-/** The first try is proved not to be charged; then the bank approves it after all. */
+/** Makes a first try that is proved not to be charged, and that the bank approves later. */
 async function refuseInDoubt(page: Opened) {
   await world.bank.setSwitches({ approveLate: true });
   await pay(page);
@@ -188,7 +188,7 @@ test("a charge of the first try that is approved while the page waits is reverse
   assert.deepEqual(bookedFor(world, paid), ["sale 1015"]);
 });
 
-test("one that is approved while the second is on its way, or after its return, is reversed too", async () => {
+test("a first charge that is approved during the second, or after its refund, is reversed too", async () => {
   const page = await openPage(plain);
   const first = await refuseInDoubt(page);
   await pay(page, { "cc-number": "4000000000000002" });

@@ -1,6 +1,7 @@
 /**
- * More than a year of a gateway's life by the moved clock: partitions are made and dropped, card
- * numbers destroyed in their time, a person erased. References still pay, and the books agree.
+ * More than a year of a gateway's operation by the moved clock: partitions are made and dropped,
+ * card numbers are destroyed in time, and a person is erased. References still work, and the books
+ * agree.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -39,7 +40,7 @@ test("a year passes: partitions, card numbers, a person's data, and the books", 
     await world.linksUp();
     await world.settle();
     await world.gateway.cleanUp();
-    // Unpaid ones of this month are too young; paid ones go after thirteen months.
+    // Unpaid orders of this month are too young, and paid orders are deleted after thirteen months.
     const paid = Math.min(count + 1, 13);
     assert.equal(await countCards(world), 1 + paid, `after ${count + 1} months`);
   }
@@ -59,7 +60,7 @@ test("a year passes: partitions, card numbers, a person's data, and the books", 
   );
   assert.ok(audited.some(({ action }) => action === "cards destroy"));
   const erasures = audited.filter(({ action }) => action === "privacy erase");
-  // While it was open, when it was erased, and when nothing was left.
+  // The counts while the order was open, when it was erased, and when nothing was left.
   const counts = [
     { orders: 0, open: 1 },
     { orders: 1, open: 0 },
@@ -71,7 +72,7 @@ test("a year passes: partitions, card numbers, a person's data, and the books", 
   );
 });
 
-/** Its callback is still to be delivered. */
+/** Asserts that an order stays whose callback is still to be delivered. */
 async function assertOpenStays(world: World, order: Acknowledged): Promise<void> {
   const { open } = await eraseByEmail(world);
   assert.equal(open, 1);
@@ -101,7 +102,7 @@ async function eraseByEmail(world: World) {
   return printed as { readonly orders: number; readonly open: number };
 }
 
-/** Tables with anything of the person, or with the card number of the description. */
+/** Finds the tables that contain the person, or the card number of the description. */
 async function findTraces({ installation }: World): Promise<readonly string[]> {
   const { query } = installation.database;
   const found: string[] = [];

@@ -51,7 +51,7 @@ testOnEachDialect(
   },
 );
 
-test("the limits of an endpoint are about money, and let a verification through", async (t) => {
+test("the amount limits of an endpoint do not apply to a verification", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   await world.changeEndpoint("plain", { amountMin: "500" });

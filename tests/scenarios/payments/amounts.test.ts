@@ -1,4 +1,6 @@
-/** Recurrent payments of several amounts: tried one after the other, charged once. */
+/**
+ * Recurrent payments with several amounts, which are tried one after the other and charged once.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
@@ -6,12 +8,12 @@ import { assertRefused, bookedFor, received } from "../../support/expect.ts";
 import { joinWorld } from "../../support/shared-world.ts";
 import { startWorld } from "../../support/world.ts";
 
-test("of several amounts the first that the bank takes is charged", async (t) => {
+test("the first of several amounts that the bank accepts is charged", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");
 
-  // The minor units are the bank's answer: no funds, over the limit, approved.
+  // The minor units choose the bank's answer: no funds, over the limit, approved.
   const payment = await merchant.rebill({
     cardrefid,
     amount: "30.51",
@@ -25,11 +27,11 @@ test("of several amounts the first that the bank takes is charged", async (t) =>
   assert.equal(status["initial-amount"], "30.51");
   assert.equal(status["charged-amount"], "10.00");
   assert.deepEqual(bookedFor(world, status), ["sale 1000"]);
-  // The first payment, and three tries.
+  // The host received the first payment and three attempts.
   assert.equal(received(world, "0200"), 4);
 });
 
-test("a hard decline ends the list, and a list that is used up is declined", async (t) => {
+test("a hard decline ends the list of amounts, and an exhausted list is declined", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");
@@ -66,7 +68,7 @@ test("doubt about one amount is settled before the next is tried", async (t) => 
   assert.deepEqual(order, ["0200", "0200", "0420", "0200"]);
 });
 
-test("an enumeration goes on after a restart in its middle, and charges once", async (t) => {
+test("a list of amounts continues after a restart, and charges once", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");
@@ -79,7 +81,7 @@ test("an enumeration goes on after a restart in its middle, and charges once", a
 
   await world.restart();
   await world.settle();
-  // What the ending node could no longer send is due again later.
+  // A message that the stopping node could not send is due again later.
   await world.pass(30_000);
   const status = await merchant.status(payment);
 
@@ -88,14 +90,14 @@ test("an enumeration goes on after a restart in its middle, and charges once", a
   assert.deepEqual(bookedFor(world, status), ["sale 1000"]);
 });
 
-test("every try has numbers of its own, so that each can be found and taken back", async (t) => {
+test("every attempt has its own numbers, so that each can be found and reversed", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   await world.changeEndpoint("plain", { acceptsPartialApprovals: true });
   const cardrefid = await world.registerCard("4000004000000186");
   await world.changeEndpoint("plain", { acceptsPartialApprovals: false });
 
-  // Each is approved in part, taken back, and the next is tried.
+  // Each amount is approved in part and reversed, and then the next is tried.
   const payment = await merchant.rebill({
     cardrefid,
     amount: "30.00",
@@ -116,7 +118,7 @@ test("every try has numbers of its own, so that each can be found and taken back
   assert.equal(new Set(reversals.map(({ fields }) => fields[90])).size, 3);
 });
 
-test("after a long outage the list is not taken up again", async (t) => {
+test("after a long outage the list is not continued", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const cardrefid = await world.registerCard("4000004000000202");

@@ -1,6 +1,6 @@
 /**
- * Every card of the catalogue's group "Acquirer behaviour", on every way to the bank: how an order
- * with it ends, what the bank's books say then, and what becomes of a capture or a return.
+ * Every card of the catalogue's group "Acquirer behaviour" with every dialect: the result of an
+ * order, the bank's bookings, and the result of a capture or a return.
  */
 import assert from "node:assert/strict";
 import type { StatusReply } from "@tollgate/client";
@@ -9,22 +9,22 @@ import { type Dialect, testOnEachDialect } from "../../support/bank/dialects.ts"
 import { bookedFor } from "../../support/expect.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What the gateway hears: the bank's answer, nothing at all, or the end of the connection. */
+/** What the gateway receives: the bank's answer, nothing, or the end of the connection. */
 type Heard = "answer" | "nothing" | "hang-up";
 
-/** Stage and error code of a transaction, and all that is booked for the order by then. */
+/** Stage and error code of a transaction, and all bookings of the order by then. */
 type End = readonly [stage: string | undefined, code: string | undefined, booked: string];
 
 type Row = {
   readonly heard: Heard;
   readonly end: End;
-  /** Where the host can be asked, and that changes the end. */
+  /** The result if the host can be asked and that changes it. */
   readonly asked?: End;
-  /** Ten unless it is said. */
+  /** The amount; 10 by default. */
   readonly amount?: string;
-  /** A preauthorisation instead of a sale. */
+  /** Whether it is a preauthorisation instead of a sale. */
   readonly held?: true;
-  /** What is asked for next, and how that ends. */
+  /** The follow-up that is requested next, and its result. */
   readonly later?: readonly ["capture" | "return", heard: Heard, end: End];
   readonly shown?: Partial<StatusReply>;
   /** Whether the endpoint takes approvals of less than was asked. */
@@ -158,7 +158,7 @@ async function untilOver(world: World, heard: Heard, sent: MessageMatch): Promis
       await world.settle();
       await world.linksUp();
       await world.pass(repeatGapMs);
-      // That the host does not know a charge is confirmed by a repeat.
+      // A repeat confirms that the host does not know a charge.
       return world.pass(answerTimeoutMs);
     case "nothing": {
       await world.bank.waitForMessage(sent);

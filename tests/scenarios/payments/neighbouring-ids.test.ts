@@ -1,6 +1,6 @@
 /**
- * Order ids are a plain sequence, so anyone knows the next one. Nothing that an id opens is open to
- * anyone but the order's merchant and the browser that has its link.
+ * Order ids are a plain sequence, so everyone can guess the next one. Only the order's merchant,
+ * and the browser that has its URL, may use an id.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,10 @@ import { cards } from "../../support/threeds.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
 const orderNotFound = 6;
-/** Of the client in v2; `createCardRefV4` is the same operation as `createCardRef`. */
+/**
+ * Members of the client that are not operations of v2; `createCardRefV4` is the same operation as
+ * `createCardRef`.
+ */
 const notOperations = new Set(["id", "sync", "waitForResult", "createCardRefV4"]);
 
 const world = await startWorld(endOfFile);
@@ -28,7 +31,7 @@ test("ids are short and follow one another", async () => {
   assert.equal(Number(second["gw-order-id"]), Number(first["gw-order-id"]) + 1);
 });
 
-test("a neighbour's id is refused as one that does not exist, in every operation", async () => {
+test("every operation refuses a neighbouring id like one that does not exist", async () => {
   const [own, other] = [await stranger.preauth(), await merchant.preauth()];
   await world.settle();
   const { "card-ref-id": card = "" } = await merchant.register(other);
@@ -53,7 +56,7 @@ test("a neighbour's id is refused as one that does not exist, in every operation
   for (const message of cardsOf) assert.match(message, /^CARD_REFERENCE_NOT_FOUND/);
   await assertRefused(byRequest, orderNotFound);
   assert.equal((await merchant.status(other)).status, "approved");
-  // Every operation is tried but those that begin an order without any id.
+  // Every operation is tested except those that begin an order without an id.
   const tried = [...Object.keys(withOrder), ...Object.keys(withCard)];
   assert.deepEqual(tried.sort(), Object.keys(strange).filter(takesId).sort());
 });
@@ -99,7 +102,7 @@ function tell(attempts: Attempts, id: string): Promise<readonly string[]> {
   return Promise.all(all.map((each) => each(id).then(JSON.stringify, ({ message }) => message)));
 }
 
-test("a link opens its own order and no neighbour, and steps cannot be reported for one", async () => {
+test("the address of a step opens only its own order, and steps of a neighbour cannot be reported", async () => {
   const [own, other] = [await beginChallenge(world), await beginChallenge(world)];
   const pages = ["redirect", "method", "method-result", "challenge", "pares"];
   const form = { method: "POST", body: new URLSearchParams({ cres: "e30", PaRes: "x", MD: "x" }) };
@@ -122,7 +125,7 @@ test("a link opens its own order and no neighbour, and steps cannot be reported 
   assert.equal((await world.merchant("secure").status(other.order))["tds-status"], "CReqForm");
 });
 
-test("a receipt has an id of its own, which no order id leads to", async () => {
+test("a receipt has an id that cannot be derived from an order id", async () => {
   const [own, other] = [await merchant.sale(), await merchant.sale()];
   await world.settle();
   const [link, neighbour] = [await world.receiptLink(own), await world.receiptLink(other)];

@@ -1,6 +1,6 @@
 /**
- * Merchants send random requests while the bank misbehaves: in the end every order is final
- * and the books agree. The seed is printed; a journey that fails is shrunk to a short one.
+ * Merchants send random requests while the bank misbehaves. At the end every order is final and the
+ * books agree. The seed is printed, and a failing journey is shrunk to a short one.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -32,19 +32,19 @@ import { startWorld, type World } from "../../support/world.ts";
 const seed = seedOf(20_261_118);
 const acceptedMin = series(45, 5_000);
 const kinds = ["sale", "preauth", "verify", "rebill", "capture", "return", "again"];
-/** How many requests of each kind must be accepted. */
+/** The number of requests of each kind that must be accepted. */
 const ofKindMin = Math.ceil(acceptedMin / 100) + 1;
-/** Many times as often as it takes: a kind that is never accepted must end the test. */
+/** Far more than needed, so that the test ends if a kind is never accepted. */
 const roundsMax = series(20, 1_000);
 
 type Begun = { readonly begin: Begin; readonly order: Acknowledged };
 
 test(`random journeys leave books that agree (TOLLGATE_SEED=${seed})`, async (t) => {
   const world = await startWorld(t);
-  // Returns travel in both ways: as reversals, and as refunds.
+  // Returns are sent both as reversals and as refunds.
   await world.changeGate("sandbox-binary", { refunds: { after: "1h", partial: true } });
   await world.changeGate("sandbox-iso93", { refunds: { after: "always" } });
-  // Its answers are in the minor units of the amounts.
+  // This card's answers depend on the minor units of the amounts.
   const cardrefid = await world.registerCard("4000004000000202");
   let requests = 0;
   const accepted: Record<string, number> = {};
@@ -65,7 +65,7 @@ test(`random journeys leave books that agree (TOLLGATE_SEED=${seed})`, async (t)
   const rare = () => kinds.filter((kind) => (accepted[kind] ?? 0) < ofKindMin);
   for (let rounds = 0; total() < acceptedMin || rare().length > 0; rounds += 1) {
     assert.ok(rounds < roundsMax, `few were accepted: ${JSON.stringify(accepted)}`);
-    // A journey that fails is shrunk for as long as this, and the shortest one is told.
+    // A failing journey is shrunk for this time, and the shortest one is reported.
     const limits = { numRuns: series(2, 5), interruptAfterTimeLimit: 90_000 };
     await fc.assert(property, { seed: seed + requests, ...limits });
   }
@@ -147,7 +147,10 @@ async function ask(course: Course, asking: Asking): Promise<Acknowledged | undef
   return world.merchant(begin.through)[asking.kind](order, much);
 }
 
-/** A new attempt of the same client order id: only when the earlier ones are proved unpaid. */
+/**
+ * Makes a new attempt with the same client order id, which succeeds only if the earlier ones are
+ * proved unpaid.
+ */
 async function tryAgain({ world, begun }: Course, { order }: Again) {
   const sales = begun.filter(({ begin }) => begin.kind === "sale");
   const target = sales.at(-1 - order);
@@ -162,7 +165,9 @@ async function tryAgain({ world, begun }: Course, { order }: Again) {
   return world.merchant().endpoint(begin.through).sale(saleFields(fields));
 }
 
-/** What a merchant would ask it of; whether it was approved and is left is another matter. */
+/**
+ * The transactions on which a merchant would make a follow-up, whether or not they were approved.
+ */
 const followable: Readonly<Record<Follow["kind"], readonly Begin["kind"][]>> = {
   capture: ["preauth"],
   return: ["sale", "preauth", "rebill"],
@@ -176,10 +181,10 @@ function written(minor: number): string {
   return (minor / 100).toFixed(2);
 }
 
-/** A merchant may ask for the impossible: that is refused, and no other error may come. */
+/** Expects a refusal and no other error, because a merchant may request the impossible. */
 function expectRefusal(error: unknown): undefined {
   assert.ok(error instanceof Refused, String(error));
-  // 7: the client order id is charged, or may be.
+  // Code 7 means that the client order id is charged, or may be.
   assert.ok([7, 9, 11].includes(error.code), error.message);
   return undefined;
 }
@@ -193,7 +198,7 @@ async function work(world: World, seconds: number, step = 1): Promise<void> {
   }
 }
 
-/** The bank behaves again, and time goes on until every order has ended. */
+/** Makes the bank behave again, and moves time until every order has ended. */
 async function calmDown(world: World): Promise<void> {
   const asTheCardSays = { chargeCode: null, reversalCode: null, followUpCode: null };
   const calm = { lostAnswerShare: 0, declineShare: 0, hostDown: false, ...asTheCardSays };
@@ -217,7 +222,7 @@ function keptIn({ installation }: World): Promise<readonly StoredOrder[]> {
   return installation.database.query<StoredOrder>(selectStoredOrders);
 }
 
-/** Of this journey's orders alone: what an earlier one left must not hide what this one did. */
+/** Checks the orders of this journey only, so that earlier journeys hide no fault. */
 async function assertBooksAgree(world: World, begun: readonly Begun[]): Promise<void> {
   const own = new Set(begun.map(({ order }) => order["gw-order-id"]));
   const orders = (await keptIn(world)).filter(({ id }) => own.has(id));
@@ -226,7 +231,10 @@ async function assertBooksAgree(world: World, begun: readonly Begun[]): Promise<
   assertBalancesAgree(orders, entries);
 }
 
-/** As the merchant sees it: nothing open, never more taken than asked, nor returned than taken. */
+/**
+ * Asserts from the merchant's side that nothing is open, and no more charged than requested or
+ * returned than charged.
+ */
 async function assertNothingBeyond(world: World, begun: readonly Begun[]): Promise<void> {
   for (const { begin, order } of begun) {
     const status = await world.merchant(begin.through).status(order);
@@ -238,7 +246,7 @@ async function assertNothingBeyond(world: World, begun: readonly Begun[]): Promi
   }
 }
 
-/** Of the attempts that share a client order id at most one was ever approved. */
+/** Asserts that at most one attempt with the same client order id was ever approved. */
 async function assertChargedOnce(world: World, begun: readonly Begun[]): Promise<void> {
   const attempts = Map.groupBy(begun, ({ order }) => order["merchant-order-id"]);
   const orders = new Map((await keptIn(world)).map((order) => [order.id, order]));

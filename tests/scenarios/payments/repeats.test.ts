@@ -20,7 +20,7 @@ test("an identical request gets the first acknowledgement again, and its own ser
   assert.equal(world.bank.ledger().length, 1);
 });
 
-test("an identical request after a decline still tells of the declined order", async (t) => {
+test("an identical request after a decline is still answered with the declined order", async (t) => {
   const world = await joinWorld(t);
   const { endpoint } = world.merchant();
   const fields = saleFields({ credit_card_number: "4000004000000020" });
@@ -71,7 +71,7 @@ test("another request is a duplicate while the first may still be paid", async (
   await world.pass(30_000);
 });
 
-test("a corrected request after a decline is a new attempt, and status tells of the latest", async (t) => {
+test("a corrected request after a decline is a new attempt, and the status describes the latest", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const fields = saleFields({ cvv2: "999" });
@@ -109,7 +109,7 @@ test("after a quarter of an hour a request that differs in the CVV alone is a re
   assert.equal(world.bank.ledger().length, 1);
 });
 
-test("of concurrent different attempts after a decline only one is taken", async (t) => {
+test("only one of several concurrent different attempts after a decline is accepted", async (t) => {
   const world = await joinWorld(t);
   const { endpoint } = world.merchant();
   const fields = saleFields({ cvv2: "999" });

@@ -1,4 +1,4 @@
-/** Gates: which one an order goes through, and when another may take it. */
+/** Routing: which gate an order uses, and when another gate may replace it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startTrapProxy } from "../../support/bank/trap-proxy.ts";
@@ -47,7 +47,7 @@ test("a link that is lost before the charge leaves hands the order to the next g
   atEnd(t, () => line.close());
   await world.changeGate("sandbox", { port: line.port });
 
-  // Routed to the first gate, whose link is gone by the time the order is written.
+  // The order is routed to the first gate, whose link is lost before the order is written.
   const { asked } = await world.whileOrdersWait(
     () => merchant.sale(),
     async () => {
@@ -63,7 +63,7 @@ test("a link that is lost before the charge leaves hands the order to the next g
   assert.deepEqual(await choices(world), ["rank 2, because sandbox was tried before"]);
 });
 
-test("after a charge has left no other gate gets it, however it ends", async (t) => {
+test("a charge that was sent never goes to another gate", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   await world.placeGates("plain", [
@@ -97,11 +97,11 @@ test("gates of one rank share the orders by weight", async (t) => {
   const second = statuses.filter((status) => status["terminal-id"] === "SECOND02").length;
 
   assert.ok(statuses.every(({ status }) => status === "approved"));
-  // Ten standard deviations off would be 65 away from 60: this fails once in a universe.
+  // The limits are more than ten standard deviations away, so that chance never exceeds them.
   assert.ok(second > 20 && second < 125, `${second} of 200`);
 });
 
-test("a gate that does not take the currency or the amount is passed over", async (t) => {
+test("a gate that does not accept the currency or the amount is skipped", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   await world.placeGates("plain", [
@@ -140,7 +140,7 @@ test("without any link the order ends in an error at once, and nothing is sent l
   assert.deepEqual(world.bank.ledger(), []);
 });
 
-test("a gate that does no parts says so and refuses them", async (t) => {
+test("a gate without partial captures and refunds says so, and refuses them", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   await world.changeGate("sandbox", { partialReversal: false, partialCapture: false });
@@ -161,7 +161,7 @@ test("a gate that does no parts says so and refuses them", async (t) => {
   assert.equal((await merchant.status(held))["order-stage"], "capture_approved");
 });
 
-/** Why each order's gate was chosen, in the order of the orders. */
+/** Returns why each order's gate was chosen, in the order of the orders. */
 async function choices({ installation }: World): Promise<readonly string[]> {
   const rows = await installation.database.query<{ choice: string }>(
     "select progress #>> '{transaction,identifiers,gate,choice}' as choice from orders order by id",

@@ -1,4 +1,4 @@
-/** A card sale from request to result, by every way a bank can answer at once. */
+/** A card sale from request to result, with every immediate answer of a bank. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
@@ -171,7 +171,7 @@ test("without a link to the bank an order ends in error at once and is not sent 
   assert.deepEqual(world.bank.ledger(), []);
 });
 
-test("an endpoint that insists on 3-D Secure declines a card that cannot have it", async (t) => {
+test("an endpoint that requires 3-D Secure declines a card without it", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
 

@@ -1,5 +1,5 @@
 /**
- * Who can see which order, and by which name; and status fields that come from elsewhere: the BIN
+ * Which merchant can see which order by which id, and status fields from other sources: the BIN
  * table, the host's remarks, fees, descriptors.
  */
 import assert from "node:assert/strict";
@@ -49,7 +49,7 @@ test("a repeat's serial number leads to the order it repeated", async (t) => {
   assert.equal(status["gw-order-id"], first["gw-order-id"]);
 });
 
-test("what is unknown, another's or of another endpoint is not found", async (t) => {
+test("an unknown order, another merchant's and another endpoint's are not found", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
   const sale = await merchant.sale();
@@ -116,7 +116,7 @@ testOnEachDialect(
   },
 );
 
-test("the BIN table knows the sandbox's cards, and a stranger's bank is unknown", async (t) => {
+test("the BIN table has the sandbox's cards, and the issuer of any other card is unknown", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant();
 
@@ -134,7 +134,7 @@ test("the BIN table knows the sandbox's cards, and a stranger's bank is unknown"
   assert.equal(untold?.["card-country-alpha-three-code"], undefined);
 });
 
-test("commissions are told only to a merchant who is to see them", async (t) => {
+test("commissions are shown only to a merchant that may see them", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   await world.changeGate("sandbox", { fee: { percent: "1.5", fixed: "10" } });
@@ -155,7 +155,7 @@ test("commissions are told only to a merchant who is to see them", async (t) => 
   assert.equal(shown["acquirer-commission"], "0.25");
 });
 
-test("the statement shows the endpoint's descriptor, and the gate's own is told beside it", async (t) => {
+test("the statement shows the endpoint's descriptor, and the status also has the gate's", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
   await world.changeEndpoint("plain", { descriptor: "APPLES*SHOP" });

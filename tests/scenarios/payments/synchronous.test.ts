@@ -1,4 +1,4 @@
-/** Synchronous variants: the same operations, answered with the result when it comes in time. */
+/** Synchronous variants: the same operations, answered with the result if it arrives in time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused, bookedFor } from "../../support/expect.ts";
@@ -50,7 +50,7 @@ test("a sale and its synchronous variant are the same request", async (t) => {
   assert.equal(status.status, "approved");
 });
 
-test("when the bank takes longer than thirty seconds, the answer says how far it is", async (t) => {
+test("if the bank takes longer than thirty seconds, the answer shows the stage", async (t) => {
   // A link that is moved through time without a sign of life would count as lost.
   const patient = { GW_ACQUIRER_ANSWER_TIMEOUT_S: "60", GW_ACQUIRER_ECHO_AFTER_S: "600" };
   const world = await joinWorld(t, patient);
@@ -75,12 +75,12 @@ test("a refused request is refused at once", async (t) => {
   await assertRefused(sync.capture({ client_orderid: "none", orderid: "12345678" }), 6);
 });
 
-// Longer than this, and the gateway has waited until the idle connection's time was over.
+// If it takes longer than this, the gateway has waited for the timeout of the idle connection.
 const endsWithin = { timeout: 60_000 };
 
-test("a gateway that ends answers the requests that wait", endsWithin, async (t) => {
+test("a stopping gateway answers the requests that wait", endsWithin, async (t) => {
   const world = await joinWorld(t);
-  // The clock goes on while the gateway ends, and a reversal could end the doubt before the answer.
+  // The clock moves while the gateway stops, and a reversal could end the doubt before the answer.
   await world.bank.setSwitches({ lostAnswerShare: 1, reversalCode: "96" });
   const asked = world.merchant().endpoint("plain").sync.sale(saleFields());
   await world.bank.waitForMessage({ mti: "0200" });
@@ -91,7 +91,7 @@ test("a gateway that ends answers the requests that wait", endsWithin, async (t)
   assert.equal((await asked).status, "processing");
 });
 
-test("a group has the synchronous variants too", async (t) => {
+test("a group also has the synchronous variants", async (t) => {
   const world = await joinWorld(t);
 
   const status = await world

@@ -1,4 +1,4 @@
-/** Signing in to the portal, staying in, and what keeps others out. */
+/** Signing in to the portal, staying signed in, and the protection from others. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
@@ -14,7 +14,7 @@ const newUser = async (role: "admin" | "merchant-viewer" = "admin", isTemporary 
   return addUser(world, { login: `user-${++users}`, role, ...merchant, isTemporary });
 };
 
-test("a user signs in, is told its rights, and signs out", async () => {
+test("a user signs in, gets the list of its rights, and signs out", async () => {
   const login = await newUser("merchant-viewer");
   const user = { login, role: "merchant-viewer", merchant: "demo", rights: ["see_orders"] };
   const own = browser();
@@ -43,7 +43,7 @@ test("a wrong password and an unknown login are answered alike", async () => {
   assert.deepEqual(replies[0]?.body, replies[1]?.body);
 });
 
-test("the cookie is no script's and no other site's, and its text is nowhere in the database", async () => {
+test("neither scripts nor other sites get the cookie, and its text is nowhere in the database", async () => {
   const own = browser();
   const { headers } = await own.call("POST /sign-in", { login: await newUser(), password });
 
@@ -88,7 +88,7 @@ test("a form of another site, which cannot send the header, is refused", async (
   assert.equal(status, 403);
 });
 
-test("a session ends after fifteen minutes without a request, and polls are none", async () => {
+test("a session ends after fifteen minutes without a request, and polls do not count", async () => {
   const own = browser();
   await own.signIn(await newUser());
 
@@ -130,7 +130,7 @@ test("a user sees where it is signed in, and ends a session elsewhere", async ()
   assert.equal((await here.call("GET /session", {})).body.state, "in");
 });
 
-test("a user ends no session of another user", async () => {
+test("a user cannot end a session of another user", async () => {
   const [own, other] = [browser(), browser()];
   await own.signIn(await newUser());
   await other.signIn(await newUser());
@@ -142,9 +142,9 @@ test("a user ends no session of another user", async () => {
   assert.equal((await other.call("GET /session", {})).body.state, "in");
 });
 
-test("tries above the bounds leave nothing in the database", async () => {
+test("attempts above the limits leave nothing in the database", async () => {
   const login = await newUser();
-  // A job deletes expired rows of the tests before at any moment.
+  // A job may delete expired rows of earlier tests at any moment.
   const count = async () => {
     const [row] = await world.installation.database.query<{ rows: number; sum: number }>(
       `select count(*)::int as rows, sum(tries)::int as sum from sign_in_tries
@@ -184,7 +184,7 @@ test("malformed input is refused, and never an error of the gateway", async () =
   }
 });
 
-test("a disabled user is out at once", async () => {
+test("a disabled user is signed out at once", async () => {
   const login = await newUser();
   const own = browser();
   await own.signIn(login);
@@ -196,7 +196,7 @@ test("a disabled user is out at once", async () => {
   assert.equal(await browser().signIn(login), "wrong_credentials");
 });
 
-test("a user whose role, factors or state another person has changed signs in again", async () => {
+test("a user has to sign in again after another person changed its role, factors or state", async () => {
   const login = await newUser();
   const own = browser();
   const team = teamOf(world);
@@ -212,7 +212,7 @@ test("a user whose role, factors or state another person has changed signs in ag
   }
 });
 
-test("who has an account guesses no more passwords of others than a stranger", async () => {
+test("a user can guess no more passwords of others than a stranger", async () => {
   const [own, login] = [browser(), await newUser()];
   const codes: string[] = [];
   for (let tried = 0; tried < 31; tried += 1) {
@@ -227,7 +227,7 @@ test("who has an account guesses no more passwords of others than a stranger", a
   assert.equal(codes.at(-1), "too_many_tries");
 });
 
-test("codes of an app are not replaced by those of another without the password", async () => {
+test("an authenticator app is not replaced by another one without the password", async () => {
   const own = browser();
   await own.signIn(await newUser());
   const { secret } = (await own.call("POST /totp/begin", { password })).body;
@@ -238,7 +238,7 @@ test("codes of an app are not replaced by those of another without the password"
   assert.deepEqual([body.error?.code, body.secret], ["has_app", undefined]);
 });
 
-test("a temporary password opens nothing but its replacement, which ends other sessions", async () => {
+test("a temporary password only allows its replacement, which ends other sessions", async () => {
   const login = await newUser("admin", true);
   const [own, other] = [browser(), browser()];
   await other.signIn(login);
@@ -260,7 +260,7 @@ test("a temporary password opens nothing but its replacement, which ends other s
   assert.equal(await browser().signIn(login), "wrong_credentials");
 });
 
-test("codes of an app: turned on, demanded, counted once; and recovery codes", async () => {
+test("codes of an app are turned on, required and accepted once, and recovery codes replace them", async () => {
   const login = await newUser();
   const own = browser();
   await own.signIn(login);
@@ -295,7 +295,7 @@ test("codes of an app: turned on, demanded, counted once; and recovery codes", a
   assert.ok(!rows[0]?.row.includes(secret) && !rows[0]?.row.includes(recoveryCodes[1] ?? "-"));
 });
 
-test("who knows the password cannot go through the codes", async () => {
+test("a user with the password cannot try all codes", async () => {
   const login = await newUser();
   const own = browser();
   await own.signIn(login);
@@ -315,7 +315,7 @@ test("who knows the password cannot go through the codes", async () => {
   assert.ok(refused.some((line) => line.includes(`"${login}"`)));
 });
 
-test("a stranger's guesses lock strangers out for half an hour, and the user's own browser never", async () => {
+test("a stranger's guesses lock strangers out for half an hour, and not the user's own browser", async () => {
   const login = await newUser();
   const own = browser();
   await own.signIn(login);
@@ -330,7 +330,7 @@ test("a stranger's guesses lock strangers out for half an hour, and the user's o
   assert.equal(await browser().signIn(login), "in");
 });
 
-test("in production, roles that see settings or move money must show a second factor", async () => {
+test("in production, roles that see settings or move money need a second factor", async () => {
   const proxied = { environment: "production", trustedProxies: "127.0.0.1/32" } as const;
   const node = await world.otherNode("production", proxied);
   const from = { "x-forwarded-for": "192.0.2.7" };
@@ -398,7 +398,8 @@ test("a portal that is not built says so, and every answer has a strict policy",
   }
 });
 
-// The last: the database's clock, by which the three days are counted, stays where it is.
+// This test is the last one, because the database's clock, which counts the three days, stays
+// changed.
 test("a temporary password that is not replaced in three days opens nothing", async () => {
   const login = await newUser("admin", true);
   assert.equal(await browser().signIn(login), "new_password");

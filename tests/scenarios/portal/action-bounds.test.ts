@@ -1,4 +1,4 @@
-/** What one request of the portal may do at most: a payment node performs it beside payments. */
+/** The limits of one request of the portal, because a node performs it beside payments. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
@@ -15,7 +15,7 @@ async function signedIn(login: string, role: Role, merchant?: string): Promise<B
   return browser;
 }
 
-test("a merchant's user sends ten thousand callbacks again at most by one action", async () => {
+test("one action of a merchant's user sends at most ten thousand callbacks again", async () => {
   const sale = await world.merchant().sale();
   await world.settle();
   const dev = await signedIn("dev", "merchant-developer", "demo");
@@ -34,7 +34,7 @@ test("a merchant's user sends ten thousand callbacks again at most by one action
   assert.equal(result["to be sent again"], 10_000);
 });
 
-test("a user who only looks gets a list in pages", async () => {
+test("a user without the right to change gets a list in pages", async () => {
   const sam = await signedIn("sam", "support");
   assert.ok(!hasRight("support", "change_merchants"));
   const show = (limit: string) =>

@@ -1,6 +1,6 @@
 /**
- * Actions in the portal: the same work, the same checks and the same audit as those of `gw`, for
- * those whose role and merchant they belong to, without a way to the gateway's disk.
+ * Actions in the portal: the same work, checks and audit as those of `gw`, for users of the right
+ * role and merchant, without access to the gateway's disk.
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
@@ -41,7 +41,7 @@ const linkTo = (endpoint: string, more: Request["values"] = {}): Request => ({
   action: "link create",
   values: { endpoint, amount: "12.50", currency: "USD", ...more },
 });
-/** While commands become actions one by one. */
+/** Skips a test while its commands are not actions yet. */
 const needs = (...actions: string[]) => ({ skip: !actions.every((each) => offered.has(each)) });
 
 async function signedIn(login: string, role: Role, merchant?: string): Promise<Browser> {
@@ -59,17 +59,17 @@ const readEntries = () =>
 const run = (browser: Browser, request: Request) =>
   browser.call("POST /actions/run", { reason: "the test", ...request });
 
-/** What may take hours is answered when it has begun. */
+/** Waits for the end of an action that is answered when it has begun, because it may take hours. */
 const untilEnded = (path: string) =>
   until(`${path} has ended`, async () =>
     (await readEntries()).find(({ action }) => action === `${path} ended`),
   );
 
-/** What these name does not exist. */
+/** Actions whose examples name something that does not exist. */
 const namesNothing = ["reconcile", "approval give", "doubt ask", "doubt settle", "callback resend"];
 
 for (const example of changing.filter((each) => offered.has(nameIn(each)))) {
-  test(`${example.path}: tried without a trace, then done as gw does it`, async () => {
+  test(`${example.path}: a preview changes nothing, and the action does what gw does`, async () => {
     const request = await requestOf(example, values);
     const before = await readEntries();
 
@@ -79,7 +79,7 @@ for (const example of changing.filter((each) => offered.has(nameIn(each)))) {
 
     const text = `${JSON.stringify(tried.body)} ${JSON.stringify(done.body)}`;
     const { duration, mode } = offered.get(nameIn(example)) ?? {};
-    // What is more than one transaction is not tried beforehand.
+    // An action of several transactions has no preview.
     const isChange = mode === "change" || example.path.includes(" --");
     const isTried = isChange && duration === undefined;
     if (example.isRefused) {
@@ -107,12 +107,12 @@ for (const example of changing.filter((each) => offered.has(nameIn(each)))) {
   });
 }
 
-test("each role performs the actions that its rights have, and a merchant's its own alone", async () => {
+test("each role performs the actions of its rights, and a merchant's user only its own", async () => {
   for (const role of roles) {
     const isMerchants = role.startsWith("merchant-");
     const browser = await signedIn(`the-${role}`, role, isMerchants ? "demo" : undefined);
     for (const [index, [action, { right, findOwner }]] of [...offered].entries()) {
-      // The short run tries every action in one role and every role with some actions.
+      // The short run tests every action with one role, and every role with some actions.
       if (!isLongRun && index % roles.length !== roles.indexOf(role)) continue;
       const may = hasRight(role, right) && !(isMerchants && findOwner === undefined);
       const described = await browser.call("GET /actions/:action", { action, language: "de" });
@@ -206,7 +206,7 @@ const guarded: readonly (readonly [action: string, values: Readonly<Record<strin
   ["privacy erase",      { email: "jane@example.com", yes: "on" }],
 ];
 
-test("the portal performs no action of the command line alone", async () => {
+test("the portal performs no action that is for the command line only", async () => {
   const before = await readEntries();
 
   for (const [action, values] of guarded) {
@@ -229,7 +229,7 @@ test("the form says that a payment page needs the shop's name", needs("endpoint 
   assert.match(body.error?.message ?? "", /give the endpoint a shop-name/);
 });
 
-test("a refusal names the field that it is about", async () => {
+test("a refusal names the field that caused it", async () => {
   const wrong = { amount: "12.505", currency: "EUR", "return-url": "ftp://x", expires: "1h ago" };
   for (const [field, value] of Object.entries(wrong)) {
     const refused = await ann.call("POST /actions/preview", linkTo(plain, { [field]: value }));
@@ -244,7 +244,7 @@ test("a refusal names the field that it is about", async () => {
 });
 
 test(
-  "merchants and entries of lists come in pages, each after the last of the one before",
+  "merchants and entries of lists come in pages, each after the last row of the previous one",
   needs("list add"),
   async () => {
     const logins: string[] = [];
@@ -288,7 +288,7 @@ test("a change needs a reason, in which card numbers are masked", async () => {
   assert.equal((await readEntries()).at(-1)?.reason, "card **** **** **** 0002 was stolen");
 });
 
-test("a card number is no address, and is masked in a description", async () => {
+test("a card number is refused as an address, and masked in a description", async () => {
   const card = "4000001000000018";
   const named = linkTo(plain, { "return-url": `https://shop.example/${card}` });
   assert.equal((await run(ann, named)).body.error?.code, "card_number");
@@ -299,7 +299,7 @@ test("a card number is no address, and is masked in a description", async () => 
   assert.equal(Reflect.get(made.body.result, "description"), "paid with ************0018");
 });
 
-test("a form that is sent twice makes one payment link, on whichever node", async () => {
+test("a form that is sent twice makes one payment link, even on two nodes", async () => {
   const count = async () =>
     (await world.installation.database.query("select from payment_links")).length;
   const once = "0123456789abcdef0123";
@@ -320,7 +320,7 @@ test("a form that is sent twice makes one payment link, on whichever node", asyn
 });
 
 test(
-  "a preview names what would change, and the node knows at once what has",
+  "a preview names what would change, and the node at once uses what has changed",
   needs("endpoint set"),
   async () => {
     const set = (max: string) => ({ action: "endpoint set", values: { endpoint: plain, max } });
@@ -364,7 +364,7 @@ test("previews and changes at once do not wait for one another", async () => {
   const enable = { action: "merchant enable", values: { login: "stranger" } };
 
   for (const each of previewed) {
-    // The preview is the first to get the head; the changes hold all other connections.
+    // The preview gets the audit's head first, and the changes hold all other connections.
     const { asked } = await world.whileAuditWaits(
       async () => (await ann.call("POST /actions/preview", each)).status,
       Array.from({ length: 12 }, () => async () => (await run(ann, enable)).status),
@@ -373,7 +373,7 @@ test("previews and changes at once do not wait for one another", async () => {
   }
 });
 
-test("only the removal itself of a wallet's key rewrites the table of keys", async () => {
+test("only the removal of a wallet's key, and not its preview, rewrites the table of keys", async () => {
   const made = await run(bob, { action: "wallet key make", values: { login, use: "walletb" } });
   const id = String(Reflect.get(Object(made.body.result), "id"));
   const request = { action: "wallet key remove", values: { id } };
@@ -437,7 +437,7 @@ test(
     const without = lines.filter((line) => !line.startsWith(reference));
     const day = dayOf(world);
 
-    // Near midnight the usual window would leave lines to the neighbouring day's file.
+    // Near midnight the default window would leave lines to the file of the neighbouring day.
     const values = { gate: "sandbox", day, window: "0m", file: without.join("\n") };
     const ran = await run(ann, { action: "reconcile", values });
 

@@ -1,6 +1,6 @@
 /**
- * Every route of the portal API with every role: who has no session, no right or another merchant
- * gets nothing. The table of routes is walked as it is: a route without an example here fails.
+ * Every route of the portal API with every role: a user without session, right or merchant gets
+ * nothing. The test walks the table of routes, and a route without an example fails.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -34,7 +34,9 @@ test("every route has an example, and no example is left over", () => {
   );
 });
 
-/** Secrets and ids: none is stored as it was sent. Words of commands are looked at later. */
+/**
+ * Secrets and ids, which are never stored as they were sent. Words of commands are checked later.
+ */
 // biome-ignore format: a table
 const exact = ["password", "current", "next", "code", "session", "passkey", "login", "words", "input", "values"];
 
@@ -50,7 +52,7 @@ test("a card number in a text that people write is masked before a route sees it
   }
 });
 
-test("a second factor is begun with the password only, and not with a challenge of sign-in", async () => {
+test("the setup of a second factor needs the password, and not a challenge of the sign-in", async () => {
   const login = "matrix-factors";
   const own = await signedIn(login, "admin", {});
   const wrong = { password: "a wrong test phrase" };
@@ -99,7 +101,7 @@ for (const [name, { access, scope, output }] of examples.routes) {
     for (const own of [...values.secrets, '"matrix-merchant-admin@demo"'])
       assert.ok(!text.includes(own), `${own} in ${text}`);
     assert.ok(status < 500);
-    // What the path names is another merchant's: for this user there is no such thing.
+    // The path names something of another merchant, which does not exist for this user.
     if (scope === "merchant" && name.includes(":")) assert.equal(status, 404, name);
     if (scope === "merchant") assert.equal(await examples.digest(world), before);
     if (examples.ends(name)) await other.signIn("matrix-other@stranger", password);
@@ -107,7 +109,7 @@ for (const [name, { access, scope, output }] of examples.routes) {
 }
 
 const half = "\ud800";
-/** Each is some kind of value in some route, and worse than it looks. */
+/** Hostile values, each of which resembles a valid value of some route. */
 // biome-ignore format: a list
 const hostile = [
   "", "0", "-1", "1e999", "NaN", "9223372036854775807", "9223372036854775808", "9999999999999999999", "9".repeat(60),
@@ -125,18 +127,18 @@ test("no value of any field makes the gateway fail", async () => {
     const good = examples.inputOf(name, values);
     const fields = Object.keys(input.json["properties"] ?? {});
     const all = fields.flatMap((field) =>
-      // No address can be written with half a character.
+      // An address cannot contain half a character.
       hostile
         .filter((value) => value !== half || !name.includes(`:${field}`))
         .map((value) => ({ ...good, [field]: value })),
     );
-    // The short run sends a sixteenth of them, and begins with another value at each route.
+    // The short run sends a sixteenth of the values, and begins with a different one at each route.
     const tries = isLongRun ? all : all.filter((_, index) => (index + first) % 16 === 0);
     for (let from = 0; from < tries.length; from += 8) {
       const batch = tries.slice(from, from + 8);
       const replies = await Promise.all(batch.map((each) => admin.send(name, each)));
       for (const [at, { status, body }] of replies.entries()) {
-        // Few passwords are compared at a time, and a slow machine's bank is late.
+        // Only a few passwords are compared at a time, and the bank of a slow machine may be late.
         const isFine = status < 500 || ["busy", "bank_silent"].includes(body.error?.code ?? "");
         assert.ok(isFine, `${status}: ${name} ${JSON.stringify(batch[at])}`);
       }

@@ -1,4 +1,4 @@
-/** What has become of an order's money: in lists, filters, exports, totals and the home screen. */
+/** The state of an order's money in lists, filters, exports, totals and the home screen. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { writeLines } from "../../support/bank/settlement.ts";
@@ -31,7 +31,7 @@ async function payAndReturn(payment: Payment, amount?: string) {
   return order;
 }
 
-/** The chargeback is recorded by a command; the refund of the rest has the node index both. */
+/** A command records the chargeback, and the refund of the rest makes the node index both. */
 async function payAndDispute() {
   const order = await pay();
   const { "processor-rrn": reference } = await merchant.status(order);
@@ -56,7 +56,7 @@ const orders = {
 };
 
 for (const [state, { "gw-order-id": order }] of Object.entries(orders)) {
-  test(`an order that is ${state} is so in the list, its filter, the export and its heading`, async () => {
+  test(`the list, its filter, the export and the heading show an order that is ${state} alike`, async () => {
     const list = (await bob.call("GET /orders", { status: [state] })).body;
     const { csv } = (await bob.call("GET /exports/orders", { status: [state] })).body;
     const detail = (await bob.call("GET /orders/:order", { order })).body;
@@ -70,7 +70,7 @@ for (const [state, { "gw-order-id": order }] of Object.entries(orders)) {
   });
 }
 
-test("a filter of several states goes on where its last page ended", async () => {
+test("a filter of several states continues where its last page ended", async () => {
   const asked = { status: ["refunded", "partly_refunded", "held"], limit: 2 };
 
   const first = (await bob.call("GET /orders", asked)).body;
@@ -88,7 +88,7 @@ test("every order whose charge was approved is found as approved", async () => {
   assert.equal(body.orders.length, Object.keys(orders).length - 1);
 });
 
-test("totals have what was charged back, and home counts what is left", async () => {
+test("totals contain chargebacks, and the home screen counts the rest", async () => {
   const order = orders.charged_back["gw-order-id"];
   const { totals } = (await bob.call("GET /orders/:order", { order })).body;
   const { net } = (await bob.call("GET /home", { range: "day" })).body;

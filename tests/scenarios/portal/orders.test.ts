@@ -7,7 +7,7 @@ import { plainCard } from "../../support/merchant.ts";
 import { addUser, openBrowser } from "../../support/operator/portal.ts";
 import { startWorld } from "../../support/world.ts";
 
-// Doubt is settled here against what the bank has booked.
+// Doubt is settled here against the bank's bookings.
 const settings = { GW_PORTAL_INDEX_EVERY_S: "1", GW_LEASE_SLACK_S: "600" };
 const world = await startWorld(endOfFile, settings, { keepsBooks: false });
 await addUser(world, { login: "ann", role: "admin" });
@@ -46,7 +46,7 @@ test("an order is found by each of its ids, its email, card, amount and referenc
   assert.deepEqual(await found("nothing-like-it"), []);
 });
 
-test("filters are combined, and pages go on where the last one ended", async () => {
+test("filters are combined, and each page continues where the previous one ended", async () => {
   const orders = [];
   for (let count = 0; count < 5; count += 1) orders.push(await sale({ amount: "55.01" }));
   await sale({ amount: "55.01", credit_card_number: "4000004000000012" });
@@ -63,7 +63,7 @@ test("filters are combined, and pages go on where the last one ended", async () 
   assert.deepEqual((await ann.call("GET /orders", other)).body.orders, []);
 });
 
-test("an export has the filtered orders, and nothing that a spreadsheet would run", async () => {
+test("an export has the filtered orders, and no value that a spreadsheet would run", async () => {
   const formula = '=HYPERLINK("http://evil.example","x")';
   const answer = await merchant.sale({ amount: "66.01", client_orderid: formula });
   await world.settle();
@@ -118,7 +118,7 @@ test("a merchant's user sees neither gates nor nodes", async () => {
   );
 });
 
-test("a return is previewed, made with a reason, in the audit, and made once by each form", async () => {
+test("a return is previewed, needs a reason, is in the audit, and is made once by each form", async () => {
   const order = await sale({ amount: "20.00" });
   const asked = { order, amount: "5.00" };
   const form = { reason: "broken cup", once: randomUUID() };
@@ -164,7 +164,7 @@ test("a return is previewed, made with a reason, in the audit, and made once by 
   assert.deepEqual(outcomes, ["done", "repeated", "done"]);
 });
 
-test("more than is left is refused, and so is a capture of a sale", async () => {
+test("a refund above the remaining amount and a capture of a sale are refused", async () => {
   const order = await sale({ amount: "10.00" });
 
   const tries = [
@@ -180,11 +180,11 @@ test("more than is left is refused, and so is a capture of a sale", async () => 
   assert.match(tries[0]?.error?.message ?? "", /At most 10\.00 USD\.$/);
 });
 
-test("doubt is settled in the portal only as it was shown", async () => {
+test("doubt is settled in the portal only for the version that was shown", async () => {
   await world.bank.setSwitches({ chargeCode: "09", reversalCode: "05" });
   const order = await sale();
   const { body } = await ann.call("GET /orders/:order", { order });
-  // The merchant has its decline already: that cannot become an approval.
+  // The merchant already has the decline, which cannot become an approval.
   assert.deepEqual(body.may.settle, ["ask", "settle-not-done"]);
   const action = "settle-not-done" as const;
   const shown = (await ann.call("POST /orders/preview/:order", { order, action })).body;
@@ -221,8 +221,8 @@ test("a preview refuses a decision that a message on its way could undo", async 
   const preview = async () =>
     (await ann.call("POST /orders/preview/:order", { order, action })).body;
 
-  // GW_ACQUIRER_ANSWER_TIMEOUT_S and GW_LEASE_SLACK_S. The decision goes by the database's clock,
-  // which does not move with the world's.
+  // The wait covers GW_ACQUIRER_ANSWER_TIMEOUT_S and GW_LEASE_SLACK_S. The decision uses the
+  // database's clock, which does not move with the world's.
   await world.pass(30_000);
   const early = await preview();
   const { version } = (await ann.call("GET /orders/:order", { order })).body;
@@ -236,7 +236,7 @@ test("a preview refuses a decision that a message on its way could undo", async 
   assert.equal(later.isAllowed, true);
 });
 
-test("home counts each order once, also when it moves on", async () => {
+test("the home screen counts each order once, even after it changes", async () => {
   const before = (await bob.call("GET /home", { range: "hour" })).body;
   const order = await sale({ amount: "3.00" });
   await sale({ credit_card_number: "4000004000000012", amount: "3.00" });
@@ -262,11 +262,11 @@ test("home counts each order once, also when it moves on", async () => {
   );
 });
 
-test("what could not be written to the index is written when that works again", async () => {
+test("a failed write to the index is repeated until it succeeds", async () => {
   const { query } = world.installation.database;
   await query("alter table order_index rename to away");
   await merchant.sale({ amount: "8.08" });
-  // The node may be writing them at this moment, and fail instead.
+  // The node may be writing them at this moment and fail.
   await world.settle().catch(() => undefined);
   await query("alter table away rename to order_index");
 
@@ -288,13 +288,14 @@ test("a step that no node has indexed is found by the sweep", async () => {
   ) {
     await query("delete from order_index where order_id = $1", [order]);
   }
-  // The world's clock stands still while the database is made, whose own clock the sweep began by.
+  // The world's clock stands still while the database is made, whose own clock the sweep used at
+  // first.
   await query("update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)", [
     ...[world.clock.now() - 60_000],
   ]);
 
-  // One pass of the sweep ends after its share of time, on a busy machine before it is through; and
-  // a cell that has failed before is left out. The next pass is a minute later.
+  // One pass of the sweep ends after its share of time, which on a busy machine may be too early,
+  // and leaves out a cell that failed before. The next pass is a minute later.
   world.clock.advance(60_000);
   let passes = 0;
   do {
@@ -328,7 +329,7 @@ test("an operator's reason is not shown to the merchant, and card numbers in it 
   assert.ok(!own.includes(plainCard));
 });
 
-test("orders of a disabled endpoint are returned as ever, those of a disabled merchant are not", async () => {
+test("orders of a disabled endpoint can be returned, and those of a disabled merchant cannot", async () => {
   const order = await sale({ amount: "40.00" });
   const { query } = world.installation.database;
   const asked = { order, amount: "1.00" };
@@ -360,7 +361,7 @@ async function signedIn(login: string, role: "finance" | "merchant-viewer") {
   return browser;
 }
 
-test("refusals, exports and comparisons are in the audit with who and from where", async () => {
+test("refusals, exports and comparisons are in the audit with user and origin", async () => {
   const [eve, fin] = [await signedIn("eve", "merchant-viewer"), await signedIn("fin", "finance")];
   const reason = "the test";
   const renewal = { action: "merchant control-key renew", values: { login: "demo" }, reason };

@@ -1,4 +1,4 @@
-/** People: whose users they are, what they may be called, and how their accounts end. */
+/** Users: to whom they belong, which names they may have, and how their accounts end. */
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { test } from "node:test";
@@ -33,13 +33,13 @@ const bob = await signedIn("bob", "merchant-admin", "demo");
 const mallory = await signedIn("mallory", "merchant-admin", "stranger");
 const role = "merchant-viewer" as const;
 
-test("a merchant's administrator who takes the names of the gateway's accounts stops no command", async () => {
+test("merchants' users with the names of the gateway's accounts stop no command", async () => {
   const account = userInfo().username;
   const taken = [account, "tollgate", "backup"];
   const given = { role: "merchant-admin", merchant: "demo" };
   const made = [];
   for (const name of taken) made.push((await bob.act("user add", { name, ...given })).result.login);
-  // No action gives such a login: it is written to the table.
+  // No action makes a login like this, so the test writes it to the table.
   await query(
     `insert into users (login, role, merchant_id)
      select $1, 'merchant-viewer', id from merchants where login = 'demo'`,
@@ -74,7 +74,7 @@ for (const [what, name] of names) {
   });
 }
 
-test("the same name may be used by each merchant once, in one case of its letters", async () => {
+test("each merchant may use a name once, in one spelling of its letters", async () => {
   const add = async (own: typeof bob, name: string, merchant: string) => {
     const { error, result } = await own.act("user add", { name, role, merchant });
     return error?.code ?? result.login;
@@ -86,7 +86,7 @@ test("the same name may be used by each merchant once, in one case of its letter
   assert.equal(await add(bob, "CARL", "demo"), "taken");
 });
 
-test("no merchant's user becomes an operator, and no operator a merchant's user", async () => {
+test("a merchant's user cannot become an operator, and an operator cannot become a merchant's user", async () => {
   const change = async (own: typeof ann, login: string, given: "admin" | typeof role) => {
     return (await own.act("user role", { login, role: given })).error?.code;
   };
@@ -103,7 +103,7 @@ test("no merchant's user becomes an operator, and no operator a merchant's user"
   assert.deepEqual(rows, [{ role }, { role: "support" }]);
 });
 
-test("no user changes its own account where another administrator has to", async () => {
+test("a user cannot change its own account where another administrator has to", async () => {
   const refused = await Promise.all([
     bob.act("user role", { login: "bob@demo", role }),
     bob.act("user disable", { login: "bob@demo" }),
@@ -152,7 +152,7 @@ test("a session that ended in the meantime is not found", async () => {
   assert.equal(error?.code, "not_found");
 });
 
-test("gw signs a user out of the portal, and shows until when a new password counts", async () => {
+test("gw signs a user out of the portal, and shows until when a new password is valid", async () => {
   const own = await signedIn("nora", "admin");
 
   const ended = await readGw(world, "user", "end-session", "nora");
@@ -166,7 +166,7 @@ test("gw signs a user out of the portal, and shows until when a new password cou
   assert.ok(Math.abs(leftMs - 72 * 60 * minuteMs) < minuteMs, `${leftMs}`);
 });
 
-test("a removed user is out at once, and a new one of its name has nothing of it", async () => {
+test("a removed user is signed out at once, and a new user of its name inherits nothing", async () => {
   const own = await signedIn("dave", "admin");
   const { secret } = (await own.call("POST /totp/begin", { password })).body;
   await own.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
@@ -185,7 +185,7 @@ const guess = async (own: ReturnType<typeof browser>, login: string, times: numb
   for (let tried = 0; tried < times; tried += 1) await own.signIn(login, "a wrong guess");
 };
 
-test("each lock of a login lasts twice as long, for new browsers and for a known one by itself", async () => {
+test("each lock of a login lasts twice as long, counted separately for new and for known browsers", async () => {
   const login = await addUser(world, { login: "erin", role: "auditor" });
   const own = browser();
   await own.signIn(login);
@@ -204,7 +204,7 @@ test("each lock of a login lasts twice as long, for new browsers and for a known
   assert.equal(await browser().signIn(login), "in");
 });
 
-test("a known browser's cookie with anything behind it counts as a new browser", async () => {
+test("a changed cookie of a known browser counts as a new browser", async () => {
   const login = await addUser(world, { login: "gina", role: "auditor" });
   const { headers } = await browser().call("POST /sign-in", { login, password });
   const cookies = headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
@@ -221,7 +221,7 @@ test("a known browser's cookie with anything behind it counts as a new browser",
 
   assert.equal(await signInWith(`${device}.10`, password), "too_many_tries");
   assert.equal(await signInWith(device, password), undefined);
-  // The tries count for the network too, which the other tests share.
+  // The attempts also count for the network, which the other tests share.
   world.clock.advance(30 * minuteMs);
 });
 
@@ -235,7 +235,7 @@ test("an administrator's new password opens a locked login", async () => {
   assert.equal(await browser().signIn(login), "in");
 });
 
-test("codes that are right do not count, and wrong ones lock the code and not the password", async () => {
+test("correct codes do not count, and wrong ones lock the code and not the password", async () => {
   const own = await signedIn("gwen", "admin");
   const { secret } = (await own.call("POST /totp/begin", { password })).body;
   const show = async (code: string) => {
@@ -282,7 +282,7 @@ testInLongRun(
   },
 );
 
-test("the token from before the second factor opens nothing after it", async () => {
+test("the token from before the second factor is invalid after it", async () => {
   const own = await signedIn("lena", "admin");
   const { secret } = (await own.call("POST /totp/begin", { password })).body;
   await own.call("POST /totp/confirm", { code: codeAt(secret, world.clock.now()) });
@@ -297,7 +297,7 @@ test("the token from before the second factor opens nothing after it", async () 
   assert.equal((await thief.call("GET /session", {})).body.state, "out");
 });
 
-test("a merchant demands a second factor of its viewers, and no other merchant is asked", async () => {
+test("a merchant requires a second factor of its viewers, and not of other merchants' users", async () => {
   const viewers = await Promise.all(
     ["demo", "stranger"].map(async (merchant) => {
       const own = browser();
@@ -348,8 +348,9 @@ test("the audit has each sign-in with its factor, each refusal and each sign-out
   assert.equal(signedInLines.filter((line) => line.includes(`"${login}"`)).length, 2);
 });
 
-test("every part of an export is in the audit, and no part begins at an invented place", async () => {
-  // More lines than a part has, as if the order had been paid each second before.
+test("every part of an export is in the audit, and no part begins at an invented position", async () => {
+  // The rows are more than a part of an export has, as if the order had been paid each second
+  // before.
   const copies = await query(
     `insert into order_index select (jsonb_populate_record(order_index, jsonb_build_object(
        'order_id', order_id + second, 'at', at - second * interval '1 second'))).*
@@ -380,7 +381,7 @@ test("every part of an export is in the audit, and no part begins at an invented
   assert.deepEqual(written, [{ from: null }, { from: next.replace(/~.*/, "") }]);
 });
 
-test("the figures tell of refused sign-ins, new administrators and revealed secrets", async () => {
+test("the metrics count refused sign-ins, new administrators and revealed secrets", async () => {
   await runGw(world, "merchant", "show", "demo", "--reveal");
   await runGw(world, "merchant", "control-key", "renew", "stranger");
 
@@ -392,7 +393,7 @@ test("the figures tell of refused sign-ins, new administrators and revealed secr
   assert.match(metrics, /\{kind="secret_revealed"\} 2$/m, "a new control key is shown too");
 });
 
-test("users who have not used their account for 90 days are shown, and disabled by the rule", async () => {
+test("users who have not used their account for 90 days are shown, and disabled if so configured", async () => {
   const login = await addUser(world, { login: "ida", role: "auditor" });
   await ann.signIn("ann");
   const isIdle = async () => {
@@ -411,7 +412,7 @@ test("users who have not used their account for 90 days are shown, and disabled 
   assert.equal(await browser().signIn(login), "wrong_credentials");
 });
 
-test("the review of access has each user with role, factors, last use and who admitted it", async () => {
+test("the review of access shows each user with role, factors, last use and who added it", async () => {
   await ann.signIn("ann");
   const made = await ann.act("user add", { name: "petra", role: "finance" });
   assert.equal(made.status, 200);
@@ -434,7 +435,7 @@ test("the review of access has each user with role, factors, last use and who ad
   assert.match(of("bob@demo").used, /^\d{4}-\d\d-\d\d$/);
 });
 
-test("the first command is a use on the day of the admission too, of the person and the account", async () => {
+test("the first command on the day of the admission counts as a use, of the person and the account", async () => {
   const account = userInfo().username;
   await addUser(world, { login: "chief", role: "admin" });
   await addUser(world, { login: account, role: "admin" });
@@ -483,7 +484,7 @@ test("an account of a program runs the gateway, and cannot sign in", async () =>
   assert.equal(await browser().signIn("olga"), "wrong_credentials");
 });
 
-// The last one: it disables the administrators.
+// This test is the last one, because it disables the administrators.
 test("the last administrator is not disabled for being idle", async () => {
   const isOn = async () =>
     (await query("select from users where login = 'ann' and enabled")).length === 1;

@@ -1,6 +1,6 @@
 /**
- * Refused requests and callbacks in the portal: what is kept of a request, how much at most, the
- * checksum debugger and who may use it, deliveries with their signatures, and sending again.
+ * Refused requests and callbacks in the portal: what is stored of a request and how much, the
+ * checksum debugger and its users, deliveries with their signatures, and sending again.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -30,7 +30,7 @@ async function signedIn(login: string, user: Omit<Parameters<typeof addUser>[1],
   return browser;
 }
 
-/** Answers the serial number of a refused request, which is kept by then. */
+/** Returns the serial number of a refused request when it is stored. */
 async function refuse(body: string, at = path): Promise<string> {
   const { text } = await post(world, at, body);
   await world.settle();
@@ -41,7 +41,7 @@ async function refuse(body: string, at = path): Promise<string> {
 const detailOf = async (serial: string, browser = users.eve) =>
   (await browser.call("GET /requests/:serial", { serial })).body;
 
-test("a request with a wrong checksum is kept masked, with its mistake and all its faults", async () => {
+test("a request with a wrong checksum is stored masked, with its mistake and all its faults", async () => {
   const fields = saleFields({ amount: "10.5", cvv2: "987", expire_month: "13", phone: "" });
   const text = `${endpoint}${fields.client_orderid}10.5${fields.email}${key}`;
   const control = sha1(text);
@@ -81,7 +81,7 @@ test("a request with a wrong checksum is kept masked, with its mistake and all i
     assert.ok(!said.includes(secret), secret);
 });
 
-test("of a signed request the checksum, which is right, is not kept", async () => {
+test("the correct checksum of a refused request is not stored", async () => {
   const fields = saleFields({ country: "XX", zip_code: "much too long" });
   const form = signedSale(world, endpoint, fields);
   const serial = await refuse(form);
@@ -94,7 +94,7 @@ test("of a signed request the checksum, which is right, is not kept", async () =
   assert.ok(!JSON.stringify(shown).includes(new URLSearchParams(form).get("control") ?? ""));
 });
 
-test("a request in which the key itself was sent shows it to no one", async () => {
+test("a request that contains the key itself is shown without it", async () => {
   const serial = await refuse(formOf(saleFields({ login: key, control: key.slice(0, 40) })));
 
   const shown = await detailOf(serial, users.ann);
@@ -103,7 +103,7 @@ test("a request in which the key itself was sent shows it to no one", async () =
   assert.equal(JSON.stringify(shown).includes(key), false);
 });
 
-test("another merchant's key is recognised, and whose it is not told", async () => {
+test("another merchant's key is recognised, and its owner is not shown", async () => {
   const fields = saleFields({ amount: "10.15" });
   const text = `${endpoint}${fields.client_orderid}1015${fields.email}`;
   const serial = await refuse(formOf({ ...fields, control: sha1(text + stranger.set.controlKey) }));
@@ -114,7 +114,7 @@ test("another merchant's key is recognised, and whose it is not told", async () 
   assert.ok(!JSON.stringify(shown).includes("stranger"));
 });
 
-test("a body that cannot be read, and OAuth that is not there, are kept with the reason", async () => {
+test("an unreadable body and missing OAuth are stored with the reason", async () => {
   const serial = await refuse("client_orderid=%zz");
   await post(world, path.replace("v2", "v4"), formOf(saleFields()));
   await world.settle();
@@ -128,7 +128,7 @@ test("a body that cannot be read, and OAuth that is not there, are kept with the
   assert.deepEqual([denied?.version, shown.check, shown.checksum], ["v4", "no_header", undefined]);
 });
 
-test("an accepted sale is an order, and is not kept again", async () => {
+test("an accepted sale is an order, and not stored as a request", async () => {
   const fields = saleFields();
   assert.match((await post(world, path, signedSale(world, endpoint, fields))).text, /async/);
   await world.settle();
@@ -138,7 +138,7 @@ test("an accepted sale is an order, and is not kept again", async () => {
   assert.deepEqual(body.requests, []);
 });
 
-test("a flood is counted and not kept, and leaves the signed requests where they are", async () => {
+test("a flood is counted and not stored, and does not replace signed requests", async () => {
   const signed = await refuse(signedSale(world, endpoint, saleFields({ country: "XX" })));
   const before = (await users.eve.call("GET /requests", { limit: 200 })).body;
   const bodies = Array.from({ length: 150 }, (_, n) => formOf({ client_orderid: `flood-${n}` }));
@@ -153,7 +153,7 @@ test("a flood is counted and not kept, and leaves the signed requests where they
   assert.ok(body.requests.some(({ serial }) => serial === signed));
 });
 
-test("pages go on after the last row, and filters narrow them", async () => {
+test("pages continue after the last row, and filters narrow them", async () => {
   world.clock.advance(60_000);
   for (const n of [1, 2, 3]) await refuse(formOf({ client_orderid: `page-${n}`, email: "x" }));
   const names = (requests: readonly { clientOrder: string }[]) =>
@@ -170,7 +170,7 @@ test("pages go on after the last row, and filters narrow them", async () => {
   assert.deepEqual(names(one.body.requests), ["page-2"]);
 });
 
-test("values that were not sent are tried for users who may see the key alone, and not often", async () => {
+test("only users who may see the key can try other values, with a limit", async () => {
   const fields = {
     client_orderid: "pasted",
     amount: "10.5",

@@ -1,4 +1,6 @@
-/** What needs a second person: large returns, settled doubt, new keys, a colleague's factors. */
+/**
+ * Actions that need a second person: large returns, settled doubt, new keys, a colleague's factors.
+ */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
@@ -106,7 +108,7 @@ test("a colleague's role is changed by two persons, of whom neither has admitted
   assert.deepEqual((await change()).result, { login: "eve@demo", role: "merchant-developer" });
 });
 
-test("nobody is asked to approve what would be refused", async () => {
+test("an action that would be refused does not ask for an approval", async () => {
   const { database } = world.installation;
   const count = async () => (await database.query("select from approvals")).length;
   const before = await count();
@@ -144,7 +146,7 @@ test("gw settles doubt and rotates keys when another user has approved it", asyn
   assert.doesNotMatch(settled.complaint, /second person/);
 });
 
-test("one account of the machine is one person where commands are for users alone", async () => {
+test("one account of the machine counts as one person if commands are for users only", async () => {
   const account = userInfo().username;
   const usersOnly = { ...rule, GW_USERS_ONLY: "on" };
   const alone = (user: string) => ({ ...world, settings: { ...usersOnly, GW_USER: user } });

@@ -54,7 +54,10 @@ const allKnow = [
 const known: ReadonlyMap<Place, Values> = new Map(faces.map((place) => [place, new Map(allKnow)]));
 const valuesOf = (place: Place) => known.get(place) ?? assert.fail();
 
-/** The user who clicks has the name of the one who types, and has signed in everywhere. */
+/**
+ * The user of the portal has the same name as that of the command line, and is signed in to every
+ * installation.
+ */
 const browser = openBrowser(world.gateway);
 for (const place of faces) await addUser(place, { login: "ann", role: "admin" });
 assert.equal(await browser.signIn("ann"), "in");
@@ -62,7 +65,7 @@ for (const { installation } of faces) {
   await installation.database.query("update users set used_at = now()");
 }
 
-/** What the user reads: an object, or the sentence of a refusal. */
+/** What the user reads: a result, or the sentence of a refusal. */
 type Answer = { readonly result?: object; readonly refusal?: string };
 
 function answerOf({ code, printed, complaint }: Ran): Answer {
@@ -89,7 +92,7 @@ async function send(example: Example): Promise<Answer> {
   return { result: body.result };
 }
 
-/** The portal answers when it has begun. */
+/** Waits for an action that the portal answers when it has begun. */
 function untilEnded(name: string): Promise<unknown> {
   return until(`${name} has ended`, async () =>
     (await readEntries(portal)).find(({ action }) => action === `${name} ended`),
@@ -122,7 +125,7 @@ async function apply(example: Example, exported: unknown): Promise<Answer> {
   return ran.code === 0 ? {} : { refusal: ran.complaint.trim() };
 }
 
-/** Why an action of two faces is not compared. */
+/** Reasons why an action of two interfaces is not compared. */
 const incomparable: Readonly<Record<string, string>> = {
   "audit verify": "the audit of the portal's installation has a sign-in of the browser",
 };
@@ -135,7 +138,7 @@ const examples = [...changing, ...looking, ...lookingWithKeys].filter((example) 
   isCompared(nameIn(example)),
 );
 
-test("every action that has more than one face is tried", () => {
+test("every action that several interfaces offer is tried", () => {
   const tried = new Set(examples.map(nameIn));
 
   assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
  * The timeline of an order in the portal: every message, masked before it is stored, and what the
- * merchant would have seen at each moment.
+ * merchant saw at each step.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -28,12 +28,12 @@ async function detailOf(order: { readonly "gw-order-id": string }) {
   const field = (type: string, name: string) =>
     messages.find((each) => each.type === type)?.fields.find((each) => each.name.startsWith(name))
       ?.value;
-  // The last moment is the present.
+  // The last entry is the present status.
   assert.deepEqual(body.timeline.findLast(({ seen }) => seen !== undefined)?.seen, body.seen);
   return { body, messages, field, types: messages.map(({ type }) => type) };
 }
 
-/** In the database and in what the browser gets. */
+/** Asserts that the texts are neither in the database nor in what the browser gets. */
 async function assertNowhere(order: { readonly "gw-order-id": string }, card: string) {
   const { body } = await detailOf(order);
   const stored = await world.installation.database.query<{ events: string }>(
@@ -47,7 +47,7 @@ async function assertNowhere(order: { readonly "gw-order-id": string }, card: st
   assert.ok(proof === undefined || !messages.includes(proof), "an authentication value");
 }
 
-test("a plain sale keeps no message, and shows both as the order tells them", async () => {
+test("a plain sale stores no message, and shows both messages made from the order", async () => {
   const order = await merchant.sale({ amount: "12.30" });
   await world.settle();
 
@@ -70,7 +70,7 @@ test("a plain sale keeps no message, and shows both as the order tells them", as
   await assertNowhere(order, plainCard);
 });
 
-test("what the merchant saw is told for each moment", async () => {
+test("the timeline shows what the merchant saw at each step", async () => {
   const order = await merchant.preauth({ amount: "30.00" });
   await world.settle();
   await merchant.capture(order, { amount: "10.00" });
@@ -118,7 +118,7 @@ test("what the merchant sees is the status response, byte for byte", async () =>
   }
 });
 
-test("a charge that went unanswered, and its reversal, keep their messages", async () => {
+test("an unanswered charge and its reversal keep their messages", async () => {
   await world.bank.setSwitches({ chargeCode: "09", reversalCode: "05" });
   const order = await merchant.sale();
   await world.settle();
@@ -182,7 +182,7 @@ test("a merchant's user sees what was answered, and no message", async () => {
   assert.ok(body.timeline.some(({ seen }) => seen !== undefined));
 });
 
-test("a request is copied as a command that no value can leave, without card and checksum", async () => {
+test("a request is copied as a safely quoted command, without card and checksum", async () => {
   const description = "it's $(touch /tmp/owned)";
   const sold = await merchant.sale({ order_desc: description });
   await world.settle();

@@ -43,7 +43,7 @@ test("a shared view is seen by the whole team and by no other, and is in the aud
   ]);
 });
 
-test("the same filters are one view, which any member of the team with the right removes", async () => {
+test("the same filters are one view, which any member of the team with the right can remove", async () => {
   await sue.call("POST /views/share", { name: "Lost", query: "status=declined" });
   const [lost] = await viewsOf(ann);
   assert.deepEqual([lost?.name, lost?.sharedBy], ["Lost", "sue"]);
@@ -62,7 +62,7 @@ test("a search, which may name a person, is not shared", async () => {
   assert.deepEqual(await viewsOf(ann), []);
 });
 
-test("a team shares fifty views and no more", async () => {
+test("a team shares at most fifty views", async () => {
   for (let count = 1; count <= 50; count += 1) {
     const shared = await bob.call("POST /views/share", {
       name: `View ${count}`,

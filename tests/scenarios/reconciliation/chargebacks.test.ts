@@ -1,4 +1,7 @@
-/** Chargebacks: recorded once, kept from being returned too, and told to those who want it. */
+/**
+ * Chargebacks: recorded once, never returned as well, and reported to merchants that are configured
+ * so.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeReceiver } from "@tollgate/client";
@@ -61,7 +64,7 @@ testOnEachDialect("what was charged back is not returned too", async (_, dialect
   assert.match(JSON.stringify(listed), new RegExp(`${name}1.*reversed.*${name}1.*first`));
 });
 
-test("status and callbacks tell it only where the endpoint wants that", async (t) => {
+test("status and callbacks contain chargebacks only if the endpoint is configured so", async (t) => {
   const receiver = await startReceiver(t);
   const merchant = world.merchant("plain");
   const buy = async () => {
@@ -77,7 +80,7 @@ test("status and callbacks tell it only where the endpoint wants that", async (t
   await world.restart();
 
   await importLines(world, [`T1,${told.reference},100,USD,4837,first,2030-01-31`]);
-  // The command's clock is the machine's, which is ahead of the world's.
+  // The command uses the machine's clock, which is ahead of the world's.
   await world.pass(600_000);
   const heard = (await receiver.untilHeard(3))[2];
   assert.ok(heard !== undefined);
@@ -98,7 +101,7 @@ test("status and callbacks tell it only where the endpoint wants that", async (t
     [named["transaction-type"], named["order-stage"], named["case-id"]],
     ["chargeback", "chargeback_approved", "T1"],
   );
-  // The client's receiver hears a payment and a chargeback, and no repeat.
+  // The client's receiver gets a payment and a chargeback, and no repeat.
   const kept: unknown[] = [];
   const { controlKey } = world.set;
   const client = makeReceiver({ controlKey, confirm: merchant.endpoint("plain") });

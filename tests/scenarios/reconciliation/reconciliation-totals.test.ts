@@ -1,4 +1,4 @@
-/** The gateway's totals of a day, compared by the acquirer's host itself. */
+/** The gateway's totals of a day, which the acquirer's host compares itself. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -54,7 +54,7 @@ testWithTotals("a day of payments is in balance", async (_, { through, gate, mti
   const kept = await merchant.sale({ amount: "5.00" });
   const held = await merchant.preauth({ amount: "20.00" });
   await merchant.preauth({ amount: "30.00" });
-  // Reversed at once: neither side has it.
+  // This charge is reversed at once, so neither side counts it.
   await merchant.sale({ credit_card_number: approvedInPart });
   await world.settle();
   await merchant.return(sale, { amount: "3.00" });
@@ -108,7 +108,7 @@ testWithTotals("money that only the host has is out of balance", async (_, { gat
   await merchant.sale({ amount: "1.00" });
   await world.settle();
   const right = await compare(gate);
-  // As if the gateway had lost an order: the rest of its books are as they were.
+  // An order is removed, as if the gateway had lost it. The other rows stay.
   const { query } = world.installation.database;
   const [latest] = await query<{ id: string; later: string }>(
     `select id, (accepted_at + interval '3 days')::text as later from orders

@@ -1,4 +1,6 @@
-/** What a rule does when it fires: block, force 3-D Secure or mark; and who sees what of it. */
+/**
+ * The actions of a rule that fires: block, force 3-D Secure or mark; and who sees which part of it.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { passChallenge } from "../../support/cardholder.ts";
@@ -80,7 +82,7 @@ test("a rule forces 3-D Secure on a cryptogram, unless the gateway has verified 
   assert.equal(chargesAt(world), charges);
 });
 
-test("without a cardholder 3-D Secure cannot be forced: the payment is marked", async () => {
+test("without a cardholder 3-D Secure cannot be forced, so the payment is marked", async () => {
   await world.screenBy();
   const cardrefid = await world.registerCard();
   await world.screenBy({
@@ -106,7 +108,7 @@ test("without a cardholder 3-D Secure cannot be forced: the payment is marked", 
   );
 });
 
-test("the operator sees rule and facts, the merchant the code alone", async () => {
+test("the operator sees rule and facts, and the merchant only the code", async () => {
   await world.screenBy(
     { kind: "velocity", parameters: { per: "purpose", count: "1", window: "1h" }, action: "mark" },
     { kind: "amount", parameters: { currency: "USD", max: "99.99" }, endpoint: "plain" },
@@ -159,7 +161,7 @@ test("sales, holds, verifications, recurrent and wallet payments are counted ali
   assert.equal(await stageOf(paid), "sale_filtered 1010");
 });
 
-test("a rule of the gateway counts over the merchants of a cell, a merchant's over its own", async () => {
+test("a rule of the gateway counts over all merchants of a cell, and a merchant's over its own orders", async () => {
   const once = { per: "email", count: "1", window: "1h" };
   const stranger = await world.stranger("stranger", "second");
   const [jane, joe] = [payer(), payer()];
@@ -172,7 +174,7 @@ test("a rule of the gateway counts over the merchants of a cell, a merchant's ov
   assert.equal(await stageOf(await merchant.sale(joe)), "sale_filtered 1010");
 });
 
-test("counts have no plain email, card or address in them, and are erased with the person", async () => {
+test("counts contain no plain email, card or address, and are erased with the person", async () => {
   await world.screenBy(
     { kind: "velocity", parameters: { per: "email", count: "1", window: "1h" } },
     { kind: "velocity", parameters: { per: "card", count: "9", window: "1h" }, endpoint: "plain" },

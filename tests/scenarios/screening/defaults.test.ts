@@ -1,4 +1,4 @@
-/** The rules with which merchants start in production, and what they do to card testers. */
+/** The rules with which merchants start in production, and their effect on card testers. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -51,12 +51,12 @@ test("a merchant that is created in production starts with rules, which an opera
 let cards = 0;
 let payers = 0;
 
-/** Of one BIN. */
+/** Returns a new card of the same BIN. */
 function newCard(): string {
   return withCheckDigit(`411111${String(++cards).padStart(9, "0")}`);
 }
 
-/** Answers the code of the last of them. */
+/** Pays several times, and returns the code of the last payment. */
 async function pay(count: number, fieldsOf: () => SaleFields): Promise<string> {
   let last = "";
   for (let at = 0; at < count; at += 1) {

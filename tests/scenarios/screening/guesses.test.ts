@@ -34,14 +34,14 @@ const codeOf = async (order: Sent) => {
 
 const pay = async (fields: SaleFields) => codeOf(await merchant.sale(fields));
 
-/** All that the merchant is told, without what differs between any two orders. */
+/** Returns everything that the merchant sees, without what differs between any two orders. */
 async function toldOf(fields: SaleFields): Promise<Readonly<Record<string, unknown>>> {
   const told = await statusOf(await merchant.sale(fields));
   const own = ["merchant-order-id", "gw-order-id", "serial-number", "transaction-date"];
   return Object.fromEntries(Object.entries(told).filter(([name]) => !own.includes(name)));
 }
 
-test("a sale that reaches no acquirer tells nothing of its number, before the block and after it", async () => {
+test("a sale that reaches no acquirer reveals nothing about its card number, before or after the block", async () => {
   const victim = "4111111111111111";
   await world.changeEndpoint("plain", { amountMax: "1000" });
   const [little, much] = [{ amount: "5.00" }, { amount: "20.00" }];
@@ -65,7 +65,7 @@ test("a sale that reaches no acquirer tells nothing of its number, before the bl
   await world.changeEndpoint("plain", { amountMax: "1000000" });
 });
 
-test("guesses count together at all operations and nodes, and are reported to the operator", async () => {
+test("guesses at all operations and nodes are counted together, and reported to the operator", async () => {
   const victim = "4000001000000018";
   const sale = await merchant.sale({ credit_card_number: victim });
   await world.settle();
@@ -104,14 +104,14 @@ test("guesses count together at all operations and nodes, and are reported to th
   assert.notEqual(told["error-code"], "1011", "each merchant has a count of its own");
 });
 
-/** Sends the same request with another card; answers the order, or the code of the refusal. */
+/** Sends the same request with another card. Returns the order, or the code of the refusal. */
 const repeatOf = (fields: SaleFields) => (guess: string) =>
   merchant.sale({ ...fields, credit_card_number: guess }).then(
     (order) => order["gw-order-id"],
     (error: { readonly code?: unknown }) => error.code,
   );
 
-test("a repeat is not told from a guess any more when numbers are being searched for", async () => {
+test("a repeat counts as a guess while card numbers are being searched", async () => {
   const victim = "4000001000000034";
   const fields = saleFields({ credit_card_number: victim });
   const first = await merchant.sale(fields);
@@ -126,7 +126,7 @@ test("a repeat is not told from a guess any more when numbers are being searched
   assert.equal(answers.size, 1, [...answers].join(", "));
 });
 
-test("a repeat that would be refused now counts as a guess too", async () => {
+test("a repeat that would be refused today also counts as a guess", async () => {
   const victim = "4000001000000059";
   const [expire_year = "", expire_month = ""] = new Date(world.clock.now())
     .toISOString()

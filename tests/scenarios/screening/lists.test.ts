@@ -27,7 +27,7 @@ const pay = async (fields: SaleFields = {}) => codeOf(await merchant.sale(fields
 
 type Line = Readonly<Record<string, string>>;
 
-/** The node is notified; the test waits until it knows as many entries. */
+/** Waits until the node knows this number of entries. */
 async function known(entries: number): Promise<void> {
   await until(`the node knows ${entries} entries`, async () => {
     const text = await (await fetch(`${world.gateway.url}/metrics`)).text();
@@ -38,7 +38,10 @@ async function known(entries: number): Promise<void> {
 const add = async (...words: readonly string[]) =>
   (await readGw(world, "list", "add", ...words)) as Line;
 
-/** Some ids look like card numbers, which no command line takes: the order names the card then. */
+/**
+ * Adds a card. Some ids look like card numbers, which the command line refuses; then the order
+ * names the card.
+ */
 async function addCard(id: string, order: string, ...scope: readonly string[]): Promise<void> {
   const ran = await runGw(world, "list", "add", "block", "card", id, ...scope);
   if (ran.code === 0) return;
@@ -119,7 +122,7 @@ test("a card is blocked by its number, a reference, its hash id or an order", as
 
 const endpointOf = (name: string) => world.set.endpoints[name] ?? "";
 
-test("a card number on the command line or in a file is refused, and is nowhere", async () => {
+test("a card number on the command line or in a file is refused, and stored nowhere", async () => {
   const file = join(world.dataDir, "cards.csv");
   await writeFile(file, `list,kind,value\nblock,card,${otherCard}\nblock,purpose,${otherCard}\n`);
   const asWord = await runGw(world, "list", "add", "block", "card", otherCard);
@@ -154,7 +157,7 @@ test("a card number on the command line or in a file is refused, and is nowhere"
   assert.ok(!world.logged.some((line) => line.includes(otherCard)));
 });
 
-test("an entry ends at its moment, and counts at its merchant and endpoint only", async () => {
+test("an entry expires at its time, and applies to its merchant and endpoint only", async () => {
   const end = new Date(world.clock.now() + hour).toISOString();
   await add("block", "email", "soon@example.com", "--expires", end, "--why", "a day off");
   await add("block", "email", "there@example.com", "--endpoint", endpointOf("eur"));
@@ -219,7 +222,7 @@ test("entries are removed together or not at all", async () => {
   await known(0);
 });
 
-test("the reason of an entry is that of its change, also by the option's former name", async () => {
+test("the reason of an entry is that of its change, even with the option's former name", async () => {
   const { entry = "" } = await add("block", "email", "a@example.com", "--why", "by phone");
   await add("block", "email", "b@example.com", "--reason", "by letter");
   const both = ["--why", "by phone", "--reason", "by letter"];
@@ -236,7 +239,7 @@ test("the reason of an entry is that of its change, also by the option's former 
   await removeAll();
 });
 
-test("what is exported is imported again as it was", async () => {
+test("an exported list is imported unchanged", async () => {
   await removeAll();
   const expires = "2090-01-31T00:00:00Z";
   await add("block", "email", "jane@example.com", "--merchant", login, "--expires", expires);

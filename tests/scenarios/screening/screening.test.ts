@@ -1,4 +1,4 @@
-/** Screening at the merchant interface: what rules count, keep out, and tell to whom. */
+/** Screening at the merchant interface: what rules count and block, and who sees it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
@@ -13,7 +13,7 @@ const declinedCard = "4000004000000020";
 const hour = 3_600_000;
 let payers = 0;
 
-/** With an email and an address of their own. */
+/** Makes a payer with an email and an address of its own. */
 function payer(fields: SaleFields = {}): SaleFields {
   payers += 1;
   return { email: `payer${payers}@example.com`, ipaddress: `198.51.100.${payers}`, ...fields };
@@ -27,7 +27,7 @@ async function codeOf(order: Sent, through = "plain"): Promise<string> {
   return status["error-code"] ?? status.status ?? "";
 }
 
-/** One after the other. */
+/** Pays one after the other. */
 async function pay(...sales: readonly SaleFields[]): Promise<readonly string[]> {
   const codes: string[] = [];
   for (const fields of sales) codes.push(await codeOf(await merchant.sale(fields)));
@@ -37,7 +37,7 @@ async function pay(...sales: readonly SaleFields[]): Promise<readonly string[]> 
 const otherPhone = { customer_browser_user_agent: "Other phone" };
 const five = { per: "email", count: "5", window: "1h" };
 
-test("of twenty sales at once at two nodes, five pass the limit of five", async () => {
+test("five of twenty simultaneous sales at two nodes pass a limit of five", async () => {
   await world.screenBy({ kind: "velocity", parameters: five, endpoint: "plain" });
   const other = await world.otherNode("other");
   const senders = [merchant, world.merchantAt(other)];
@@ -54,7 +54,7 @@ test("of twenty sales at once at two nodes, five pass the limit of five", async 
   assert.equal(received(world, "0200"), 5);
 });
 
-test("a repeated request is not counted, also at the same moment", async () => {
+test("a repeated request is not counted, even at the same time", async () => {
   await world.screenBy({ kind: "velocity", parameters: five, endpoint: "plain" });
   const jane = payer();
   const orders = ["a", "b", "c", "d", "e"].map((id) => ({ ...jane, client_orderid: `r-${id}` }));
@@ -100,7 +100,7 @@ test("only approved payments count where the rule says so", async () => {
 
   assert.deepEqual(await pay(poor, poor, poor, jane), ["116", "116", "116", "approved"]);
   assert.deepEqual(await pay(poor, jane, jane), ["116", "approved", "1010"]);
-  // Those that are open may be approved yet: of ten at once two pass.
+  // Open orders may still be approved, so two of ten simultaneous ones pass.
   const joe = payer();
   const sent = await Promise.all(Array.from({ length: 10 }, () => merchant.sale(joe)));
   const codes = await Promise.all(sent.map((order) => codeOf(order)));

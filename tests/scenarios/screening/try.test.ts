@@ -1,4 +1,4 @@
-/** `gw filter`: rules at the command line, and what they would have done to a known past. */
+/** `gw filter`: rules on the command line, and their effect on known past orders. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -37,7 +37,10 @@ async function pay(fields: SaleFields) {
   return order;
 }
 
-/** Seven orders: three of a tester within minutes, one of them later; three of other payers. */
+/**
+ * Seven past orders: three of a tester within minutes, one of the tester later, and three of other
+ * payers.
+ */
 const past = await (async () => {
   const tester = { email: "tester@example.com", ipaddress: "198.51.100.9" };
   await pay(tester);
@@ -64,7 +67,7 @@ const past = await (async () => {
 
 const velocity = ["velocity", "--per", "email", "--count", "1", "--window", "1h"];
 
-test("a rule that is off is tried on past orders, with what became of those", async () => {
+test("a rule that is off is tried on past orders, and their results are shown", async () => {
   const before = await everything();
   const words = ["filter", "add", ...velocity, "--endpoint", plain, "--disabled"];
   const { rule } = (await readGw(world, ...words)) as { rule: string };

@@ -1,6 +1,6 @@
 /**
- * Authentication values and cryptograms of every shape: each reaches the host in the place of its
- * network, through a gate that has room for it, or ends the order before anything is sent.
+ * Authentication values and cryptograms of every form: each reaches the host in the field of its
+ * network through a gate that can send it, or ends the order before anything is sent.
  */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -29,7 +29,7 @@ import {
 import { startWorld, type World } from "../../support/world.ts";
 
 const mastercard = "5200000000000015";
-/** Of the published vectors: a 3-D Secure value of 21 bytes, a wallet's cryptogram of 19. */
+/** Published vectors: a 3-D Secure value of 21 bytes, and a wallet's cryptogram of 19. */
 const aav = "kJMZRiDunhPsBwAU0hu9rrx0eWN6";
 const cryptogram = "AMwBRjPWDnAgAA7Rls7mAoABFA==";
 const decrypted = ["walleta_decrypted", "walletb_decrypted"] as const;
@@ -133,7 +133,7 @@ testOnEachDialect("a Mastercard is verified with the ECI N2", async (t, { gate, 
   assert.match(charge.authenticationValue ?? "", /^kJ/);
 });
 
-test("a value that the chosen gate has no place for goes through a gate that has one", async (t) => {
+test("a value that the chosen gate cannot send goes through a gate that can", async (t) => {
   const world = await startWorld(t);
   await world.installation.database.query(
     `insert into gates (id, name, kind, settings)
@@ -157,7 +157,7 @@ test("a value that the chosen gate has no place for goes through a gate that has
   assert.deepEqual(bookedFor(world, status), ["sale 1015"]);
 });
 
-test("a value that no gate has a place for ends the order, and nothing is sent", async (t) => {
+test("a value that no gate can send ends the order, and nothing is sent", async (t) => {
   const world = await joinWalletWorld(t);
   // biome-ignore format: a table
   const rows: readonly (readonly [through: string, pan: string, bytes: number])[] = [
@@ -184,7 +184,7 @@ test("a value that no gate has a place for ends the order, and nothing is sent",
   assert.ok(!world.logged.some((line) => line.includes("message_unsendable")));
 });
 
-test("another gate that has a place, and no link, ends the order as any gate without", async (t) => {
+test("a gate that could send the value, but has no link, ends the order", async (t) => {
   const world = await startWalletWorld(t);
   await world.placeGates("binary", [
     ["sandbox-binary", 1, 1],

@@ -1,6 +1,6 @@
 /**
- * The card of an order that waits for its cardholder: held until the bank has answered and no
- * longer, by whichever node, and found in nothing that is written.
+ * The card data of an order that waits for its cardholder: kept until the bank has answered and no
+ * longer, by any node, and in no stored or logged text.
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
@@ -25,7 +25,7 @@ import type { World } from "../../support/world.ts";
 
 const one = { secrets: 1, keys: 1 };
 
-test("card data is kept for an order that waits, and none when the bank has answered", async (t) => {
+test("card data is kept while an order waits, and not after the bank has answered", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
   const counts = [await countPending(world)];
@@ -40,7 +40,7 @@ test("card data is kept for an order that waits, and none when the bank has answ
   await untilNothingHeld(world);
 });
 
-test("the card is gone before the bank's answer is written", async (t) => {
+test("the card data is destroyed before the bank's answer is written", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginWith(world, "4000004000000194");
   await uploadMethodOnly(pending);
@@ -76,7 +76,7 @@ for (const [end, card, cvv2] of [
   ["the issuer refuses", "4000002000000073", "123"],
   ["the host refuses", cards.other, "116"],
 ] as const) {
-  test(`when ${end}, its card data is kept no longer`, async (t) => {
+  test(`when ${end}, its card data is destroyed`, async (t) => {
     const world = await joinPatientWorld(t);
     const pending = await beginWith(world, card, { fields: { cvv2 } });
     assert.deepEqual(await countPending(world), one);
@@ -116,7 +116,7 @@ const values = [
 ] as const;
 
 for (const [cvv2, end] of values) {
-  test(`the CVV ${cvv2} reaches the host after the pause, and counts there`, async (t) => {
+  test(`the CVV ${cvv2} reaches the host after the pause, and decides the result`, async (t) => {
     const world = await joinPatientWorld(t);
     const pending = await beginWith(world, cards.other, { fields: { cvv2 } });
 
@@ -127,7 +127,7 @@ for (const [cvv2, end] of values) {
   });
 }
 
-test("an order that waits goes on after the gateway has started anew, at every step", async (t) => {
+test("a waiting order continues after a restart of the gateway, at every step", async (t) => {
   const world = await startPatientWorld(t, { GW_RESULTS_PORT: await freePort() });
   const pending = await beginWith(world, cards.challenge, { fields: { cvv2: "116" } });
   const pares = await beginPares(world, undefined, { fields: { cvv2: "116" } });
@@ -150,7 +150,7 @@ test("an order that waits goes on after the gateway has started anew, at every s
   await untilNothingHeld(world);
 });
 
-test("an order that began on one node goes on at another", async (t) => {
+test("an order that began on one node continues at another", async (t) => {
   const world = await startPatientWorld(t);
   const pending = await beginWith(world, cards.challenge, { fields: { cvv2: "116" } });
   const other = await world.otherNode("another");
@@ -216,7 +216,7 @@ test("neither card number nor CVV is in a log, an order or its events after 3-D 
   assert.doesNotMatch(everything, standing);
 });
 
-/** Every row of every table, as text. */
+/** Returns every row of every table as text. */
 async function readAll({ installation: { database } }: World): Promise<string> {
   const tables = await database.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
@@ -230,7 +230,7 @@ async function readAll({ installation: { database } }: World): Promise<string> {
   return rows.flatMap((each) => each.map(({ row }) => row)).join("\n");
 }
 
-/** Results are posted to where the AReq said, also after a restart. */
+/** Returns a free port. Results are posted to the address in the AReq, even after a restart. */
 async function freePort(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const server = createServer().listen(0, "127.0.0.1", () => {

@@ -1,6 +1,6 @@
 /**
- * Every card of the catalogue that says something of 3-D Secure, under every policy of an endpoint:
- * how an order with it ends, and what proof the acquirer's host was shown.
+ * Every card of the catalogue that concerns 3-D Secure, with every policy of an endpoint: the
+ * result of an order, and the proof that the acquirer's host received.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -139,7 +139,7 @@ async function endAll(world: World, catalogue: ReadonlyMap<string, string>, thro
   return ends;
 }
 
-/** Every step is taken, and what never comes is waited for. */
+/** Takes every step, and waits for the end of steps that never come. */
 async function endOf(world: World, card: string, through: string): Promise<End> {
   const cvv2 = card.startsWith("34") ? "1234" : "123";
   const pending = await beginWith(world, card, { through, fields: { cvv2 } });
@@ -218,7 +218,7 @@ function both(end: End): Row {
   return { possible: end, always: end };
 }
 
-/** All but the cards that are about the acquirer's host. */
+/** Returns all cards except those that concern the acquirer's host. */
 async function readCatalogue({ bank }: World): Promise<ReadonlyMap<string, string>> {
   const answer = await fetch(`${bank.url}/scenarios`);
   const all = (await answer.json()) as { group: string; name: string; card: string }[];

@@ -1,6 +1,6 @@
 /**
- * How challenges end: the directory server's word decides, the browser's return only hastens, and
- * a forged return gains nothing.
+ * The end of challenges: the directory server's result decides, the browser's return only hastens
+ * it, and a forged return has no effect.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,7 +23,7 @@ const waitMs = 60_000;
 const approved = ["sale_approved", undefined, "AUTHENTICATED", "05"];
 const failed = ["sale_declined", "2000", "NOT_AUTHENTICATED", undefined];
 
-test("the result comes first, and the order waits for the browser before it goes on", async (t) => {
+test("if the result comes first, the order waits for the browser before it continues", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
 
@@ -39,7 +39,7 @@ test("the result comes first, and the order waits for the browser before it goes
   assert.deepEqual(bookedFor(world, final), ["sale 1015"]);
 });
 
-test("the browser may come first: the order waits for the result, and shows no step", async (t) => {
+test("if the browser comes first, the order waits for the result, and shows no step", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world, cards.resultLate);
   const transactionId = transactionIdOf(pending.status);
@@ -58,7 +58,7 @@ test("the browser may come first: the order waits for the result, and shows no s
   assert.deepEqual(bookedFor(world, final), ["sale 1015"]);
 });
 
-test("a browser that says yes is not believed when the result says no", async (t) => {
+test("the result of the challenge overrides what the browser says", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world, cards.resultDiffers);
 
@@ -75,7 +75,7 @@ test("a browser that says yes is not believed when the result says no", async (t
   assert.equal(chargesAt(world), 0);
 });
 
-test("a cardholder who closed his window has paid all the same, a minute after the result", async (t) => {
+test("a cardholder who closed the window has paid a minute after the result", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const { cres } = await passChallenge(pending.status);
@@ -121,7 +121,7 @@ for (const [who, card, answer] of failures) {
 }
 
 for (const version of ["2.2.0", "2.3.1"]) {
-  test(`${version}: a return that somebody made up never leads to a charge`, async (t) => {
+  test(`${version}: a forged return never leads to a charge`, async (t) => {
     const world = await joinPatientWorld(t);
     const card = version === "2.2.0" ? cards.challenge : cards.challenge231;
     const pending = await beginChallenge(world, card);
@@ -142,7 +142,7 @@ for (const version of ["2.2.0", "2.3.1"]) {
   });
 }
 
-test("a made-up return does not keep the right cardholder from paying", async (t) => {
+test("a forged return does not keep the cardholder from paying", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   await pending.merchant.uploadCres(pending.order, forgeCres(pending.status));
@@ -154,7 +154,7 @@ test("a made-up return does not keep the right cardholder from paying", async (t
   assert.equal(chargesAt(world), 1);
 });
 
-test("an issuer that tells the browser of its own failure is waited for, and not believed", async (t) => {
+test("an issuer's failure in the browser does not end the wait for the result", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const erro = {

@@ -1,4 +1,4 @@
-/** Cardholders who do not come back: every wait has an end, and what comes later is refused. */
+/** Cardholders who do not return: every wait has an end, and later messages are refused. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerPareq, passChallenge } from "../../support/cardholder.ts";
@@ -25,7 +25,7 @@ type Row = {
   readonly deadlineMs: number;
   readonly code: string;
   readonly begin: (world: World) => Promise<Pending>;
-  /** What comes too late, made while it is still in time. */
+  /** Prepares, while it is still in time, the upload that will be late. */
   readonly upload: (pending: Pending) => Promise<() => Promise<unknown>>;
 };
 
@@ -83,7 +83,7 @@ for (const { step, deadlineMs, code, begin, upload } of rows) {
     assert.equal(chargesAt(world), 0);
   });
 
-  test(`${step} that comes just in time is taken`, async (t) => {
+  test(`${step} that comes just in time is accepted`, async (t) => {
     const world = await joinPatientWorld(t);
     const pending = await begin(world);
     const bring = await upload(pending);
@@ -95,7 +95,7 @@ for (const { step, deadlineMs, code, begin, upload } of rows) {
     assert.notEqual((await statusOf(pending)).status, "declined");
   });
 
-  test(`${step} is refused after its deadline also where nobody has noticed yet`, async (t) => {
+  test(`${step} is refused after its deadline, even before a node has ended the order`, async (t) => {
     const world = await joinPatientWorld(t);
     const pending = await begin(world);
     const bring = await upload(pending);
@@ -109,7 +109,7 @@ for (const { step, deadlineMs, code, begin, upload } of rows) {
   });
 }
 
-test("each step has the whole of its own time", async (t) => {
+test("each step has a time limit of its own", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
 

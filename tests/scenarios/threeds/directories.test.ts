@@ -1,4 +1,4 @@
-/** Directory servers as operators live with them: silent, broken, renewed, half configured. */
+/** Directory servers in operation: silent, broken, renewed, incompletely configured. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -29,7 +29,7 @@ test("a node starts while a directory server is silent, and knows its cards", as
   await beginChallenge(world, cards.challenge);
 });
 
-test("a node starts though nothing is known yet and the directory server is silent", async (t) => {
+test("a node starts without known card ranges while the directory server is silent", async (t) => {
   const world = await startPatientWorld(t);
   await world.bank.setSwitches({ directoryDown: true });
   await world.installation.database.query("delete from card_ranges");
@@ -41,7 +41,7 @@ test("a node starts though nothing is known yet and the directory server is sile
   assert.equal(answer.status, 200);
 });
 
-test("a node starts though it cannot store what a directory server tells", async (t) => {
+test("a node starts although it cannot store the card ranges of a directory server", async (t) => {
   const world = await startPatientWorld(t);
   const { query } = world.installation.database;
   await query("alter table card_ranges add constraint broken check (length(first) = 1) not valid");
@@ -55,7 +55,7 @@ test("a node starts though it cannot store what a directory server tells", async
   await beginChallenge(world, cards.challenge);
 });
 
-test("a directory server whose files are missing is told of wherever one looks", async (t) => {
+test("missing files of a directory server are reported by every interface", async (t) => {
   const world = await startPatientWorld(t);
   const file = join(world.dataDir, "visa.key");
   await putVisa(world, file);
@@ -102,7 +102,7 @@ test("the certificate for results is renewed by `gw directory refresh`", async (
   assert.equal(await shownAt(port), renewed);
 });
 
-/** As if a day had passed since it was asked. */
+/** Makes the request of the card ranges due, as if a day had passed since the last one. */
 async function makeDue({ installation }: World): Promise<void> {
   await installation.database.query("update card_range_lists set due_at = 'epoch'");
 }
@@ -112,7 +112,7 @@ async function missingIn({ gateway }: World): Promise<Readonly<Record<string, st
   return ((await answer.json()) as { missing: Record<string, string> }).missing;
 }
 
-/** One of an unknown authority, with a key of its own. */
+/** Adds a directory server of an unknown authority, with a key of its own. */
 async function putVisa(world: World, keyFile: string): Promise<void> {
   const pathOf = (name: string) => join(world.bank.tlsFolder, name);
   await copyFile(pathOf("gateway.key"), keyFile);

@@ -1,6 +1,6 @@
 /**
- * What issuers are told of browsers and cardholders: every request that a merchant may send leads
- * to a question that the directory server takes, in every version.
+ * The description of browsers and cardholders for issuers: every request that a merchant may send
+ * leads to an AReq that the directory server accepts, in every version.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ import {
 } from "../../support/threeds.ts";
 import type { World } from "../../support/world.ts";
 
-/** By version, all with a method. */
+/** Cards by version, all with a method. */
 const versions = [
   ["2.1.0", "4000002200000014"],
   ["2.2.0", "4000002000000016"],
@@ -40,7 +40,7 @@ const untold = {
   browserScreenWidth: undefined,
 };
 
-/** What the method's upload says. */
+/** The fields of the method's upload. */
 // biome-ignore format: a table
 const browsers: Readonly<Record<string, SaleFields>> = {
   "that nothing is told of":     untold,
@@ -58,7 +58,7 @@ const browsers: Readonly<Record<string, SaleFields>> = {
   "that kept the method secret": { threeDSCompInd: "U" },
 };
 
-/** What the sale says. */
+/** The fields of the sale. */
 // biome-ignore format: a table
 const cardholders: Readonly<Record<string, SaleFields>> = {
   "with accents":             { card_printed_name: "ŁUKASZ MÜLLER-ÅNGSTRÖM", city: "Zürich" },
@@ -88,9 +88,9 @@ const told = {
   customer_browser_user_agent: "Moz",
 };
 
-// The versions ask the same; the short run asks in the newest one.
+// All versions send the same fields, so the short run tests the newest one.
 for (const [version, card] of rowsOf(versions, ([version]) => version === "2.3.1")) {
-  test(`${version}: every browser can be told of`, async (t) => {
+  test(`${version}: every browser can be described`, async (t) => {
     const world = await joinPatientWorld(t);
 
     const ends = await endAll(browsers, (browser) => pay(world, card, { browser }));
@@ -99,7 +99,7 @@ for (const [version, card] of rowsOf(versions, ([version]) => version === "2.3.1
     assert.deepEqual(faultsIn(world), []);
   });
 
-  test(`${version}: every cardholder can be told of`, async (t) => {
+  test(`${version}: every cardholder can be described`, async (t) => {
     const world = await joinPatientWorld(t);
 
     const ends = await endAll(cardholders, (fields) => pay(world, card, { fields }));
@@ -109,7 +109,7 @@ for (const [version, card] of rowsOf(versions, ([version]) => version === "2.3.1
   });
 }
 
-test("without a method the sale's own words for the browser are used", async (t) => {
+test("without a method the sale's own fields for the browser are used", async (t) => {
   const world = await joinPatientWorld(t);
 
   const pending = await beginWith(world, cards.frictionlessNoMethod, { fields: told });
@@ -123,7 +123,7 @@ test("without a method the sale's own words for the browser are used", async (t)
   assert.equal(asked["browserIP"], "203.0.113.7");
 });
 
-test("the method's upload, which comes later, counts more than the sale", async (t) => {
+test("the method's upload, which comes later, overrides the sale", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.frictionless, { fields: told });
   await uploadMethodOnly(pending, { browserColorDepth: "30" });
@@ -143,7 +143,7 @@ const amounts = [
 ] as const;
 
 for (const [currency, amount, through, minor, numeric, exponent] of amounts) {
-  test(`an amount of ${currency} is told in its own minor units`, async (t) => {
+  test(`an amount of ${currency} is sent in its own minor units`, async (t) => {
     const world = await startPatientWorld(t);
     await world.changeEndpoint(through, { threeDSecure: "when_possible" });
 
@@ -182,7 +182,7 @@ function allAuthenticated(table: object) {
   return Object.fromEntries(Object.keys(table).map((what) => [what, end]));
 }
 
-/** What the operator would have been warned of. */
+/** Returns the warnings of the operator's log. */
 function faultsIn({ logged }: World): readonly string[] {
   return logged.filter((line) => line.includes("threeds.failed"));
 }
@@ -202,7 +202,7 @@ test("no state that a cardholder types switches 3-D Secure off", async (t) => {
   }
 });
 
-test("a card number that is too short for 1.0.2 goes on as one that is not enrolled", async (t) => {
+test("a card number that is too short for 1.0.2 counts as not enrolled", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant("secure");
 

@@ -1,4 +1,7 @@
-/** Where directory servers post results: who is let in, what is believed, and that once only. */
+/**
+ * The port to which directory servers post results: who may connect, which results are accepted,
+ * and that each is used once.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -25,7 +28,7 @@ const waiting = ["sale_3d_validating", undefined, undefined, undefined];
 const approved = ["sale_approved", undefined, "AUTHENTICATED", "05"];
 const failed = ["sale_declined", "2000", "NOT_AUTHENTICATED", undefined];
 
-test("a result with the right ids is taken, and its proof is what the host is shown", async (t) => {
+test("a result with the right ids is accepted, and its proof is sent to the host", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const { status } = pending;
@@ -55,7 +58,7 @@ const strange = [
   ["of another kind",                    { messageType: "AReq" },                                          "101"],
 ] as const;
 
-test("a result that is not right in every part is refused, and the order still waits", async (t) => {
+test("a result with any wrong part is refused, and the order still waits", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const other = await beginChallenge(world);
@@ -119,7 +122,7 @@ for (const [version, card, code] of [
   }
 }
 
-test("a result is repeated in peace also when the payment has been returned since", async (t) => {
+test("a result may be repeated even after the payment was returned", async (t) => {
   const world = await joinPatientWorld(t);
   const { status, merchant, order } = await beginChallenge(world);
   const result = await makeResult(world, status);
@@ -137,7 +140,7 @@ test("a result is repeated in peace also when the payment has been returned sinc
   assert.equal((await merchant.status(order))["order-stage"], "reversal_approved");
 });
 
-test("twenty results at once, half of them no, leave one end and at most one charge", async (t) => {
+test("twenty simultaneous results, half of them negative, lead to one end and at most one charge", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const { status } = pending;
@@ -154,7 +157,7 @@ test("twenty results at once, half of them no, leave one end and at most one cha
   assert.equal(chargesAt(world), isPaid ? 1 : 0);
 });
 
-test("whoever shows no certificate of the directory's authority is not even heard", async (t) => {
+test("a client without a certificate of the directory's authority is refused in the handshake", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const { status } = pending;
@@ -174,7 +177,7 @@ test("whoever shows no certificate of the directory's authority is not even hear
   );
 });
 
-test("only a post of JSON to the directory's own address is taken", async (t) => {
+test("only a post of JSON to the directory's own address is accepted", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginChallenge(world);
   const { status } = pending;
@@ -195,7 +198,7 @@ test("only a post of JSON to the directory's own address is taken", async (t) =>
   assert.deepEqual(standingOf(await statusOf(pending)), waiting);
 });
 
-test("a result that comes after the deadline changes nothing and charges nobody", async (t) => {
+test("a result after the deadline changes nothing and charges nothing", async (t) => {
   const world = await joinPatientWorld(t);
   const [slow, lost] = [await beginChallenge(world), await beginChallenge(world)];
   await lost.merchant.uploadCres(lost.order, forgeCres(lost.status));

@@ -26,7 +26,10 @@ import {
 } from "../../support/threeds.ts";
 import type { World } from "../../support/world.ts";
 
-/** The directory server is away when the order comes, and back when the host has refused it. */
+/**
+ * Begins an order while the directory server is down, which is up again when the host has refused
+ * the charge.
+ */
 async function beginSoftDeclined(world: World): Promise<Pending> {
   await world.bank.setSwitches({ directoryDown: true });
   const pending = await beginOnly(world, cards.scaRequired);
@@ -36,14 +39,17 @@ async function beginSoftDeclined(world: World): Promise<Pending> {
   return pending;
 }
 
-/** The directory server knows the card by now; the host wants more than it has said. */
+/**
+ * Begins an order that the host refuses, after the directory server has authenticated the card
+ * without a challenge.
+ */
 async function beginRefusedByAmount(world: World): Promise<Pending & { status: StatusReply }> {
   const fields = { amount: "10.65" };
   const pending = await beginWith(world, cards.amountDriven, { fields });
   return { ...pending, status: await uploadMethod(pending) };
 }
 
-test("a charge that was refused for want of a challenge is made again after one", async (t) => {
+test("a charge that was refused for lack of a challenge is repeated after one", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginRefusedByAmount(world);
   const { status } = pending;
@@ -113,7 +119,7 @@ test("a cardholder who then fails, or leaves, is declined without another charge
   await untilNothingHeld(world);
 });
 
-test("where the directory server is away for the challenge too, the host's refusal stands", async (t) => {
+test("if the directory server is unreachable for the challenge too, the host's refusal stands", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginSoftDeclined(world);
 
@@ -167,7 +173,7 @@ test("an authenticated cardholder at the first try needs no second one", async (
   assert.equal(chargesAt(world), 1);
 });
 
-test("a cardholder at hand who pays with a registered card is challenged as well", async (t) => {
+test("a cardholder who pays with a registered card is challenged as well", async (t) => {
   const world = await joinPatientWorld(t);
   const cardrefid = await world.registerCard(cards.amountDriven);
   const merchant = world.merchant("secure");

@@ -1,4 +1,4 @@
-/** What a status response says at each step of 3-D Secure, and no longer says afterwards. */
+/** The fields of a status response at each step of 3-D Secure, which are absent afterwards. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StatusReply } from "@tollgate/client";
@@ -34,7 +34,7 @@ const paresFields = [
   ...["tds-pareq-form-pareq", "tds-status"],
 ];
 
-/** A later step is told by a later answer, so what is read here is what a merchant polls. */
+/** Asserts what a merchant reads when it polls, because a later answer shows a later step. */
 function assertWaits(status: StatusReply, stage: string, step: string, fields: readonly string[]) {
   assert.equal(status.status, "processing");
   assert.equal(status["order-stage"], stage);
@@ -59,7 +59,7 @@ const kinds: readonly (readonly [kind: Kind, prefix: string, booked: readonly st
 ];
 
 for (const [kind, prefix, booked] of kinds) {
-  test(`${kind}: a challenge goes from method to form to approval, each told in its turn`, async (t) => {
+  test(`${kind}: a challenge goes from method to form to approval, and the status shows each`, async (t) => {
     const world = await joinWorld(t);
     const pending = await beginWith(world, cards.challenge, { kind });
     const first = await statusOf(pending);
@@ -106,7 +106,7 @@ for (const [kind, prefix, booked] of kinds) {
   });
 }
 
-test("the form of each step posts what the status tells, to where it tells", async (t) => {
+test("the form of each step posts the fields of the status to the address in the status", async (t) => {
   const world = await joinWorld(t);
   const first = await statusOf(await beginWith(world, cards.challenge));
   const second = (await beginChallenge(world)).status;
@@ -127,7 +127,7 @@ test("the form of each step posts what the status tells, to where it tells", asy
   assert.equal(pareq?.fields["MD"], third["tds-pareq-form-md"]);
 });
 
-test("the method's upload says where the issuer sends the browser, and what that is like", async (t) => {
+test("the method's upload contains the return address and the browser's properties", async (t) => {
   const world = await joinWorld(t);
   const { status } = await beginChallenge(world);
 
@@ -160,7 +160,7 @@ test("without a method the issuer sends the browser to our own page", async (t) 
   assert.equal(asked["threeDSCompInd"], "U");
 });
 
-test("a group takes the sale of its currency and its uploads, in either place of the path", async (t) => {
+test("a group accepts the sale of its currency and its uploads, in both forms of the path", async (t) => {
   const world = await joinWorld(t);
   const merchant = world.merchant("secureGbp");
   const inPlaceOfAnEndpoint = merchant.client().endpoint(merchant.set.group);
@@ -184,7 +184,7 @@ test("a group takes the sale of its currency and its uploads, in either place of
   }
 });
 
-test("v4 takes uploads that are signed with OAuth, and nothing else", async (t) => {
+test("v4 accepts only uploads that are signed with OAuth", async (t) => {
   const world = await startWorld(t);
   const pair = makeKeyPair();
   await giveKey(world, "demo", pair);
@@ -218,7 +218,7 @@ function namesOf(order: { "merchant-order-id": string; "gw-order-id": string }) 
   return { "client-order-id": order["merchant-order-id"], orderid: order["gw-order-id"] };
 }
 
-test("the proof reaches a host of the other dialect too, which finds it genuine", async (t) => {
+test("the proof also reaches a host of the other dialect, which verifies it", async (t) => {
   const world: World = await startWorld(t);
   await world.changeEndpoint("binary", { threeDSecure: "always" });
 

@@ -1,4 +1,4 @@
-/** Uploads that come twice, at once, too early, too late, or from the wrong hands. */
+/** Uploads that are repeated, simultaneous, too early, too late, or from another party. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerPareq, passChallenge } from "../../support/cardholder.ts";
@@ -23,7 +23,7 @@ import type { World } from "../../support/world.ts";
 
 const someId = "8a880dc0-d2d2-4067-bcb1-b08d1690b26e";
 
-test("what was uploaded may be uploaded again at any time: it is acknowledged and changes nothing", async (t) => {
+test("a repeated upload is acknowledged at any time, and changes nothing", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
   const { merchant, order } = pending;
@@ -51,7 +51,7 @@ test("what was uploaded may be uploaded again at any time: it is acknowledged an
   assert.equal(asked.filter(({ type }) => type === "AReq").length, 1);
 });
 
-test("an upload is repeated in peace also when the payment has been returned since", async (t) => {
+test("an upload may be repeated even after the payment was returned", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
   const { merchant, order } = pending;
@@ -73,7 +73,7 @@ test("an upload is repeated in peace also when the payment has been returned sin
   assert.equal(chargesAt(world), 1);
 });
 
-test("twenty uploads of one step at once lead to one question and one charge", async (t) => {
+test("twenty simultaneous uploads of one step lead to one request and one charge", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginWith(world, cards.challenge);
   const { merchant, order } = pending;
@@ -113,7 +113,7 @@ test("uploads of two nodes at once lead to one charge", async (t) => {
   assert.equal(chargesAt(world), 1);
 });
 
-test("the result and the browser at the same moment, on two nodes, lead to one charge each", async (t) => {
+test("a result and a browser that arrive simultaneously at two nodes lead to one charge", async (t) => {
   const world = await startPatientWorld(t);
   const other = await world.otherNode("another");
   const there = world.merchantAt(other);
@@ -136,7 +136,7 @@ test("the result and the browser at the same moment, on two nodes, lead to one c
   assert.equal(chargesAt(world), all.length);
 });
 
-test("an upload for a step that the order has not come to, or never will, is refused", async (t) => {
+test("an upload for a step that the order has not reached is refused", async (t) => {
   const world = await joinPatientWorld(t);
   const atMethod = await beginWith(world, cards.challenge);
   const atChallenge = await beginChallenge(world);
@@ -164,7 +164,7 @@ test("an upload for a step that the order has not come to, or never will, is ref
   assert.equal((await statusOf(atPares))["tds-status"], "PaReqForm");
 });
 
-test("what belongs to another authentication, or to none, is refused as a wrong value", async (t) => {
+test("an upload of another or no authentication is refused as a wrong value", async (t) => {
   const world = await joinPatientWorld(t);
   const [atMethod, otherMethod] = [
     await beginWith(world, cards.challenge),
@@ -215,13 +215,13 @@ async function methodIdOf(pending: Pending): Promise<string> {
   return id;
 }
 
-/** The types of all the answers, each once. */
+/** Uploads simultaneously, and returns the different types of the answers. */
 async function atOnce(upload: (at: number) => Promise<{ readonly type: string }>) {
   const replies = await Promise.all(Array.from({ length: 20 }, (_, at) => upload(at)));
   return [...new Set(replies.map(({ type }) => type))];
 }
 
-/** Signed with a key that is not the merchant's. */
+/** Posts an upload that is signed with a key of another merchant. */
 async function postUpload(
   world: World,
   order: Acknowledged,

@@ -1,4 +1,4 @@
-/** 3-D Secure 1.0.2: the issuer's signature decides, and for this very order only. */
+/** 3-D Secure 1.0.2: the issuer's signature decides, and only for its own order. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync, inflateSync } from "node:zlib";
@@ -33,7 +33,7 @@ test("an answer that is not signed by the issuer ends the payment, and nothing i
   assert.equal(chargesAt(world), 0);
 });
 
-test("a genuine answer about another order ends the payment it is brought to, and only that", async (t) => {
+test("a genuine answer about another order ends the payment to which it is posted, and no other", async (t) => {
   const world = await joinPatientWorld(t);
   const [first, second] = [await beginPares(world), await beginPares(world)];
   const genuine = await answerPareq(first.status, term);
@@ -51,7 +51,7 @@ test("a genuine answer about another order ends the payment it is brought to, an
   assert.deepEqual(standingOf(await statusOf(first)), approved);
 });
 
-test("an issuer's answer is believed in every shape that issuers sign, and only unchanged", async (t) => {
+test("an issuer's answer is accepted in every form that issuers sign, and only unchanged", async (t) => {
   const world = await joinPatientWorld(t);
   for (const paresShape of shapes) {
     await world.bank.setSwitches({ paresShape });
@@ -72,7 +72,7 @@ test("an issuer's answer is believed in every shape that issuers sign, and only 
   assert.equal(chargesAt(world), shapes.length);
 });
 
-test("what is no answer, or comes with another order's md, is refused, and the order still waits", async (t) => {
+test("an invalid answer, or one with another order's MD, is refused, and the order still waits", async (t) => {
   const world = await joinPatientWorld(t);
   const [pending, other] = [await beginPares(world), await beginPares(world)];
   const { merchant, order } = pending;
@@ -92,7 +92,7 @@ test("what is no answer, or comes with another order's md, is refused, and the o
   assert.deepEqual(standingOf(await statusOf(pending)), approved);
 });
 
-test("the same answer twice, also at once, is acknowledged and charged once", async (t) => {
+test("the same answer twice, even simultaneously, is acknowledged and charged once", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginPares(world);
   const answer = await answerPareq(pending.status, term);
@@ -108,7 +108,7 @@ test("the same answer twice, also at once, is acknowledged and charged once", as
   assert.equal(chargesAt(world), 1);
 });
 
-test("a plus that a form made a space of is read as the plus it was", async (t) => {
+test("a plus that a form turned into a space is read as a plus", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginPares(world);
   const { paRes, md } = await answerPareq(pending.status, term);
@@ -121,7 +121,7 @@ test("a plus that a form made a space of is read as the plus it was", async (t) 
   assert.deepEqual(standingOf(await statusOf(pending)), approved);
 });
 
-test("an answer in which a single letter was changed ends the payment", async (t) => {
+test("an answer with a single changed letter ends the payment", async (t) => {
   const world = await joinPatientWorld(t);
   const pending = await beginPares(world, "4000003000000022");
   const { paRes, md } = await answerPareq(pending.status, term);

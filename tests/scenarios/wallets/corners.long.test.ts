@@ -1,4 +1,7 @@
-/** Corners of wallet payments: odd ids, one token spelt otherwise, lost answers, old versions. */
+/**
+ * Rare cases of wallet payments: unusual ids, another spelling of a token, lost answers, old
+ * versions.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
@@ -41,7 +44,7 @@ test("another spelling of the same token is the same token", async (t) => {
   }
 });
 
-test("a message that was paid sealed is not paid opened, nor the other way round", async (t) => {
+test("a message that was paid encrypted is not paid decrypted, or the other way round", async (t) => {
   const world = await joinWalletWorld(t);
   const kinds = ["walletb_encrypted", "walletb_decrypted"] as const;
   for (const [first, second] of [kinds, kinds.toReversed()]) {
@@ -57,7 +60,7 @@ test("a message that was paid sealed is not paid opened, nor the other way round
   }
 });
 
-test("ids of any characters are remembered as they are", async (t) => {
+test("ids of any characters are remembered unchanged", async (t) => {
   const world = await joinWalletWorld(t);
   const ids = ["NULL", '"', "\\", "{}", "a,b", "'; --", 'a"b\\c{},NULL', "x".repeat(255), "a b"];
   for (const messageId of ids) {
@@ -80,7 +83,7 @@ test("a message that ends in the far future is paid once", async (t) => {
   assertWalletRefused(await paid(world, "walletb_decrypted", text), 3005, "again");
 });
 
-test("the first version of walletb's tokens is taken only where that is allowed", async (t) => {
+test("the first version of walletb's tokens is accepted only if that is allowed", async (t) => {
   const world = await startWalletWorld(t);
   const old = () => mintB(world, {}, { version: "ECv1" });
   const before = await paid(world, "walletb_encrypted", await old());
@@ -97,7 +100,7 @@ test("the first version of walletb's tokens is taken only where that is allowed"
   assert.equal(typed.fields[22], "010");
 });
 
-test("a token for the gateway that names no merchant is nobody's", async (t) => {
+test("a token for the gateway that names no merchant is refused", async (t) => {
   const world = await startWalletWorld(t);
   const [key] = await world.installation.database.query<{ public_key: string }>(
     "select public_key from vault.wallet_keys where wallet = 'walletb'",
@@ -147,7 +150,7 @@ test("a rejected order can be neither captured nor returned nor registered", asy
   await assertRefused(merchant.register(order), 9);
 });
 
-test("a rejected order is tried anew under its own id with another token", async (t) => {
+test("a rejected order is tried again under its own id with another token", async (t) => {
   const world = await joinWalletWorld(t);
   const broken = await mintB(world, {}, { defect: "expired" });
   const first = await paid(world, "walletb_encrypted", broken);
@@ -159,7 +162,7 @@ test("a rejected order is tried anew under its own id with another token", async
   assert.notEqual(second["gw-order-id"], first["gw-order-id"]);
 });
 
-test("an operator is shown wallet orders, rejected ones too", async (t) => {
+test("an operator sees wallet orders, including rejected ones", async (t) => {
   const world = await startWalletWorld(t);
   const kinds: readonly (readonly [WalletKind, string])[] = [
     ["walletb_encrypted", await mintB(world)],

@@ -1,6 +1,6 @@
 /**
- * The wallets' keys and the thread that opens tokens in trouble: a key that cannot be read, keys
- * that are sealed anew with the vault's, and a thread that ends in the middle of a sale.
+ * Faults of the wallets' keys and of the thread that decrypts tokens: a key that cannot be read,
+ * keys that are encrypted again with the vault's, and a thread that ends in the middle of a sale.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ import {
   startWalletWorld,
 } from "../../support/wallets.ts";
 
-test("one broken key is told to the operator, and keeps nobody else from being paid", async (t) => {
+test("a broken key is reported to the operator, and does not affect other merchants", async (t) => {
   const world = await startWalletWorld(t);
   const { query } = world.installation.database;
   await query("update vault.wallet_keys set sealed = '\\x00' where wallet = 'walleta'");
@@ -54,7 +54,7 @@ test("keys that could not be read are read a little later", async (t) => {
   });
 });
 
-test("a sale whose token was being opened is refused for now, and paid when it comes again", async (t) => {
+test("a sale whose token was being decrypted is refused for now, and paid when it is repeated", async (t) => {
   const world = await joinWalletWorld(t);
   const token = await mintA(world);
   const started = once(process, "worker");
@@ -71,7 +71,7 @@ test("a sale whose token was being opened is refused for now, and paid when it c
   assert.ok(world.logged.some((line) => line.includes("wallet.worker_lost")));
 });
 
-test("the wallets' keys are sealed anew with the vault's, and open tokens as before", async (t) => {
+test("the wallets' keys are encrypted again with the vault's new key, and still decrypt tokens", async (t) => {
   const world = await startWalletWorld(t);
   const before = await sealedKeys();
 

@@ -1,6 +1,6 @@
 /**
- * The keys that wallets encrypt for: made, certified, renewed beside the old ones, and removed;
- * what `gw wallet key` prints and leaves behind.
+ * The keys for which wallets encrypt: made, certified, renewed beside the old ones, and removed;
+ * and what `gw wallet key` prints and stores.
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -33,7 +33,7 @@ type Listed = {
   readonly expires: string;
 };
 
-test("a merchant is set up from nothing, while the gateway runs", async (t) => {
+test("a merchant is set up completely while the gateway runs", async (t) => {
   const world = await startWorld(t);
   const names = ["--walleta-merchant", "merchant.shop", "--walletb-recipient", "merchant:shop"];
   const set = await readGw(world, "wallet", "set", "demo", ...names);
@@ -50,7 +50,7 @@ test("a merchant is set up from nothing, while the gateway runs", async (t) => {
   });
   assert.equal(certified.code, 0, certified.complaint);
   await until("the gateway knows the keys", async () => {
-    // Its token is no gateway's, so it names no merchant of one.
+    // This token is not for a gateway, so it names no merchant of one.
     const ofB = await paid(world, "walletb_encrypted", await mintB(world));
     const ofA = await paid(world, "walleta_encrypted", await mintA(world));
     for (const { "error-code": code } of [ofA, ofB]) assert.match(code ?? "3002", /^300[29]$/);
@@ -58,7 +58,7 @@ test("a merchant is set up from nothing, while the gateway runs", async (t) => {
   });
 });
 
-test("tokens for the old key of walletb open until it is removed", async (t) => {
+test("tokens for the old key of walletb are accepted until it is removed", async (t) => {
   const world = await startWalletWorld(t);
   const [old] = (await listKeys(world)).filter(({ wallet }) => wallet === "walletb");
   const [first, second] = [await mintB(world), await mintB(world)];
@@ -102,7 +102,7 @@ testInLongRun("tokens for the old key of walleta open until it is removed", asyn
   assertWalletRefused(late, 3009, "its key is removed");
 });
 
-test("without any key left, what is missing is named; no private part stays", async (t) => {
+test("after the last key is removed the missing key is named, and no private part stays", async (t) => {
   const world = await startWalletWorld(t);
   const [a, b] = [await mintA(world), await mintB(world)];
   for (const { id } of await listKeys(world)) await runGw(world, "wallet", "key", "remove", id);
@@ -123,7 +123,7 @@ test("without any key left, what is missing is named; no private part stays", as
   assert.equal(kept.length, 0);
 });
 
-test("a certificate is taken for its own key only", async (t) => {
+test("a certificate is accepted for its own key only", async (t) => {
   const world = await startWalletWorld(t);
   const [mine, other] = [await makeKey(world, "walleta"), await makeKey(world, "walleta")];
   const b = await makeKey(world, "walletb");
@@ -178,7 +178,7 @@ testInLongRun(
   },
 );
 
-test("what an operator cannot mean is refused with a sentence", async (t) => {
+test("impossible changes of an operator are refused with a reason", async (t) => {
   const world = await startWorld(t);
   // biome-ignore format: a table
   const rows: readonly (readonly [words: string, sentence: RegExp])[] = [
@@ -236,7 +236,7 @@ testInLongRun(
 type Made = { readonly id: string; readonly request?: string; readonly publicKey?: string };
 
 async function makeKey(world: World, wallet: string): Promise<Made> {
-  // The command prints what its type says.
+  // The output of the command has this type.
   return (await readGw(world, "wallet", "key", "make", "demo", wallet)) as Made;
 }
 
@@ -244,7 +244,7 @@ async function listKeys(world: World): Promise<readonly Listed[]> {
   return (await readGw(world, "wallet", "key", "list")) as Listed[];
 }
 
-/** As the wallet's own site does: a certificate for a request, in a file. */
+/** Returns the file of a certificate for a request, as the wallet's own site issues it. */
 async function certify(world: World, request: string, identifier: string, days = 760) {
   const query = `merchantIdentifier=${identifier}&days=${days}`;
   const url = `${world.bank.url}/wallets/walleta/certificate?${query}`;

@@ -1,4 +1,7 @@
-/** Sales and holds paid with wallets: what the customer pays, and what the bank sees. */
+/**
+ * Sales and preauthorisations paid with wallets: what the customer pays, and what the bank
+ * receives.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testOnEachDialect } from "../../support/bank/dialects.ts";
@@ -123,7 +126,7 @@ const indicators: readonly (readonly [network: string, pan: string, sent: string
   ["DISCOVER",   "6011000000000012", "",   "05", "05"],
 ];
 
-test("the ECI has two digits, and a token without one claims no more than its wallet does", async (t) => {
+test("the ECI has two digits, and a token without one gets the ECI of its wallet and network", async (t) => {
   const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     for (const [network, pan, eci, ofA, ofB] of indicators) {
@@ -138,7 +141,7 @@ test("the ECI has two digits, and a token without one claims no more than its wa
   }
 });
 
-test("of a device's number no digits are told that the customer does not know", async (t) => {
+test("the status shows no digits of a device number", async (t) => {
   const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const status = await paid(world, kind, await textOf(world, kind));
@@ -150,7 +153,7 @@ test("of a device's number no digits are told that the customer does not know", 
   }
 });
 
-test("what is told of a device order's card is told of the device's number", async (t) => {
+test("card fields of a device order describe the device number", async (t) => {
   const world = await joinWalletWorld(t);
   const typed = await world.merchant().sale();
   await world.settle();
@@ -166,7 +169,7 @@ test("what is told of a device order's card is told of the device's number", asy
   assert.notEqual(device["card-hash-id"], known["card-hash-id"]);
 });
 
-test("every wallet sale names where the browser returns, where 3-D Secure is done", async (t) => {
+test("every wallet sale needs a return URL if 3-D Secure is on", async (t) => {
   const world = await joinWalletWorld(t);
   for (const isPanOnly of [true, false]) {
     const text = await textOf(world, "walletb_encrypted", { isPanOnly });
@@ -175,7 +178,7 @@ test("every wallet sale names where the browser returns, where 3-D Secure is don
   }
 });
 
-test("the holder's name is the merchant's, or else the wallet's", async (t) => {
+test("the cardholder's name comes from the merchant, or otherwise from the wallet", async (t) => {
   const world = await joinWalletWorld(t);
   const cardholderName = "JÜRGEN DOE";
   const own = { fields: { card_printed_name: "JANE DOE" } };

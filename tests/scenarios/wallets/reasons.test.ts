@@ -1,6 +1,6 @@
 /**
- * Why payment data was refused, told so that one cause is not taken for another; cryptograms that
- * no bank can be sent are refused at once.
+ * The reasons why payment data is refused, each distinguishable from the others. Cryptograms that
+ * no bank can receive are refused at once.
  */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -22,7 +22,7 @@ import {
 } from "../../support/wallets.ts";
 import type { World } from "../../support/world.ts";
 
-test("causes with one code are told apart, to merchants and in the log", async (t) => {
+test("causes with the same code are distinguished in messages to merchants and in the log", async (t) => {
   const world = await joinWalletWorld(t);
   const ofA = (defect: Parameters<typeof mintA>[2]) => mintA(world, {}, defect);
   const ofB = (defect: Parameters<typeof mintB>[2]) => mintB(world, {}, defect);
@@ -56,7 +56,7 @@ test("causes with one code are told apart, to merchants and in the log", async (
   }
 });
 
-test("a root key of ours that has expired is not taken for an old token", async (t) => {
+test("an expired root key of the gateway is not reported as an old token", async (t) => {
   const world = await startWalletWorld(t);
   const file = join(world.bank.walletFolder, "walletb-root-keys.json");
   const list = await readFile(file, "utf8");
@@ -69,7 +69,7 @@ test("a root key of ours that has expired is not taken for an old token", async 
   assert.match(status["error-message"] ?? "", /: the root key that is trusted here has expired$/);
 });
 
-test("a test token in production is told as what it is", async (t) => {
+test("a test token in production is reported as such", async (t) => {
   const world = await startWalletWorld(t);
   const walletaRootsFile = join(world.bank.walletFolder, "walleta-root.pem");
   const environment = "production" as const;
@@ -83,7 +83,7 @@ test("a test token in production is told as what it is", async (t) => {
   assert.match(status["error-message"] ?? "", /: a test token, which is not taken in production$/);
 });
 
-/** With a signature of 18 KB, which is more than certificates need. */
+/** Makes a token with a signature of 18 KB, which is more than certificates need. */
 function swollen(token: string): string {
   const signature = Buffer.alloc(18_000, 48).toString("base64");
   return JSON.stringify({ ...JSON.parse(token), signature });
@@ -111,7 +111,7 @@ test("a cryptogram in another spelling than base64's own is refused", async (t) 
   }
 });
 
-/** The last letter with its spare bits set: the same bytes to a lenient reader. */
+/** Changes the spare bits of the last letter: a lenient reader decodes the same bytes. */
 function next(text: string): string {
   return String.fromCharCode((text.at(-2) ?? "A").charCodeAt(0) + 1);
 }

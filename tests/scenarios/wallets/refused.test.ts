@@ -1,4 +1,7 @@
-/** Payment data that cannot be paid with: acknowledged, then declined; the bank hears nothing. */
+/**
+ * Payment data that is not accepted: the order is acknowledged and declined, and the bank receives
+ * nothing.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WalletAOptions, WalletBOptions } from "@tollgate/sandbox-bank";
@@ -48,7 +51,7 @@ test("every defect of a token is found, and has its code", async (t) => {
   const world = await joinWalletWorld(t);
   for (const through of ["plain", "secureAlways"]) {
     for (const [defect, code] of Object.entries(defectsA)) {
-      // The names are those of the table.
+      // The names of the table are those of the type.
       const token = await mintA(world, {}, { defect: defect as DefectA });
       const status = await paid(world, "walleta_encrypted", token, { through });
       assertWalletRefused(status, code, `walleta ${defect}`);
@@ -75,7 +78,7 @@ test("data of one kind under the name of another is rejected", async (t) => {
   assert.equal(chargesAt(world), 0);
 });
 
-test("JSON that is no payment data at all is rejected", async (t) => {
+test("JSON that is not payment data is rejected", async (t) => {
   const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     for (const text of ["{}", "[]", "null", "7", '"a"', "true", '{"a":{"a":1}}', '{"a":1,"a":1}']) {
@@ -86,7 +89,7 @@ test("JSON that is no payment data at all is rejected", async (t) => {
   }
 });
 
-test("JSON inside a JSON string is told as what it is", async (t) => {
+test("JSON inside a JSON string is reported as such", async (t) => {
   const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const status = await paid(world, kind, JSON.stringify(await textOf(world, kind)));
@@ -95,7 +98,7 @@ test("JSON inside a JSON string is told as what it is", async (t) => {
   assert.equal(chargesAt(world), 0);
 });
 
-test("a token for somebody else is not paid with", async (t) => {
+test("a token for another recipient is rejected", async (t) => {
   const world = await joinWalletWorld(t);
   const recipientId = "gateway:somebody-else";
   const own = await mintB(world, {}, { gatewayMerchantId: "stranger" });
@@ -137,7 +140,7 @@ test("walleta's amount and currency must be the order's", async (t) => {
   }
 });
 
-test("payment data ends with its time", async (t) => {
+test("expired payment data is rejected", async (t) => {
   const world = await joinWalletWorld(t);
   const { clock } = world;
   const late = await mintA(world, {}, { signingTime: clock.now() - 301_000 });
@@ -157,7 +160,7 @@ test("payment data ends with its time", async (t) => {
   assertWalletRefused(await paid(world, "walletb_decrypted", minutes), 3004, "decrypted, later");
 });
 
-test("a card that cannot be one, or is over, is rejected", async (t) => {
+test("an invalid or expired card is rejected", async (t) => {
   const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const mistyped = await textOf(world, kind, { pan: "4111111111111112" });
@@ -169,7 +172,7 @@ test("a card that cannot be one, or is over, is rejected", async (t) => {
   assert.equal(chargesAt(world), 0);
 });
 
-test("a payload that lacks a part, or has one too many, is rejected", async (t) => {
+test("a payload with a missing or an additional part is rejected", async (t) => {
   const world = await joinWalletWorld(t);
   const text = (kind: WalletKind) => JSON.stringify(payloadOf(world, kind));
   const panOnly = JSON.stringify(payloadOf(world, "walletb_decrypted", { isPanOnly: true }));

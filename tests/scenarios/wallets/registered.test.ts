@@ -1,6 +1,7 @@
 /**
- * Cards of wallet orders, registered: a card's own number as any card, a device number for payments
- * that the merchant initiates, without a cryptogram and with the network's id of the first payment.
+ * Cards of wallet orders that are registered: a card number like any card, and a device number for
+ * payments that the merchant initiates, without a cryptogram and with the network's id of the first
+ * payment.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -64,7 +65,7 @@ testOnEachDialect("a device number is charged again by its merchant", async (t, 
   }
 });
 
-test("a device number's registration tells what the status tells of any card", async (t) => {
+test("a device number's registration shows the fields that the status shows of any card", async (t) => {
   const world = await startWalletWorld(t);
   const merchant = world.merchant();
   const { cardrefid, order, status } = await payFirst(world, "walletb_encrypted", { pan: visa });
@@ -114,12 +115,12 @@ test("a cardholder cannot initiate a payment with a device number", async (t) =>
   const paid = await world.merchant().rebill(fields);
   await world.changeGate("sandbox", { recurrent: { initiator: "CARDHOLDER" } });
   await assertRefused(world.merchant().rebill({ cardrefid, cvv2: "123" }), 9);
-  // What began before the gate's setting changed is acknowledged as ever.
+  // A payment that began before the gate's setting changed is acknowledged as usual.
   assert.equal((await world.merchant().rebill(fields))["gw-order-id"], paid["gw-order-id"]);
   assert.equal(chargesAt(world), before + 1);
 });
 
-test("an issuer that wants the cardholder declines the merchant's payment for good", async (t) => {
+test("an issuer that requires the cardholder finally declines the merchant's payment", async (t) => {
   const world = await joinWalletWorld(t);
   const { cardrefid } = await payFirst(world, "walletb_encrypted", { pan: cards.scaRequired });
 

@@ -1,6 +1,6 @@
 /**
- * For how long payment data is remembered, and by what: longer than anybody could pay with it. A
- * refused request releases its token for another order, unless one has paid with it.
+ * How long payment data is remembered: longer than it could be used for a payment. A refused
+ * request releases its token for another order, unless the token was used for a payment.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -37,7 +37,7 @@ test("walletb's messages are remembered beyond their end, for clocks that differ
   world.clock.advance(10 * minuteMs);
   await world.linksUp();
   await forgetNow(world);
-  // As a node sees it whose clock is six minutes behind.
+  // This is the time of a node whose clock is six minutes behind.
   world.clock.advance(-6 * minuteMs);
   const order = await world.merchantAt(slow).sale(walletFields("walletb_encrypted", token));
   const status = await until("it has ended", async () => {
@@ -72,7 +72,7 @@ test("a longer signing window does not make used tokens good again", async (t) =
   assert.ok(ids.some(({ message_id: id }) => id === transactionId.toLowerCase()));
 });
 
-test("a window that is longer than anything is remembered is refused at the start", async (t) => {
+test("a signing window that is longer than tokens are remembered is refused at the start", async (t) => {
   const world = await startWalletWorld(t);
   const settings = { GW_WALLET_SIGNING_WINDOW_S: "86401" };
 
@@ -82,7 +82,7 @@ test("a window that is longer than anything is remembered is refused at the star
   assert.match(complaint, /GW_WALLET_SIGNING_WINDOW_S.*86400/);
 });
 
-test("walleta's payment is paid once, sealed or opened by the merchant", async (t) => {
+test("walleta's payment is paid once, whether encrypted or decrypted by the merchant", async (t) => {
   const world = await startWalletWorld(t);
   const kinds = ["walleta_encrypted", "walleta_decrypted"] as const;
   for (const [first, second] of [kinds, kinds.toReversed()]) {
@@ -96,7 +96,7 @@ test("walleta's payment is paid once, sealed or opened by the merchant", async (
   assert.equal(chargesAt(world), 2);
 });
 
-/** Opened as by a merchant that has the keys. */
+/** Decrypts a token like a merchant that has the keys. */
 async function opened(world: World, token: string): Promise<string> {
   const [row] = await world.installation.database.query<{ certificate: string }>(
     "select certificate from vault.wallet_keys where certificate is not null",
@@ -114,7 +114,7 @@ async function opened(world: World, token: string): Promise<string> {
   return assert.fail("no key opens it");
 }
 
-/** Has everything forgotten whose time is over. */
+/** Makes the gateway forget everything that has expired. */
 async function forgetNow(world: World): Promise<void> {
   const { query } = world.installation.database;
   await query("insert into wallet_messages values (0, 'walletb', 'over', '', '2000-01-01')");
@@ -125,13 +125,13 @@ async function forgetNow(world: World): Promise<void> {
   });
 }
 
-/** The host books it and never answers. */
+/** The host books the sale and never answers. */
 const unanswered = { credit_card_number: "4000004000000129" };
 
 /** These tests hold up and break statements of the database by triggers. */
 const skip = citusUrl !== undefined && "Citus takes no triggers on its tables";
 
-test("a refused request frees nothing that was paid with since", { skip }, async (t) => {
+test("a refused request releases no token that was used since", { skip }, async (t) => {
   const world = await startWalletWorld(t);
   const release = await stallReleases(world);
   const inDoubt = await world.merchant().sale(unanswered);
@@ -145,7 +145,7 @@ test("a refused request frees nothing that was paid with since", { skip }, async
     const stalled = `select ${waitingLocks} and locktype = 'advisory'`;
     return (await world.installation.database.query(stalled)).length > 0 || undefined;
   });
-  // The order that was in the way ends unpaid, so that the same request is taken now.
+  // The blocking order ends unpaid, so the same request is accepted now.
   await world.pass(30_000);
   const order = await send();
   await world.settle();
@@ -190,7 +190,7 @@ const whenReleasing = "if current_query() not like '%insert into%' then";
 const before = (work: string) => `create trigger ${work} before update or delete
   on wallet_messages for each statement execute function ${work}()`;
 
-/** No token is released before the test calls the function that this answers. */
+/** Delays all releases of tokens until the test calls the returned function. */
 async function stallReleases({ installation }: World): Promise<() => Promise<void>> {
   const { query } = installation.database;
   await query(`create function stall() returns trigger language plpgsql as

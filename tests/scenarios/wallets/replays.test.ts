@@ -1,4 +1,4 @@
-/** Payment data pays once: with one order, however often and from however many sides it comes. */
+/** Payment data pays once, for one order, for any number of simultaneous requests. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertRefused, bookedFor } from "../../support/expect.ts";
@@ -39,7 +39,7 @@ test("the same payment data with another order is declined", async (t) => {
   assert.equal(chargesAt(world), walletKinds.length);
 });
 
-test("what the bank has refused does not pay a second time either", async (t) => {
+test("payment data that the bank has refused cannot be used a second time", async (t) => {
   const world = await joinWalletWorld(t);
   for (const kind of walletKinds) {
     const text = await textOf(world, kind, { pan: "4000004000000020" });
@@ -66,7 +66,7 @@ test("a hold and a sale cannot be paid with the same payment data", async (t) =>
   assert.equal(chargesAt(world), 1);
 });
 
-test("an identical request is acknowledged as before, whatever became of it", async (t) => {
+test("an identical request is acknowledged as before, with any result", async (t) => {
   const world = await startWalletWorld(t);
   const merchant = world.merchant();
   const texts: [WalletKind, string][] = [];
@@ -111,7 +111,7 @@ test("twenty identical requests at the same moment are one charge", async (t) =>
   }
 });
 
-test("of twenty orders with one token at the same moment just one goes on", async (t) => {
+test("only one of twenty simultaneous orders with one token continues", async (t) => {
   const world = await startWalletWorld(t);
   const other = await world.otherNode("other");
   const merchants = [world.merchant(), world.merchantAt(other)];
@@ -135,7 +135,7 @@ test("of twenty orders with one token at the same moment just one goes on", asyn
   }
 });
 
-test("a token does not come back after it was forgotten", async (t) => {
+test("a token is not valid again after it was forgotten", async (t) => {
   const world = await startWalletWorld(t);
   const a = await mintA(world);
   const b = await mintB(world);
@@ -144,11 +144,11 @@ test("a token does not come back after it was forgotten", async (t) => {
 
   world.clock.advance(26 * 3_600_000);
   await world.linksUp();
-  // Another payment, with which the old ones are forgotten.
+  // At this payment the gateway forgets the old ones.
   await paid(world, "walletb_decrypted", await textOf(world, "walletb_decrypted"));
   await until("both are forgotten", async () => {
     const rows = await world.installation.database.query("select from wallet_messages");
-    // But for the cryptogram of walleta, which says nothing of its age once it is opened.
+    // The cryptogram of walleta remains, because it has no age once it is decrypted.
     return rows.length === 2 || undefined;
   });
 
@@ -156,7 +156,7 @@ test("a token does not come back after it was forgotten", async (t) => {
   assertWalletRefused(await paid(world, "walletb_encrypted", b), 3004, "walletb");
 });
 
-test("two merchants' payments are not mistaken for each other", async (t) => {
+test("tokens of two merchants are not confused", async (t) => {
   const world = await startWalletWorld(t);
   const stranger = await world.stranger();
   await world.changeMerchant({ decryptedWallets: true }, "stranger");
@@ -182,10 +182,11 @@ test("a restart after the acknowledgement loses nothing and charges nothing twic
     const again = await world.merchant().sale(fields);
     const other = await paid(world, kind, text);
 
-    // Begun by a node that ended: it was charged and answered, or it is proved not to be.
+    // A node that ended had begun the order: it was charged and answered, or it is proved not to be
+    // charged.
     assert.match(status["order-stage"] ?? "", /^sale_(approved|error)$/, kind);
     assert.equal(again["gw-order-id"], order["gw-order-id"], kind);
-    // The clock may have gone past what the token lives.
+    // The clock may have passed the end of the token.
     assert.match(other["error-code"] ?? "", /^300[45]$/, kind);
     const isPaid = status.status === "approved";
     const booked = bookedFor(world, status).filter((entry) => entry.startsWith("sale"));
@@ -221,7 +222,7 @@ test("a rejection stands after a restart", async (t) => {
 
 type Status = Awaited<ReturnType<ReturnType<World["merchant"]>["status"]>>;
 
-/** Of orders at two nodes: each does its own. */
+/** Waits for orders at two nodes, each of which runs its own. */
 function untilFinal(
   world: World,
   orders: readonly Parameters<ReturnType<World["merchant"]>["status"]>[0][],

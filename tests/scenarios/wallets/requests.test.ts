@@ -60,7 +60,7 @@ const refusedAtOnce: readonly (readonly [change: SaleFields, code: number, messa
   [{ payment_data_type: undefined, cvv2: "123" }, 4, /^MISSING_PARAMETER: payment_data_type$/],
 ];
 
-test("what can be seen to be wrong is refused at once, and nothing is stored", async (t) => {
+test("visibly wrong payment data is refused at once, and nothing is stored", async (t) => {
   const world = await startWalletWorld(t);
   const token = await mintB(world);
   for (const [change, code, message] of refusedAtOnce) {
@@ -75,7 +75,7 @@ test("what can be seen to be wrong is refused at once, and nothing is stored", a
   assert.equal(unsigned.get("error-code"), "2");
   await assertNothingKept(world);
 
-  // None of all that has used the token up.
+  // None of these requests has used the token up.
   const status = await paid(world, type, token);
   assert.equal(status["order-stage"], "sale_approved");
 });
@@ -98,7 +98,7 @@ test("empty payment data beside a card counts as absent", async (t) => {
   assert.equal(reply.get("type"), "async-response", String(reply));
 });
 
-test("base64 is taken in each of its usual spellings", async (t) => {
+test("base64 is accepted in each of its usual spellings", async (t) => {
   const world = await joinWalletWorld(t);
   const plain = async () => packed(await mintA(world, {}, { cardholderName: "ÿÿÿÿ>>>???" }));
   const spellings: readonly ((text: string) => string)[] = [
@@ -154,7 +154,7 @@ test("payment data up to its full length is read", async (t) => {
   assert.equal(status["order-stage"], "sale_approved", `${status["error-message"]}`);
 });
 
-test("v4 takes payment data under OAuth", async (t) => {
+test("v4 accepts payment data under OAuth", async (t) => {
   const world = await startWalletWorld(t);
   const pair = makeKeyPair();
   await giveKey(world, "demo", pair);
@@ -175,7 +175,7 @@ test("v4 takes payment data under OAuth", async (t) => {
   assert.equal(new URLSearchParams(refused.text).get("error-code"), "5");
 });
 
-test("a group takes payment data, and the reply can be JSON", async (t) => {
+test("a group accepts payment data, and the reply can be JSON", async (t) => {
   const world = await joinWalletWorld(t);
   const { group, controlKey } = world.set;
   const token = await mintA(world, { currency: "EUR" });
@@ -197,7 +197,7 @@ test("a group takes payment data, and the reply can be JSON", async (t) => {
   assert.equal(status["order-stage"], "sale_approved", `${status["error-message"]}`);
 });
 
-test("the synchronous variant answers with the end, also when it is a rejection", async (t) => {
+test("the synchronous variant answers with the final result, even a rejection", async (t) => {
   const world = await joinWalletWorld(t);
   const { sync } = world.merchant().endpoint("plain");
 

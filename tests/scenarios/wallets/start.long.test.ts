@@ -1,4 +1,6 @@
-/** Wallets and the gateway's own life: its keys are changed, and production trusts no sandbox. */
+/**
+ * Wallets during changes of the gateway: its keys are changed, and production trusts no sandbox.
+ */
 import assert from "node:assert/strict";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -61,7 +63,7 @@ test("a removed key does not keep the vault's keys from being rotated", async (t
   }
 });
 
-test("a bank that knows nobody is told of the demonstration merchant at the next start", async (t) => {
+test("a bank without merchants gets the demonstration merchant at the next start", async (t) => {
   const world = await startWalletWorld(t);
   await withWallets(world);
   const { query } = world.installation.database;
@@ -74,7 +76,7 @@ test("a bank that knows nobody is told of the demonstration merchant at the next
   const minted = await bank.mintWalletA({ ...card, amount: 1015, currency: "USD" });
   assert.match(minted, /EC_v1/);
   assert.match(await bank.mintWalletB(card), /ECv2/);
-  // The one that it had known was enough for the start before.
+  // One known root was enough for the previous start.
   assert.equal(before.length, 2);
 });
 
@@ -101,7 +103,7 @@ test("production does not start with the sandbox's roots", async (t) => {
   assert.doesNotMatch(`${both.complaint}${one.complaint}`, /\n {4}at /);
 });
 
-test("production knows a copy of the sandbox's keys, and what is no certificate", async (t) => {
+test("production recognises a copy of the sandbox's keys, and an invalid certificate", async (t) => {
   const world = await startWorld(t);
   const place = await makeProduction(world);
   const keys = join(world.dataDir, "copied.json");
@@ -119,7 +121,7 @@ test("production knows a copy of the sandbox's keys, and what is no certificate"
   assert.doesNotMatch(complaint, /\n {4}at /);
 });
 
-test("production starts without roots, and a sandbox beside it is not looked at", async (t) => {
+test("production starts without roots, and ignores a sandbox beside it", async (t) => {
   const world = await startWorld(t);
   const place = await makeProduction(world);
   const sandbox = join(place.GW_DATA_DIR, "bank", "wallets");
@@ -138,7 +140,7 @@ test("production starts without roots, and a sandbox beside it is not looked at"
   assert.doesNotMatch(gateway.output, /wallet\.roots_unreadable/);
 });
 
-test("roots that cannot be read are told to the operator, and named to merchants", async (t) => {
+test("roots that cannot be read are reported to the operator and to merchants", async (t) => {
   const nowhere = "/nowhere/roots";
   const settings = { GW_WALLETA_ROOTS_FILE: nowhere, GW_WALLETB_ROOT_KEYS: nowhere };
   const world = await startWalletWorld(t, settings);
@@ -156,7 +158,7 @@ test("roots that cannot be read are told to the operator, and named to merchants
   assert.ok(warned.some((line) => line.includes('"wallet":"walletb"')));
 });
 
-test("roots that come later are found without a restart", async (t) => {
+test("roots that are added later are found without a restart", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-roots-"));
   atEnd(t, () => rm(folder, { recursive: true, force: true }));
   const place = join(folder, "later.json");
@@ -174,7 +176,7 @@ test("roots that come later are found without a restart", async (t) => {
   assertWalletRefused(before, 3002, "before");
 });
 
-test("a broken list of roots leaves the good one in force", async (t) => {
+test("a broken list of roots leaves the previous one in force", async (t) => {
   const world = await joinWalletWorld(t);
   const files = ["walleta-root.pem", "walletb-root-keys.json"];
   for (const name of files) await writeFile(join(world.bank.walletFolder, name), "broken");
@@ -206,7 +208,7 @@ async function startOtherBank(t: Test): Promise<Bank> {
   return bank;
 }
 
-/** Settings of a production that has nothing wrong with it but what a test adds. */
+/** Makes the settings of a production without faults, to which a test adds its own. */
 async function makeProduction({ dataDir }: World) {
   const key = join(dataDir, "own.key");
   await writeFile(key, "c".repeat(64));
@@ -224,7 +226,7 @@ async function makeProduction({ dataDir }: World) {
   return settings;
 }
 
-test("of a removed key nothing is left in the table's file", async (t) => {
+test("nothing of a removed key is left in the table's file", async (t) => {
   const world = await startWalletWorld(t, { GW_DATABASE_URL: "" });
   const { query } = world.installation.database;
   const keys = await query<{ id: string; sealed: Buffer }>("select * from vault.wallet_keys");

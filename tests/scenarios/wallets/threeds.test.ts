@@ -1,6 +1,6 @@
 /**
- * Wallets and 3-D Secure: a verified cryptogram is proof enough, one that the merchant has
- * decrypted only where 3-D Secure is optional, and a card number alone is a card like any.
+ * Wallets and 3-D Secure: a verified cryptogram is sufficient proof, one that the merchant has
+ * decrypted only if 3-D Secure is optional, and a card number alone is treated like any card.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -32,7 +32,7 @@ test("a cryptogram goes straight to the bank, unless only the merchant vouches f
   for (const through of ["plain", "secure", "secureAlways"]) {
     for (const kind of walletKinds) {
       if (through === "secureAlways" && kind.endsWith("_decrypted")) continue;
-      // Anybody who asked the directory server about this card would be told no.
+      // The directory server would refuse a request about this card.
       const text = await textOf(world, kind, { pan: "4000002000000073" });
       const status = await paid(world, kind, text, { through });
       const charge = await chargeAtHost(world, status);
@@ -101,7 +101,7 @@ test("a card number alone passes the method frame, and is charged as authenticat
   }
 });
 
-test("a card number alone that its issuer does not vouch for is declined", async (t) => {
+test("a card number alone that its issuer does not authenticate is declined", async (t) => {
   const world = await joinWalletWorld(t);
   for (const kind of panKinds) {
     const before = chargesAt(world);
@@ -115,7 +115,7 @@ test("a card number alone that its issuer does not vouch for is declined", async
   }
 });
 
-test("a card number alone is not authenticated where the endpoint does not ask", async (t) => {
+test("a card number alone is not authenticated if the endpoint does not require it", async (t) => {
   const world = await joinWalletWorld(t);
   for (const kind of panKinds) {
     const text = await textOf(world, kind, { isPanOnly: true, pan: cards.frictionless });
@@ -128,7 +128,7 @@ test("a card number alone is not authenticated where the endpoint does not ask",
   }
 });
 
-test("a bank that wants the cardholder authenticated takes a cryptogram for it", async (t) => {
+test("a bank that requires authentication accepts a cryptogram", async (t) => {
   const world = await joinWalletWorld(t);
   for (const kind of ["walleta_encrypted", "walletb_encrypted"] as const) {
     const text = await textOf(world, kind, { pan: cards.scaRequired });
@@ -138,7 +138,7 @@ test("a bank that wants the cardholder authenticated takes a cryptogram for it",
   }
 });
 
-test("a bank's demand does not take a device's number through 3-D Secure", async (t) => {
+test("a device number is not sent through 3-D Secure on the bank's demand", async (t) => {
   const world = await joinWalletWorld(t);
   for (const kind of decrypted) {
     // The bank does not know this cryptogram, and asks for the cardholder.
@@ -180,7 +180,7 @@ test("a restart between method frame and upload changes nothing", async (t) => {
   assert.deepEqual(bookedFor(world, status), ["sale 1015"]);
 });
 
-/** Up to the method's frame. */
+/** Begins a sale up to the method's frame. */
 async function beginWithPan(
   world: World,
   kind: WalletKind,
