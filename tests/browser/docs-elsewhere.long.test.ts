@@ -1,6 +1,6 @@
 /**
- * The documentation in other hands than a desk's: its 3-D Secure examples in a browser, and its
- * pages by touch, without scripts and on paper.
+ * The documentation in other situations than on a desktop: its 3-D Secure examples in a browser,
+ * and its pages by touch, without scripts and on paper.
  */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
@@ -57,7 +57,7 @@ test("the shop of the 3-D Secure page passes a challenge", {
   await page.getByText("Your payment is approved.").waitFor();
 });
 
-test("the search is used by touch, and what it finds fits a telephone", async (t) => {
+test("the search works by touch, and its results fit a phone", async (t) => {
   const { page } = await openWindow(t, "phone");
   await page.goto(`${site.baseUrl}/docs/quick-start`);
 
@@ -71,7 +71,7 @@ test("the search is used by touch, and what it finds fits a telephone", async (t
   await page.waitForURL(/\/docs\/callbacks#/);
 });
 
-test("without scripts every language is shown", async (t) => {
+test("without scripts the examples of every language are shown", async (t) => {
   const { page } = await openWindow(t, "phone", { javaScriptEnabled: false });
   await page.goto(`${site.baseUrl}/docs/merchant-api/sale`);
 
@@ -81,7 +81,7 @@ test("without scripts every language is shown", async (t) => {
   assert.equal(await page.locator("#search").isVisible(), false);
 });
 
-test("on paper every language is printed, and nothing to press", async (t) => {
+test("on paper the examples of every language are printed, and no controls", async (t) => {
   const { page } = await openWindow(t, "desk", { colorScheme: "dark" });
   await page.goto(`${site.baseUrl}/docs/3d-secure`);
 

@@ -1,7 +1,7 @@
 /**
- * The documentation as a newcomer meets it, with nothing but its address: every link leads
- * somewhere, the search finds, examples can be copied and pasted, and everyone can read it. The
- * pictures are for people to look at.
+ * The documentation for a newcomer who has only its address: every link has a target, the search
+ * finds, examples can be copied and pasted, and everyone can read it. The pictures are for people
+ * to look at.
  */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
@@ -21,7 +21,7 @@ describe("the documentation", () => {
     const printed = await site.pasteFirst("quick-start");
 
     assert.match(printed, /&status=approved&order-stage=sale_approved&/);
-    // A person waits a minute or so; the bound is for a machine that is busy with other tests.
+    // A person waits about a minute; the limit is for a machine that is busy with other tests.
     const seconds = site.elapsedSeconds();
     t.diagnostic(`approved ${seconds.toFixed(1)} s after the start`);
     assert.ok(seconds < 600, `${seconds} s`);
@@ -53,7 +53,7 @@ describe("the documentation", () => {
     for (const path of listed) assert.ok(files.has(path) || (await isServed(path)), path);
   });
 
-  test("the search finds by words, and is used by keyboard", async (t) => {
+  test("the search finds words, and works by keyboard", async (t) => {
     const { page, troubles } = await openWindow(t, "desk");
     const foreign: string[] = [];
     page.on("request", (request) => {
@@ -80,7 +80,7 @@ describe("the documentation", () => {
     assert.deepEqual(troubles, []);
   });
 
-  test("a language is chosen once, and code is copied as it is shown", async (t) => {
+  test("a chosen language is remembered, and code is copied as it is shown", async (t) => {
     const { page, context } = await openWindow(t, "desk");
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.goto(`${site.baseUrl}/docs/merchant-api/sale`);
@@ -116,7 +116,7 @@ describe("the documentation", () => {
     assert.equal(await page.evaluate("JSON.stringify({ ...localStorage })"), "{}");
   });
 
-  test("the explorer sends no key of the reader's, and keeps none", async (t) => {
+  test("the explorer neither sends nor stores a key of the reader", async (t) => {
     const { page, context } = await openWindow(t, "desk");
     const sent: string[] = [];
     context.on("request", (request) => {
@@ -169,13 +169,13 @@ describe("the documentation", () => {
     assert.deepEqual(troubles, []);
   });
 
-  // axe takes its time with long tables: each kind of page is judged once.
+  // axe takes long for tables, so each kind of page is checked once.
   const judged = {
     desk: isLongRun ? ["", "merchant-api/capture", "explorer"] : ["explorer"],
     phone: ["quick-start", "going-live"],
   };
   for (const size of isLongRun ? (["desk", "phone"] as const) : (["desk"] as const)) {
-    test(`everyone can read it, ${size}`, async (t) => {
+    test(`axe finds no fault in it, ${size}`, async (t) => {
       const { page, troubles } = await openWindow(t, size);
       for (const path of judged[size]) {
         await page.goto(`${site.baseUrl}/docs/${path}`);
@@ -192,7 +192,7 @@ describe("the documentation", () => {
     });
   }
 
-  test("every page fits a telephone, and no button covers code", async (t) => {
+  test("every page fits a phone, and no button covers code", async (t) => {
     const { page, troubles } = await openWindow(t, "phone");
     const paths = [...(await site.readAll()).keys()];
     for (const path of isLongRun ? paths : paths.filter((_, index) => index % 10 === 0)) {
@@ -204,7 +204,7 @@ describe("the documentation", () => {
   });
 });
 
-/** The code whose first line is below its button, of those that are shown. */
+/** Returns the visible code whose first line is below its button. */
 const coveredCode = `[...document.querySelectorAll(".code")].flatMap((code) => {
   const text = document.createRange();
   text.selectNodeContents(code.querySelector("code"));

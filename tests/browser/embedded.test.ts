@@ -1,6 +1,6 @@
 /**
- * The payment page inside a page of the shop, which is of another origin: as an overlay and in an
- * element, with 3-D Secure, by keyboard; and inside a page of an origin that is not listed.
+ * The payment page inside a page of the shop, which has another origin: as an overlay and in an
+ * element, with 3-D Secure, by keyboard; and inside a page of an unlisted origin.
  */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -16,7 +16,7 @@ const prepared = prepareCheckout();
 
 let listed: Promise<void> | undefined;
 
-/** Once, when the first test runs. */
+/** Lists the origins once, when the first test runs. */
 function listOrigins(): Promise<void> {
   listed ??= (async () => {
     const { world, shop } = prepared();
@@ -29,7 +29,7 @@ function listOrigins(): Promise<void> {
   return listed;
 }
 
-/** The shop's page: what it hears stands in `heard`. */
+/** Returns the shop's page, which collects messages in `heard`. */
 function shopPage(gateway: string, link: string, inElement: boolean): string {
   const options = inElement ? 'frame: document.getElementById("here"),' : "";
   return `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,">
@@ -81,14 +81,14 @@ describe("a payment page in a page of the shop", () => {
   ] as const;
   const isShort = (way: (typeof ways)[number]) => way === ways[1];
   for (const [size, inElement, card] of rowsOf(ways, isShort)) {
-    test(`tells its result, ${size}, ${inElement ? "element" : "overlay"}, ${card}`, async (t) => {
+    test(`reports its result, ${size}, ${inElement ? "element" : "overlay"}, ${card}`, async (t) => {
       const { page, payment, inside, context } = await openShop(t, size, inElement);
       await inside.locator("#cc-number").waitFor();
       await takePicture(page, `embedded-${size}-${inElement ? "element" : "overlay"}`);
 
       await payIn(inside, card);
       if (card !== cards.frictionless) {
-        // A wide frame has the bank's page in a frame of its own.
+        // A wide frame shows the bank's page in a frame of its own.
         const own = inside.frameLocator("#frame");
         const isWide = inElement && size === "desk";
         await press(isWide ? own : inside, { code: "1234" });
@@ -105,7 +105,7 @@ describe("a payment page in a page of the shop", () => {
     });
   }
 
-  test("keeps the focus inside, is left by Escape or its button, and gives the focus back", async (t) => {
+  test("keeps the focus inside, closes with Escape or its button, and gives the focus back", async (t) => {
     const { page, inside, payment } = await openShop(t, "desk");
     await inside.locator("#cc-number").waitFor();
     const isInside = () =>
@@ -129,7 +129,7 @@ describe("a payment page in a page of the shop", () => {
     assert.deepEqual(payment.charges(), notCharged);
   });
 
-  test("has the focus on its message after a refused try", async (t) => {
+  test("focuses its message after a refused try", async (t) => {
     const { inside } = await openShop(t, "desk");
 
     await payIn(inside, "4000004000000020");
@@ -137,7 +137,7 @@ describe("a payment page in a page of the shop", () => {
     await inside.locator(".notice:focus").waitFor();
   });
 
-  test("is not shown in a page of an origin that is not listed, which hears nothing", async (t) => {
+  test("is not shown in a page of an unlisted origin, which gets no messages", async (t) => {
     await listOrigins();
     const { world } = prepared();
     const stranger = await startShop(t);

@@ -1,7 +1,7 @@
 /**
- * Every page that a cardholder can meet, of the gateway and of the sandbox bank: it fits the screen
- * of a desk and of a telephone, and axe finds nothing that WCAG 2, levels A and AA, forbids, by day
- * and by night. The pictures are for people to look at.
+ * Every page of the gateway and of the sandbox bank that a cardholder can meet: it fits the screens
+ * of a desktop and of a phone, and axe finds no violation of WCAG 2, levels A and AA, in the light
+ * and the dark theme. The pictures are for people to look at.
  */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -30,14 +30,14 @@ import { cards } from "../support/threeds.ts";
 describe("the cardholder's pages", () => {
   const prepared = prepareCheckout();
   const judges = new Map<Size, Promise<Page>>();
-  /** One window of each size for all pages: axe takes longer to load than to judge. */
+  /** One window of each size serves all pages, because axe takes longer to load than to check. */
   const judgeOf = (size: Size): Promise<Page> => {
     const judge = judges.get(size) ?? openWindow(endOfFile, size).then(({ page }) => page);
     judges.set(size, judge);
     return judge;
   };
 
-  test("axe finds what is wrong with a page", async (t) => {
+  test("axe finds planted faults of a page", async (t) => {
     const { page } = await openWindow(t, "desk");
     await page.setContent('<html lang="en"><title>A</title><p style="color:#aaa">Pale</p><input>');
 
@@ -46,7 +46,7 @@ describe("the cardholder's pages", () => {
     assert.match(violations, isLongRun ? /color-contrast: .*label: /s : /^label: /);
   });
 
-  test("the bank's question fits the frame of a screen that is not high", async (t) => {
+  test("the bank's challenge fits the frame on a low screen", async (t) => {
     const { page } = await openWindow(t, "laptop");
     await showChallenge(page, prepared(), "laptop");
     await takePicture(page, "page-challenge-frame-laptop");
@@ -60,7 +60,7 @@ describe("the cardholder's pages", () => {
     assert.ok(frame.y + frame.height <= 640, "the page has to be scrolled");
   });
 
-  test("lead on by something that a thumb can hit", async (t) => {
+  test("have a large enough button to continue", async (t) => {
     const checkout = prepared();
     const { world } = checkout;
     const { link } = await checkout.begin(cards.challengeNoMethod);
@@ -80,13 +80,13 @@ describe("the cardholder's pages", () => {
     for (const box of [again, receipt]) assert.ok((box?.height ?? 0) >= 44, JSON.stringify(box));
   });
 
-  // Pages that differ from these only by a word or by their scripts are judged in the long run.
+  // The other pages differ only by a word or by their scripts, and are checked in the long run.
   const kinds = new Set([
     ...["method", "challenge-frame", "return", "result-declined", "receipt-returned", "refused"],
   ]);
   for (const [name, options, show] of rowsOf(cardholderPages, ([name]) => kinds.has(name))) {
     for (const size of sizesFor(name)) {
-      test(`${name} can be read by everyone, ${size}`, async (t) => {
+      test(`${name} passes axe, ${size}`, async (t) => {
         const { page, troubles } = await openWindow(t, size, options);
 
         const title = await show(page, prepared(), size);
@@ -105,8 +105,8 @@ describe("the cardholder's pages", () => {
     }
   }
 
-  // Last, because the shop keeps the name.
-  test("stay as wide as a telephone, however long a shop's name is", async (t) => {
+  // This test is the last one, because the shop keeps the name.
+  test("fit a phone with any length of a shop's name", async (t) => {
     const checkout = prepared();
     const { world } = checkout;
     const name = "Donaudampfschifffahrtsgesellschaft".repeat(3);
@@ -126,10 +126,10 @@ describe("the cardholder's pages", () => {
   });
 });
 
-// The lightest colour that can be read on the light and on the dark background.
+// This is the lightest colour that is readable on the light and on the dark background.
 const operator = { GW_PAGE_NAME: "Harbour Payments", GW_PAGE_ACCENT: "#6f6f6f" };
 
-test("the operator's colour and another language change nothing of that", async (t) => {
+test("pass axe with the operator's colour and in another language", async (t) => {
   const world = await joinWorld(t, operator);
   const order = await world.merchant("plain").sale();
   await world.settle();
@@ -168,7 +168,7 @@ async function assertFits(page: Page, heading: Locator): Promise<void> {
   await assertFitsWidth(page);
 }
 
-/** Every document of the page, put into another page: axe needs scripts of its own. */
+/** Checks every document of the page, copied into another page, because axe needs scripts. */
 async function assertAccessible(shown: Page, page: Page): Promise<void> {
   // An empty frame shows no page.
   for (const frame of shown.frames().filter((each) => /^http/.test(each.url()))) {
@@ -177,7 +177,7 @@ async function assertAccessible(shown: Page, page: Page): Promise<void> {
   }
 }
 
-/** As it stands: most pages would go on by themselves. */
+/** Removes the scripts, because most pages would continue by themselves. */
 function withoutScripts(content: string): string {
   return content.replace(/<(script|noscript)\b.*?<\/\1>/gs, "");
 }

@@ -1,6 +1,6 @@
 /**
- * The form of the payment page as people fill it in: who can read it, what it leaves behind, and
- * how soon it can be used. The pictures are for people to look at.
+ * The form of the payment page as people fill it in: its accessibility, the traces that it leaves,
+ * and the time until it is usable. The pictures are for people to look at.
  */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -38,7 +38,7 @@ const typedIn = (page: Page, field: string) => page.locator(field).inputValue();
 const faultOf = (page: Page, field: string) => page.locator(`${field}-fault`).textContent();
 
 describe("the card form", () => {
-  test("groups the number, names the network and tells a fault as one types", async (t) => {
+  test("groups the number, names the network and shows faults during typing", async (t) => {
     const { page } = await openPage(t, prepared(), "phone");
     const number = page.locator("#cc-number");
     const mark = page.locator(".boxed use").first();
@@ -75,7 +75,7 @@ describe("the card form", () => {
     assert.equal(await caret(), 4);
   });
 
-  test("takes what is pasted or filled in, in any common form", async (t) => {
+  test("accepts pasted and filled-in values in any common form", async (t) => {
     const { page } = await openPage(t, prepared(), "desk");
     const paste = async (field: string, text: string) => {
       await page.locator(field).fill("");
@@ -132,7 +132,7 @@ describe("the card form", () => {
 
 type Show = (page: Page) => Promise<void>;
 
-describe("the payment page can be read by everyone", () => {
+describe("the payment page is accessible", () => {
   const faulty: Show = async (page) => {
     await payWith(page, { number: "4000 0021 0000 0016", year: "20" });
     await page.getByRole("alert").waitFor();
@@ -153,11 +153,11 @@ describe("the payment page can be read by everyone", () => {
     ["faults",  still, {},     faulty],
     ["refused", {},    {},     refused],
   ];
-  // The short run has every part of the page once: "typed" has all of "form", and "faults" has its
-  // notice where "refused" does.
+  // The short run checks every part of the page once: "typed" contains all of "form", and "faults"
+  // has its notice where "refused" does.
   const isShort = ([name]: (typeof states)[number]) => name !== "form" && name !== "refused";
   const readers = new Map<Size, Promise<Page>>();
-  /** One window of each size for all states: axe takes longer to load than to judge. */
+  /** One window of each size serves all states, because axe takes longer to load than to check. */
   const readerOf = (size: Size): Promise<Page> => {
     const open = () => openWindow(endOfFile, size, { bypassCSP: true }).then(({ page }) => page);
     const reader = readers.get(size) ?? open();
@@ -165,7 +165,7 @@ describe("the payment page can be read by everyone", () => {
     return reader;
   };
   for (const [name, options, fields, show] of rowsOf(states, isShort)) {
-    test(`${name} fits its window and can be read by everyone`, async (t) => {
+    test(`${name} fits its window and passes axe`, async (t) => {
       const checkout = prepared();
       for (const size of sizesFor(name)) {
         const { page } = await openPage(t, checkout, size, options, { fields });
@@ -175,7 +175,7 @@ describe("the payment page can be read by everyone", () => {
           await page.emulateMedia({ colorScheme });
           await takePicture(page, `pay-${name}-${size}-${colorScheme}`);
         }
-        // Axe needs scripts; the style sheet comes with the page's own address.
+        // axe needs scripts; the style sheet comes from the page's own address.
         const reader = await readerOf(size);
         const content = (await page.content()).replace(/<(script|noscript)\b.*?<\/\1>/gs, "");
         await reader.route("**/pay/page", (route) =>
@@ -203,7 +203,7 @@ test("the card stays in no log, table, file, address or store of the browser", a
   });
   await page.goto(payment.link);
 
-  // Once refused by the script, once left and found again, once paid.
+  // The page is refused once by the script, left and opened again once, and paid once.
   await payWith(page, { number: cards.frictionlessNoMethod, month: "13" });
   await fillCard(page, { number: cards.frictionlessNoMethod });
   const stores = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])";
@@ -239,7 +239,7 @@ test("the card stays in no log, table, file, address or store of the browser", a
   assert.ok(kept.length > 0 && !isCard(kept), "found in the browser's profile");
 });
 
-/** Every file, also as text of two bytes a character. */
+/** Returns every file, also as text with two bytes per character. */
 async function readFolder(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -249,7 +249,7 @@ async function readFolder(folder: string): Promise<string> {
   return contents.map((content) => `${content}\n${content.replaceAll("\0", "")}`).join("\n");
 }
 
-test("the page can be used soon on a slow phone", async (t) => {
+test("the page is usable within seconds on a slow phone", async (t) => {
   const checkout = prepared();
   const { link } = await beginPage(checkout);
   const { page, context } = await openWindow(t, "phone");
@@ -278,11 +278,11 @@ test("the page can be used soon on a slow phone", async (t) => {
   const usable = `usable after ${Math.round(usableMs)} ms (${steps})`;
   t.diagnostic(`${usable}, ${bytes} bytes (goals 1000 ms, 60000)`);
   assert.ok(bytes > 0 && bytes < 60_000, `${bytes} bytes`);
-  // Eight times the goal: other work on the machine must not fail it.
+  // The limit is eight times the goal, so that other work on the machine does not fail the test.
   assert.ok(usableMs < 8_000, `${usableMs} ms`);
 });
 
-test("a shop's name, logo and colour are shown, and can be read", async (t) => {
+test("a shop's name, logo and colour are shown readably", async (t) => {
   const checkout = prepared();
   const shopLogo = `data:image/svg+xml,${encodeURIComponent(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle cx="4.5" cy="4.5" r="4.5" fill="#b45309"/></svg>',
@@ -301,7 +301,7 @@ test("a shop's name, logo and colour are shown, and can be read", async (t) => {
   }
 });
 
-/** The browser's API with a wallet in it, whose tokens the bank has made. */
+/** The browser's API with a wallet, whose tokens the bank has made. */
 const wallet = (token: string) => `window.PaymentRequest = class {
   constructor(methods, details) { this.asked = { methods, details }; }
   canMakePayment() { return Promise.resolve(true); }

@@ -39,7 +39,7 @@ const prepared = prepareCheckout({
 const absentNames = ["email", "phone", "address1", "zip_code", "city", "country", "state"];
 const absent = Object.fromEntries(absentNames.map((name) => [name, undefined]));
 
-test("page and link of a disabled endpoint say so, and the page leads back to the shop", async (t) => {
+test("page and payment link of a disabled endpoint say so, and the page leads back to the shop", async (t) => {
   const checkout = prepared();
   const { world } = checkout;
   const payment = await beginPage(checkout);
@@ -74,7 +74,7 @@ test("page and link of a disabled endpoint say so, and the page leads back to th
 
 const letters = "ابتثجحخدذرزسشصضطظعغفقكلمنهوي";
 
-/** The gateway's own page as a language with Arabic letters would have it. */
+/** Rewrites the gateway's page as in a language with Arabic letters. */
 async function mirror(route: Route): Promise<void> {
   const response = await route.fetch();
   const translate = (text: string) =>
@@ -88,7 +88,7 @@ async function mirror(route: Route): Promise<void> {
   await route.fulfill({ response, body });
 }
 
-/** What can be seen and does not lie within each other. */
+/** Returns the visible elements that overlap without one containing the other. */
 const findOverlaps = `(() => {
   const words = ".shop span, h1 span, h1 strong, h2, .what, label, legend, .fault, .help div";
   const fields = ".field input, .field select, #pay > button, .assurance";
@@ -149,7 +149,7 @@ for (const size of sizesFor("right to left")) {
   );
 }
 
-// Last: from here on the tests' own address is near its limit.
+// This test is the last one, because after it the tests' own address is near its limit.
 test("the page's script solves the proof of work and pays; without scripts the page says what to do", async (t) => {
   const checkout = prepared();
   for (let tries = 0; tries < triesMax / 2; tries += 1) {

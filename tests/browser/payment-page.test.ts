@@ -1,8 +1,8 @@
 /**
- * The payment page, from the shop's request to the way back: at a desk and on a telephone, with
- * scripts and without, in both languages, by keyboard alone, and by everything that people do with
- * windows. The bank's books tell of every charge. What only the long run has here is done without a
- * browser in every run, by `scenarios/payment-page`.
+ * The payment page, from the shop's request to the return: on a desktop and on a phone, with and
+ * without scripts, in both languages, by keyboard, and with everything that people do with windows.
+ * The bank's books show every charge. `scenarios/payment-page` tests without a browser, in every
+ * run, what only the long run tests here.
  */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -40,7 +40,7 @@ const withoutFunds = "4000004000000020";
 const german = { locale: "de-AT" };
 const still = { javaScriptEnabled: false };
 
-/** Each try reached the bank, and the last one alone is booked. */
+/** Asserts that each try reached the bank, and only the last one is booked. */
 async function assertPaidOnce(checkout: Checkout, payment: PagePayment, tries = 1) {
   await assertReturned(checkout, payment, "/return", "approved");
   assert.deepEqual(payment.charges(), { received: tries, booked: 1 });
@@ -73,7 +73,7 @@ describe("a payment on the payment page", () => {
 
       await fillCard(page, { number: cards.frictionlessNoMethod });
       await page.getByRole("button", { name: button }).click();
-      // Without scripts the way back is a button too.
+      // Without scripts, the return also needs a button.
       if ("javaScriptEnabled" in options) {
         await page.getByRole("button", { name: /^(Back to the shop|Zurück zum Shop)$/ }).click();
       }
@@ -106,7 +106,7 @@ describe("a payment on the payment page", () => {
     await keyboard.press("Tab");
     await keyboard.type(cards.frictionlessNoMethod);
     await keyboard.press("Tab");
-    // Two digits of the month lead to the year.
+    // After two digits of the month the cursor moves to the year.
     await keyboard.type("1231");
     await keyboard.press("Tab");
     await keyboard.type("123");
@@ -215,7 +215,7 @@ describe("a refused try", () => {
     assert.deepEqual(payment.charges(), { received: 3, booked: 0 });
   });
 
-  test("by the gateway's own rules is not blamed on the bank", async (t) => {
+  test("by the gateway's own rules does not name the bank as the cause", async (t) => {
     const checkout = prepared();
     const { world } = checkout;
     await world.changeEndpoint("secure", { amountMax: "1014" });
@@ -251,7 +251,7 @@ describe("a refused try", () => {
   });
 });
 
-describe("whatever is done with windows, one charge is made", () => {
+describe("any use of windows leads to a single charge", () => {
   testInLongRun("a double click", async (t) => {
     for (const options of [{}, still]) {
       const checkout = prepared();
@@ -294,7 +294,7 @@ describe("whatever is done with windows, one charge is made", () => {
     await assertPaidOnce(checkout, payment);
   });
 
-  test("the back button and a reload while the bank asks", async (t) => {
+  test("the back button and a reload during the bank's challenge", async (t) => {
     const checkout = prepared();
     const { page, payment } = await openPage(t, checkout, "desk");
     await payWith(page, { number: cards.challengeNoMethod });
@@ -306,7 +306,7 @@ describe("whatever is done with windows, one charge is made", () => {
     await press(bankIn(page, "desk"), { code: "1234" });
     await assertPaidOnce(checkout, payment);
     await page.getByText("Back in the shop").waitFor();
-    // It goes on to the shop by itself.
+    // The page continues to the shop by itself.
     await page.goto(payment.link, { waitUntil: "commit" });
     await page.getByText("Back in the shop").waitFor();
 
@@ -333,7 +333,7 @@ testInLongRun("a page whose time is over takes no card, and the shop is told", a
   await assertReturned(checkout, late, "/return", "declined");
 });
 
-test("a payment link is paid once, and says so afterwards", async (t) => {
+test("a payment link is paid once, and then says so", async (t) => {
   const { world } = prepared();
   const { path } = await makeLink(world, world.set.endpoints["secure"] ?? assert.fail());
   const booked = world.bank.ledger().length;

@@ -1,6 +1,6 @@
 /**
- * Wallets on the payment page, which the sandbox plays in staging: the page's own script talks to
- * the Payment Request API of the sandbox's sheet as to a browser's.
+ * Wallets on the payment page, which the sandbox simulates in staging: the page's own script uses
+ * the Payment Request API of the sandbox's sheet like that of a browser.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { beginPage, openPage } from "../support/browser/payment-page.ts";
 import { until } from "../support/until.ts";
 import { mintA, withPageWallets } from "../support/wallets.ts";
 
-// The bank's clock is not the world's.
+// The bank's clock differs from the world's.
 const settings = { GW_WALLET_SIGNING_WINDOW_S: "86400" };
 const prepared = prepareCheckout(settings, withPageWallets);
 
@@ -63,7 +63,7 @@ testInLongRun("a sheet that is closed leaves the page as it was", async (t) => {
   assert.deepEqual(payment.charges(), notCharged);
 });
 
-test("a token that is refused leads to another try, which pays", async (t) => {
+test("after a refused token another try pays", async (t) => {
   const checkout = prepared();
   // Minting moves the clock, which must not end the page.
   const faulty = await mintA(checkout.world, {}, { defect: "tampered" });
@@ -96,7 +96,7 @@ testInLongRun("a wallet that gives no session is told at the buttons", async (t)
   assert.deepEqual(payment.charges(), notCharged);
 });
 
-test("a browser cannot make the gateway ask elsewhere for a session", async (t) => {
+test("a browser cannot make the gateway request a session from another host", async (t) => {
   const { link } = await beginPage(prepared());
   let connections = 0;
   const trap = createServer((socket) => {

@@ -1,6 +1,6 @@
 /**
  * The configuration in the portal, in a real browser: payment links, merchants, endpoints, keys,
- * gates, screening and reconciliation. Each kind of form field is written into once.
+ * gates, screening and reconciliation. Each kind of form field is used once.
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
@@ -57,7 +57,7 @@ test("a value that is refused is explained at its field, which has the cursor", 
   await page.getByText("120.00 USD").waitFor();
 });
 
-test("an endpoint is changed, and tells which gate a sale would take", async () => {
+test("an endpoint is changed, and shows which gate a sale would use", async () => {
   const { page, troubles } = await atDesk("merchants");
   await page.getByRole("link", { name: "demo", exact: true }).click();
   await page.getByRole("link", { name: "plain", exact: true }).waitFor();
@@ -80,7 +80,7 @@ test("an endpoint is changed, and tells which gate a sale would take", async () 
   assert.deepEqual(troubles, []);
 });
 
-test("the gates of an endpoint are chosen in rows, by the keyboard, and ranked", async () => {
+test("the gates of an endpoint are chosen and ranked in rows by keyboard", async () => {
   const { page, troubles } = await atDesk(`endpoints/${plain}`);
   const dialog = page.getByRole("dialog");
   const gates = dialog.getByRole("group", { name: "Gates" });
@@ -132,7 +132,7 @@ const gate = {
   "Name and place (field 43)": "ACME Oslo", "Category (field 18)": "5732", "Acquirer's country (field 19)": "578", "Acquirer id (field 32)": "412345", "Text on the statement": "ACME",
 };
 
-test("a gate is created and given a key, which is nowhere shown", async () => {
+test("a gate is created and gets a key, which is shown nowhere", async () => {
   const { page, troubles } = await atDesk("gates");
   await page.getByRole("columnheader", { name: "Card ranges" }).waitFor();
   await fill(page, "New gate", gate);
@@ -247,7 +247,7 @@ async function send(page: Page): Promise<void> {
   await confirm(page);
 }
 
-/** By the keyboard alone: after the preview the cursor is in the reason. */
+/** Confirms by keyboard only: after the preview the cursor is in the field for the reason. */
 async function confirm(page: Page, shows?: "secret"): Promise<void> {
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Reason").and(page.locator(":focus")).waitFor();

@@ -1,4 +1,4 @@
-/** What developers use of the portal, in a real browser: requests, callbacks and the sandbox. */
+/** The screens for developers in a real browser: requests, callbacks and the sandbox. */
 import assert from "node:assert/strict";
 import { bankIn, press, takePicture, test, testInLongRun } from "../support/browser/browser.ts";
 import { glance, lookAtBoth, makeDesk } from "../support/browser/portal-window.ts";
@@ -87,7 +87,7 @@ test("a callback shows its attempts and signature, and is sent again after a pre
   assert.deepEqual(troubles, []);
 });
 
-test("an order's callbacks are sent again from its page, which shows how that goes", async () => {
+test("an order's callbacks are sent again from its page, which shows the progress", async () => {
   shop.answer(answerWith(500));
   const sold = await world.merchant().sale({ server_callback_url: shop.url, amount: "6.00" });
   await world.settle();

@@ -18,13 +18,13 @@ import { startWorld } from "../support/world.ts";
 
 await buildPortal();
 const world = await startWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1" });
-// Passkeys are for names: a numeric address has none.
+// Passkeys work at host names, and not at a numeric address.
 const address = `http://localhost:${world.gateway.port}/portal/`;
 await addUser(world, { login: "ann", role: "admin" });
 await addUser(world, { login: "bob", role: "merchant-admin", merchant: "demo" });
 const atDesk = makeDesk(address, "ann");
 
-test("a user turns the codes of an app on with what the QR code on the screen says, and off again", async () => {
+test("a user turns the codes of an app on with the QR code on the screen, and off again", async () => {
   const { page, troubles } = await atDesk("account");
   await page.getByRole("button", { name: "Turn on" }).click();
   const dialog = page.getByRole("dialog");
@@ -128,7 +128,7 @@ test("an administrator adds a user, who needs a password of their own, and ends 
   assert.deepEqual(troubles, []);
 });
 
-test("where the gateway does not answer, the dialog tells it and the screen stays", async () => {
+test("if the gateway does not answer, the dialog says so and the screen stays", async () => {
   const { page } = await atDesk("team");
   await page.getByRole("button", { name: "Actions for bob@demo" }).click();
   await page.getByRole("menuitem", { name: "Disable" }).click();
@@ -191,7 +191,7 @@ test("on a phone every screen is reached, and a merchant's administrator sees no
   assert.deepEqual(troubles, []);
 });
 
-/** After the preview of a form: the reason, and the button that performs it. */
+/** Fills in the reason after the preview of a form, and presses the button that performs it. */
 async function give(dialog: Locator, button: string): Promise<void> {
   await dialog.getByLabel("Reason").fill("the shop asked for it");
   await dialog.getByRole("button", { name: button }).click();

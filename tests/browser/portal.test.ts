@@ -1,4 +1,6 @@
-/** The portal in a real browser: signing in, home, the orders, one order and its doubt. */
+/**
+ * The portal in a real browser: signing in, the home screen, the orders, one order and its doubt.
+ */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test as testAnywhere } from "node:test";
@@ -24,7 +26,7 @@ const sales = [
 ];
 const orders: string[] = [];
 
-test("orders appear by themselves, are searched, filtered and put into a file", async () => {
+test("orders appear by themselves, are searched, filtered and exported", async () => {
   const { page, troubles } = await atDesk("");
   await page.getByRole("heading", { name: "No orders yet" }).waitFor();
 
@@ -85,7 +87,7 @@ testInLongRun("home tells how payments go, over ranges that are in the address",
   assert.deepEqual(troubles, []);
 });
 
-test("every figure of home says how it is counted, and leads to as many orders", async () => {
+test("every figure of the home screen explains itself, and links to as many orders", async () => {
   const { page, troubles } = await atDesk("home");
   // biome-ignore format: a table
   const figures = [

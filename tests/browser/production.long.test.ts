@@ -1,4 +1,4 @@
-/** What a browser finds of staging in a gateway that runs in production: nothing. */
+/** A gateway in production shows a browser no part of staging. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { makeFolder } from "../support/folder.ts";
 import { startProcess } from "../support/gateway-process.ts";
 import { findFreePort } from "../support/operator/examples.ts";
 
-test("in production there is no page at / and no explorer", async (t) => {
+test("production has no page at / and no explorer", async (t) => {
   const keyFile = join(await makeFolder(t), "master.key");
   await writeFile(keyFile, "7".repeat(64), { mode: 0o600 });
   const port = await findFreePort();

@@ -1,6 +1,6 @@
 /**
- * How a payment ends for the cardholder: back in the shop with any result, and with a receipt that
- * can be read, printed and understood, in the cardholder's language.
+ * The end of a payment for the cardholder: back in the shop with any result, and with a receipt
+ * that can be read and printed, in the cardholder's language.
  */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -31,7 +31,7 @@ describe("the end of a payment", () => {
     ["filtered", "/fail",    { amount: "1234.00" }, (it) => limit(it, "50000"), (it) => limit(it, "99999999")],
     ["error",    "/return",  {},                    ({ world }) => world.stopHost(), ({ world }) => world.startHost()],
   ];
-  // What screening refuses comes back as what the bank declines does.
+  // A payment that screening refuses returns like one that the bank declines.
   const isShort = ([status]: (typeof endings)[number]) => status !== "filtered";
   for (const [status, path, fields, before, after] of rowsOf(endings, isShort)) {
     test(`${status} comes back to the shop at ${path}`, async (t) => {
@@ -58,7 +58,7 @@ describe("the end of a payment", () => {
     });
   }
 
-  test("a shop without an address has the result shown here, with the receipt", async (t) => {
+  test("without a shop's address the gateway shows the result with the receipt", async (t) => {
     const checkout = prepared();
     const order = await pay(checkout, { redirect_url: undefined });
     const { page, troubles } = await openWindow(t, "phone", german);
@@ -84,7 +84,7 @@ describe("the end of a payment", () => {
   ] as const;
   for (const row of rowsOf(verifications, ([, , , title]) => title === "Karte nicht bestätigt")) {
     const [what, card, reader, title, sentence] = row;
-    test(`a card that is ${what} was not paid with: ${title}`, async (t) => {
+    test(`a card that is ${what} ends with the page: ${title}`, async (t) => {
       const checkout = prepared();
       const { world } = checkout;
       const asked = { credit_card_number: card, redirect_url: undefined };
@@ -102,7 +102,7 @@ describe("the end of a payment", () => {
     });
   }
 
-  test("the way through 3-D Secure speaks German to whoever reads it", async (t) => {
+  test("the pages of 3-D Secure are in German for a German browser", async (t) => {
     const checkout = prepared();
     const { link } = await checkout.begin(cards.challengeNoMethod);
     const { page } = await openWindow(t, "desk", german);
@@ -162,7 +162,7 @@ describe("the end of a payment", () => {
     assert.equal(await page.getByRole("button").count(), 0);
   });
 
-  test("a receipt says what was captured, returned and cancelled", async (t) => {
+  test("a receipt shows what was captured, returned and cancelled", async (t) => {
     const { world } = prepared();
     const merchant = world.merchant("plain");
     const { page } = await openWindow(t, "phone");
@@ -192,7 +192,7 @@ describe("the end of a payment", () => {
   });
 });
 
-test("the operator's name, logo and colour stand on the pages", async (t) => {
+test("the pages have the operator's name, logo and colour", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-logo-"));
   atEnd(t, () => rm(folder, { recursive: true, force: true }));
   const logo = join(folder, "logo.svg");
@@ -231,12 +231,12 @@ async function pay({ world }: Checkout, fields: SaleFields = {}): Promise<Acknow
   return order;
 }
 
-/** As they are shown: what is hidden, also only on paper, is not among them. */
+/** Returns the visible words, without those that are hidden or only for paper. */
 function wordsOf(page: Page): Promise<string> {
   return page.evaluate<string>("document.body.innerText");
 }
 
-/** Of the ground and of the words on it. */
+/** Returns the colours of the background and of the text. */
 function coloursOf(page: Page, place = "body"): Promise<readonly string[]> {
   const style = `getComputedStyle(document.querySelector("${place}"))`;
   return page.evaluate<string[]>(`[${style}.backgroundColor, ${style}.color]`);

@@ -1,6 +1,6 @@
 /**
- * The demonstration shop as customers meet it: every way to pay, in a browser, and the worst days
- * of a merchant. The bank's books tell how often a card was charged.
+ * The demonstration shop for customers: every way to pay, in a browser, and the worst failures. The
+ * bank's books show how often a card was charged.
  */
 import assert from "node:assert/strict";
 import { hash, randomUUID } from "node:crypto";
@@ -69,7 +69,7 @@ async function payByCard({ page }: Checkout, card: string): Promise<void> {
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true });
 
-/** The page says it, the shop's records say it, and the page is fit to be seen. */
+/** Asserts that the page and the shop's records show the state, and that the page is accessible. */
 async function arriveAt({ page, size, troubles }: Checkout, title: string, picture: string) {
   await heading(page, title).waitFor();
   await takePicture(page, `shop-${picture}-${size}`);
@@ -110,7 +110,7 @@ const byWallet =
   ({ page }) =>
     page.getByRole("button", { name: `Pay with ${wallet}` }).click();
 
-/** The gateway's page, which shows the bank in a frame on a desk. */
+/** Pays on the gateway's page, which shows the bank in a frame on a desktop. */
 async function byPage({ page, size }: Checkout): Promise<void> {
   await page.getByRole("button", { name: "Use the payment page" }).click();
   await fillCard(page, { number: cards.challenge });
@@ -144,7 +144,7 @@ for (const [name, size, pay, title, booked] of ways) {
   });
 }
 
-test("the checkout can be read and used at a desk and on a phone", async (t) => {
+test("the checkout is accessible and usable on a desktop and on a phone", async (t) => {
   for (const size of sizesFor("checkout")) {
     const { page, troubles } = await openShop(t, size);
     await page.getByText("Deliver to 1 Main Street").click();
@@ -202,13 +202,13 @@ test("a monthly order is charged again by the shop, and can be sent back", async
   assert.equal((await orderIn(shop, first)).state, "paid");
 });
 
-test("an order in doubt is shown as doubt, until the bank has said what happened", async (t) => {
+test("an order in doubt is shown as such until the bank has settled it", async (t) => {
   const switchTo = async (reversalCode: string | null) => {
     const body = JSON.stringify({ reversalCode });
     const answer = await fetch(`${gateway.demo.bank.url}/switches`, { method: "POST", body });
     assert.equal(answer.status, 200);
   };
-  // The bank refuses to say: any answer but a done reversal keeps the doubt.
+  // Any answer other than a done reversal keeps the doubt.
   await switchTo("96");
   atEnd(t, () => switchTo(null));
   const checkout = await openShop(t, "phone");
@@ -225,7 +225,7 @@ test("an order in doubt is shown as doubt, until the bank has said what happened
   assert.equal((await orderIn(shop, id)).state, "failed");
 });
 
-test("one order is charged once: double clicks, tabs, and a form that is sent again later", async () => {
+test("an order is charged once despite double clicks, several tabs and a form that is sent again", async () => {
   const id = randomUUID();
   const before = await bookings();
 
@@ -238,7 +238,7 @@ test("one order is charged once: double clicks, tabs, and a form that is sent ag
   assert.equal((await bookings()) - before, 1);
 });
 
-test("replies and requests that are lost are neither a second charge nor a lost order", async (t) => {
+test("lost replies and requests cause neither a second charge nor a lost order", async (t) => {
   const line = await startLossyLine(t, gateway.baseUrl);
   const distant = await startShopProcess(t, gateway, { baseUrl: line.url });
   const before = await bookings();
@@ -248,7 +248,7 @@ test("replies and requests that are lost are neither a second charge nor a lost 
   await postPurchase(distant, once, cards.notEnrolled);
   assert.equal((await orderBecomes(distant, once, "paid")).shipped, 1);
 
-  // All replies to the sale are lost: its callback, or the order's page, finds the truth.
+  // All replies to the sale are lost, and its callback or the order's page finds the result.
   const silent = randomUUID();
   line.lose("replies", 3);
   await postPurchase(distant, silent, cards.notEnrolled);
@@ -269,7 +269,7 @@ test("replies and requests that are lost are neither a second charge nor a lost 
   assert.equal((await bookings()) - before, 3);
 });
 
-test("a shop that is killed forgets nothing, and finds out what it missed", async (t) => {
+test("a killed shop loses no data, and asks for what it missed", async (t) => {
   const first = await startShopProcess(t, gateway);
   const { port: SHOP_PORT } = new URL(first.url);
   const paid = randomUUID();
@@ -306,7 +306,7 @@ test("a callback changes nothing that the gateway does not confirm", async () =>
   const rest = { type: "sale", amount: "24.00", "serial-number": randomUUID() };
 
   const forged = await sendCallback({ ...claim, ...rest, control: "0".repeat(40) });
-  // As the browser of a customer could have it from another payment.
+  // A customer's browser could have these values from another payment.
   const replayed = await sendCallback({ ...claim, ...rest, control: controlOf(claim) });
   const body = new URLSearchParams({ ...claim, ...rest, control: controlOf(claim) });
   const step = { method: "POST", body, redirect: "manual" } as const;
@@ -317,7 +317,7 @@ test("a callback changes nothing that the gateway does not confirm", async () =>
   assert.equal((await orderIn(shop, id)).state, "open");
 });
 
-test("callbacks of another program's orders are ended", async () => {
+test("the shop stops callbacks of another program's orders", async () => {
   const { login, controlKey } = gateway.demo.merchant;
   const client = makeClient({ baseUrl: gateway.baseUrl, login, controlKey });
   const endpoint = client.endpoint(gateway.demo.endpoints["secure"] ?? "");

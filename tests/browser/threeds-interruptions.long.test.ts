@@ -1,6 +1,6 @@
 /**
- * Cardholders reload, go back, close the tab, open two, or never come back: the payment goes on
- * from where it is, and no card is charged twice.
+ * Cardholders reload, go back, close the tab, open two, or never return: the payment continues from
+ * its stage, and no card is charged twice.
  */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -20,7 +20,7 @@ const right = { code: "1234" };
 describe("a payment that is interrupted", () => {
   const prepared = prepareCheckout();
 
-  test("a reload while the bank looks at the browser lets it look again", async (t) => {
+  test("after a reload during the method the bank runs it again", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.frictionless);
     const { page } = await openWindow(t, "desk");
@@ -38,7 +38,7 @@ describe("a payment that is interrupted", () => {
   });
 
   for (const size of sizesFor("reload")) {
-    test(`a reload at the bank's question asks it again, ${size}`, async (t) => {
+    test(`a reload of the bank's challenge shows it again, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.challenge);
       const { page, troubles } = await openWindow(t, size);
@@ -56,13 +56,13 @@ describe("a payment that is interrupted", () => {
       assert.deepEqual(troubles, []);
     });
 
-    test(`a reload on the way back from the bank changes nothing, ${size}`, async (t) => {
+    test(`a reload during the return from the bank changes nothing, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.challenge);
       const { page } = await openWindow(t, size);
       await page.goto(payment.link);
       await bankIn(page, size).locator("#code").waitFor();
-      // The page after the return is held back, so that the page before it is reloaded.
+      // The page after the return is blocked, so that the page before it is reloaded.
       await page.route(payment.link, (route) => route.abort("aborted"), { times: 1 });
       const onward = page.waitForEvent("requestfailed");
       await press(bankIn(page, size), right);
@@ -77,7 +77,7 @@ describe("a payment that is interrupted", () => {
       assert.deepEqual(payment.charges(), charged);
     });
 
-    test(`a closed tab is taken up by its address in another, ${size}`, async (t) => {
+    test(`the address of a closed tab continues in another tab, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.challenge);
       const { page, context, troubles } = await openWindow(t, size);
@@ -120,7 +120,7 @@ describe("a payment that is interrupted", () => {
     assert.deepEqual(troubles, []);
   });
 
-  test("two tabs at the bank's question pay once, and both come back to the shop", async (t) => {
+  test("two tabs at the bank's challenge pay once, and both return to the shop", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.challenge);
     const { page, context, troubles } = await openWindow(t, "phone");
@@ -155,7 +155,7 @@ describe("a payment that is interrupted", () => {
     assert.deepEqual(payment.charges(), charged);
   });
 
-  test("a bank that never looks at the browser is waited for ten seconds", async (t) => {
+  test("the page waits ten seconds for a bank whose method never ends", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.frictionless);
     const { page } = await openWindow(t, "desk");
@@ -177,7 +177,7 @@ describe("a payment that is interrupted", () => {
     assert.equal(lastAreq(checkout)["browserJavascriptEnabled"], true);
   });
 
-  test("the bank's question goes away when its time is over", async (t) => {
+  test("the bank's challenge disappears when its time is over", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.challengeAbandoned);
     const { page, troubles } = await openWindow(t, "desk");
@@ -194,7 +194,7 @@ describe("a payment that is interrupted", () => {
     assert.deepEqual(troubles, []);
   });
 
-  test("an answer that was given elsewhere takes the page along", async (t) => {
+  test("the page continues after an answer in another window", async (t) => {
     const checkout = prepared();
     const { world } = checkout;
     const payment = await checkout.begin(cards.challengeNoMethod);

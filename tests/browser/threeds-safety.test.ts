@@ -1,4 +1,4 @@
-/** No other site can guess a cardholder's link, frame the pages, or make them run a script. */
+/** No other site can guess a cardholder's address, frame the pages, or make them run a script. */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import { bankIn, openWindow, takePicture, test } from "../support/browser/browser.ts";
@@ -12,7 +12,7 @@ const hostileName = "<script>alert(1)</script>";
 describe("the cardholder's pages", () => {
   const prepared = prepareCheckout();
 
-  test("let the browser do nothing but what each is for", async () => {
+  test("allow the browser only what each page needs", async () => {
     const { begin } = prepared();
     const policies: string[] = [];
     for (const card of [cards.frictionless, cards.challengeNoMethod, cards.v1Authenticated]) {
@@ -33,7 +33,7 @@ describe("the cardholder's pages", () => {
     assert.deepEqual(watching, [false, true, false]);
   });
 
-  test("are found by their own link alone", async (t) => {
+  test("open only at their own address", async (t) => {
     const checkout = prepared();
     const { link } = await checkout.begin(cards.challengeNoMethod);
     const { link: another } = await checkout.begin(cards.challengeNoMethod);
@@ -58,7 +58,7 @@ describe("the cardholder's pages", () => {
     }
   });
 
-  test("show nothing in a stranger's frame", async (t) => {
+  test("show nothing in a foreign frame", async (t) => {
     const checkout = prepared();
     const { link } = await checkout.begin(cards.challengeNoMethod);
     const { page, troubles } = await openWindow(t, "desk");
@@ -85,7 +85,7 @@ describe("the cardholder's pages", () => {
     ["method-result", "a wrong", undefined],
     ["method-result", "its own", undefined],
   ] as const;
-  // The short run has each of the pages that may be framed, and one refusal of either kind.
+  // The short run tests each of the pages that may be framed, and one refusal of either kind.
   const shortOnes = new Set([0, 1, 2, 6].map((at) => framed[at]));
   for (const [step, token, title] of rowsOf(framed, (row) => shortOnes.has(row))) {
     const seen = title === undefined ? "nothing" : "what the bank's answer came to";
@@ -109,7 +109,7 @@ describe("the cardholder's pages", () => {
     });
   }
 
-  test("take the word that a step is over from no other page", async (t) => {
+  test("accept the end of a step from no other page", async (t) => {
     const checkout = prepared();
     const payment = await checkout.begin(cards.challengeNoMethod);
     const { page } = await openWindow(t, "desk");
@@ -129,7 +129,7 @@ describe("the cardholder's pages", () => {
     assert.equal(await bankIn(page, "desk").locator("#code").inputValue(), "1");
   });
 
-  test("write a hostile shop's name as the words that it is", async (t) => {
+  test("show a hostile shop's name as plain text", async (t) => {
     const checkout = prepared();
     const { world } = checkout;
     await nameEverybody(checkout, hostileName);
@@ -149,7 +149,7 @@ describe("the cardholder's pages", () => {
     assert.deepEqual(troubles, []);
   });
 
-  test("are gone an hour after the order", async (t) => {
+  test("expire an hour after the order", async (t) => {
     const checkout = prepared();
     const { link } = await checkout.begin(cards.challengeNoMethod);
     const { page } = await openWindow(t, "phone");

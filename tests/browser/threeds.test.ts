@@ -1,7 +1,7 @@
 /**
- * 3-D Secure in the cardholder's browser, from the address that the merchant is given to the shop's
- * own page: on a desk and on a telephone, with scripts and without, where every step is taken by a
- * button, and by the page of the pending step (`html`) that the shop shows itself.
+ * 3-D Secure in the cardholder's browser, from the address that the merchant gets to the shop's own
+ * page: on a desktop and on a phone, with and without scripts (every step then needs a button), and
+ * with the page of the pending step (`html`) that the shop shows itself.
  */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -36,7 +36,7 @@ const prepared = prepareCheckout();
 
 describe("a payment through redirect-to", () => {
   for (const size of sizesFor("redirect")) {
-    test(`is told of as it is and comes back to the shop by itself, ${size}`, async (t) => {
+    test(`describes the browser correctly and returns to the shop by itself, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.frictionless, { merchant_data: "basket 7" });
       const { page, troubles } = await openWindow(t, size);
@@ -87,14 +87,14 @@ describe("a payment through redirect-to", () => {
     ["a bank that refuses at the end",     withoutFunds,        undefined,  all,                      "/redirect_fail_url",    "declined"],
   ];
 
-  // The short run has one ending for each address that the shop can be told at, a wrong code, the
-  // way out, and a bank that the browser must not be believed about.
+  // The short run tests one ending for each address of the shop, a wrong code, a cancellation, and
+  // a bank that contradicts the browser.
   const chosen = new Set([1, 3, 7, 9].map((at) => endings[at]));
   const shortOnes = rowsOf(endings, (ending) => chosen.has(ending));
   for (const [at, [how, card, pressed, given, path, status]] of shortOnes.entries()) {
     const size = bothSizes[at % 2] ?? "desk";
     const addresses = given.length === 0 ? "redirect_url alone" : given.join(" and ");
-    test(`${how}, with ${addresses}: the shop hears "${status}" at ${path}, ${size}`, async (t) => {
+    test(`${how}, with ${addresses}: the shop gets "${status}" at ${path}, ${size}`, async (t) => {
       const checkout = prepared();
       const urls = given.map((name) => [name, `${checkout.shop.url}/${name}`]);
       const payment = await checkout.begin(card, Object.fromEntries(urls));
@@ -120,7 +120,7 @@ describe("a payment through redirect-to", () => {
     ["1.0.2 that says no",     "4000003000000022", "declined"],
   ] as const;
 
-  // A browser does the same in all versions 2; `scenarios/threeds` tests their differences.
+  // A browser does the same in all versions 2. `scenarios/threeds` tests their differences.
   const isOther = ([version]: (typeof versions)[number]) => version === "2.1.0";
   for (const [version, card, status] of rowsOf(versions, isOther)) {
     for (const size of sizesFor(version)) {
@@ -153,7 +153,7 @@ describe("a payment without scripts", () => {
   const silent = { javaScriptEnabled: false };
 
   for (const size of sizesFor("without scripts")) {
-    test(`goes on by buttons where nothing is asked, ${size}`, async (t) => {
+    test(`continues by buttons if there is no challenge, ${size}`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(cards.frictionless);
       const { page, troubles } = await openWindow(t, size, silent);
@@ -183,7 +183,7 @@ describe("a payment without scripts", () => {
 
   const isShort = (question: (typeof questions)[number]) => question === questions[0];
   for (const [what, card, before, code, status] of rowsOf(questions, isShort)) {
-    test(`${what} is brought by buttons`, async (t) => {
+    test(`${what} is posted by buttons`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(card);
       const { page, troubles } = await openWindow(t, "phone", silent);
@@ -210,10 +210,10 @@ describe("the page of a step, shown by the shop", () => {
     ["the question of 1.0.2", cards.v1Authenticated,   true],
   ] as const;
 
-  // The short run has each step in one of the three ways.
+  // The short run tests each step in one of the three ways.
   const [method, challenge, question] = steps;
   for (const [what, card, isAsked] of rowsOf(steps, (step) => step === method)) {
-    test(`${what} as a whole page leads on to the shop`, async (t) => {
+    test(`${what} as a whole page leads to the shop`, async (t) => {
       const checkout = prepared();
       const payment = await checkout.begin(card);
       const { page, troubles } = await openWindow(t, "phone");
@@ -232,7 +232,7 @@ describe("the page of a step, shown by the shop", () => {
     ["without", false, question],
   ] as const) {
     for (const [what, card, isAsked] of rowsOf(steps, (step) => step === short)) {
-      test(`${what} in a frame ${scripts} scripts ends there, and the shop goes on`, async (t) => {
+      test(`${what} in a frame ${scripts} scripts ends there, and the shop continues`, async (t) => {
         const checkout = prepared();
         const payment = await checkout.begin(card);
         const { page, troubles } = await openWindow(t, "desk", { javaScriptEnabled });
@@ -271,7 +271,7 @@ describe("a slash at the end of an address", () => {
     assert.deepEqual(troubles, []);
   });
 
-  test("leads on from every page that issuers post to", async () => {
+  test("works on every page to which issuers post", async () => {
     const { link } = await prepared().begin(cards.challengeNoMethod);
     const body = new URLSearchParams({ cres: "e30" });
 
@@ -301,12 +301,12 @@ describe("a slash at the end of an address", () => {
   });
 });
 
-/** The button may be a page further on, which comes by itself. */
+/** Presses a button, which may be on a later page that opens by itself. */
 function pass(place: Page | FrameLocator, name: string): Promise<void> {
   return place.getByRole("button", { name, exact: true }).click();
 }
 
-/** The link leads the whole window on, out of the shop's frame. */
+/** Follows the link, which moves the whole window out of the shop's frame. */
 async function goOn(page: Page, frame: FrameLocator, isScripted: boolean): Promise<void> {
   await frame.getByRole("link", { name: "Continue" }).click();
   if (!isScripted) await page.getByRole("button", { name: "Back to the shop" }).click();

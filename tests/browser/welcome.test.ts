@@ -1,4 +1,4 @@
-/** The page at `/` as a newcomer meets it: a real browser, everything started by one command. */
+/** The page at `/` for a newcomer, in a real browser, with everything started by one command. */
 import assert from "node:assert/strict";
 import { before, describe } from "node:test";
 import { openContext, takePicture, test } from "../support/browser/browser.ts";
@@ -11,7 +11,7 @@ describe("the page at / in staging", () => {
     gateway = await startProcess(endOfFile);
   });
 
-  test("tells a newcomer what is running and what to use", async () => {
+  test("shows a newcomer what is running and how to use it", async () => {
     const { page, troubles } = await visit(gateway.baseUrl);
     const { merchant, endpoints, group, bank } = gateway.demo;
     const text = (await page.textContent("main")) ?? "";
@@ -24,7 +24,7 @@ describe("the page at / in staging", () => {
     assert.deepEqual(troubles, []);
   });
 
-  test("leads to the sandbox and the orders of the portal", async () => {
+  test("links to the sandbox and the orders of the portal", async () => {
     const { page } = await visit(gateway.baseUrl);
 
     for (const [name, path] of [
@@ -37,7 +37,7 @@ describe("the page at / in staging", () => {
     }
   });
 
-  test("fits a phone and a desk, by day and by night", async () => {
+  test("fits a phone and a desktop, in the light and the dark theme", async () => {
     const grounds = new Set<unknown>();
     const { page } = await visit(gateway.baseUrl);
     for (const width of [390, 1280]) {
@@ -55,7 +55,7 @@ describe("the page at / in staging", () => {
   });
 });
 
-/** Notes every complaint of the browser from the first request on. */
+/** Opens a page and records every error of the browser from the first request on. */
 async function visit(address: string) {
   const page = await (await openContext()).newPage();
   const troubles: string[] = [];

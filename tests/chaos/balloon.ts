@@ -1,4 +1,4 @@
-/** Loaded into a node: on SIGUSR2 it fills the heap until V8 ends the process. */
+/** Loaded into a node. On SIGUSR2 it fills the heap until V8 ends the process. */
 import { isMainThread } from "node:worker_threads";
 
 const kept: unknown[] = [];

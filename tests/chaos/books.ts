@@ -1,6 +1,6 @@
 /**
- * The books after the faults: what merchants were told, what the gateway stores, what the bank has
- * booked and what the receiver has heard must agree. Answers every contradiction as a sentence.
+ * Compares the books after the faults: what merchants were told, what the gateway stores, what the
+ * bank has booked and what the receiver got must agree. Returns every contradiction as a sentence.
  */
 import { assertBalancesAgree, readLedger, readRows, type StoredOrder } from "../support/books.ts";
 import { plainCard } from "../support/merchant.ts";
@@ -11,7 +11,7 @@ import type { Merchants, Purchase } from "./merchants.ts";
 type Stores = { readonly databaseUrl: string; readonly dataDir: string };
 type Sources = Stores & {
   readonly merchants: Merchants;
-  /** What the receiver has answered with 200. */
+  /** The callbacks that the receiver answered with 200. */
   readonly heard: readonly Heard[];
   readonly logs: readonly string[];
 };
@@ -21,7 +21,7 @@ type Row = StoredOrder & {
   readonly progress: { readonly transaction: Named; readonly earlier: readonly Named[] };
 };
 
-/** What is left of work: orders that are not final, and callbacks that are due. */
+/** Returns the unfinished work: orders that are not final, and callbacks that are due. */
 export async function readUnfinished({ databaseUrl }: Pick<Stores, "databaseUrl">) {
   return readRows<{ what: string }>(
     databaseUrl,
@@ -52,7 +52,7 @@ export async function compareBooks(sources: Sources): Promise<readonly string[]>
   ];
 }
 
-/** Every acknowledged order is there, and no client order id has two. */
+/** Finds acknowledged orders that are missing, and client order ids with two. */
 function findLost(orders: readonly Row[], purchases: readonly Purchase[]): readonly string[] {
   const byClientId = Map.groupBy(orders, (order) => order.client_orderid);
   const known = new Set(purchases.map(({ clientOrderId }) => clientOrderId));
@@ -66,7 +66,7 @@ function findLost(orders: readonly Row[], purchases: readonly Purchase[]): reado
   return [...lost, ...unknown.map(({ id }) => `order ${id} was begun by no merchant`)];
 }
 
-/** One by one, so that every order that contradicts the bank is named. */
+/** Compares order by order, so that every order that contradicts the bank is named. */
 function findMiscounted(
   orders: readonly Row[],
   booked: Parameters<typeof assertBalancesAgree>[1],
@@ -79,7 +79,7 @@ function findMiscounted(
   }
 }
 
-/** Every transaction that has ended was told with its final status. */
+/** Finds ended transactions whose final status no callback has sent. */
 function findUntold(orders: readonly Row[], heard: readonly Heard[]): readonly string[] {
   const told = new Set(heard.map(({ fields }) => `${fields["serial-number"]} ${fields["status"]}`));
   return orders.flatMap(({ id, progress }) =>
@@ -95,13 +95,13 @@ function findUntold(orders: readonly Row[], heard: readonly Heard[]): readonly s
 const finals: ReadonlySet<string> = new Set(["approved", "declined", "filtered", "error"]);
 
 /**
- * What a merchant was told of a transaction as final is what the gateway says of it at the end. The
+ * Finds transactions whose final status for the merchant differs from the gateway's at the end. The
  * order may have a later transaction: a stopped node that reads a return late begins it again if
- * its repeat at the other node has failed meanwhile (`outages.long.test.ts`).
+ * its repeat at the other node has failed since (`outages.long.test.ts`).
  */
 async function findChanged({ purchases, ask }: Merchants): Promise<readonly string[]> {
   const changed: string[] = [];
-  // One after the other: an hour has too many purchases to ask about all at once.
+  // Asks one after the other, because an hour has too many purchases to ask about all at once.
   for (const purchase of purchases) {
     for (const told of purchase.told) {
       const { status } = await ask(purchase, told);
@@ -115,7 +115,7 @@ async function findChanged({ purchases, ask }: Merchants): Promise<readonly stri
   return changed;
 }
 
-/** Events that no fault of another part excuses. */
+/** Log events that no fault of another part excuses. */
 const faultsOfOurs =
   /"event":"(request\.failed|order\.effect_failed|storage\.step_stuck|acquirer\.late_approval_lost)"/;
 

@@ -1,4 +1,4 @@
-/** The plan of a run is a function of its seed, and the report says what happened. */
+/** The plan of a run is a function of its seed, and the report shows what happened. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -25,7 +25,7 @@ testInLongRun("five minutes of faults leave books that agree", async (t) => {
   assert.equal(code, 0, output);
 });
 
-test("a seed gives the same faults each time, and another seed gives others", () => {
+test("a seed gives the same faults each time, and another seed gives different faults", () => {
   const plan = planOf(7, 60);
 
   assert.deepEqual(planOf(7, 60), plan);
@@ -39,7 +39,7 @@ test("a seed gives the same faults each time, and another seed gives others", ()
   );
 });
 
-test("an hour has every kind of fault, several at once, and never two of one part", () => {
+test("an hour has every kind of fault, several at a time, and never two of one part", () => {
   const plan = planOf(7, 60);
 
   assert.deepEqual(new Set(plan.map(({ kind }) => kind)), new Set(Object.keys(kinds)));
@@ -78,7 +78,7 @@ const run: Run = {
   ],
 };
 
-test("the recovery of a node lasts until its own first sale, and a sale at the other ends the quiet", () => {
+test("a node recovers with its own first sale, and a sale at any node ends the quiet time", () => {
   assert.deepEqual(recoveryOf(killed, run.acknowledged), { recoveryMs: 700, quietMs: 1_700 });
   assert.deepEqual(recoveryOf({ ...killed, part: "bank" }, run.acknowledged).recoveryMs, 200);
   assert.deepEqual(recoveryOf(killed, []), { recoveryMs: undefined, quietMs: 2_000 });
@@ -96,7 +96,7 @@ test("the report names every fault, what was found, and draws both", () => {
   assert.match(toSvg(run), /^<svg .*<title>node killed one<\/title>.*<\/svg>\n$/s);
 });
 
-test("what waits in a silent line arrives when it is back, and a reset line breaks", async (t) => {
+test("data in a silent line arrives when it is back, and a reset line breaks", async (t) => {
   const heard: string[] = [];
   const server = createServer((socket) => {
     socket.on("data", (piece) => heard.push(String(piece))).on("error", () => undefined);

@@ -25,7 +25,7 @@ const { values } = parseArgs({
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000));
 const minutes = Number(values.minutes);
-/** After the faults, for everything that they have left. */
+/** The time after the faults for all unfinished work. */
 const settlesWithinMs = 300_000;
 
 let endRun: () => unknown = () => undefined;
@@ -55,7 +55,7 @@ await summarize();
 await endRun();
 process.exit();
 
-/** Each at its moment, and after the earlier faults of its parts. */
+/** Applies each fault at its time, after the earlier faults of its parts. */
 async function doAll(): Promise<void> {
   const lanes = new Map<string, Promise<unknown>>();
   for (const fault of planOf(seed, minutes)) {
@@ -83,7 +83,7 @@ async function doAll(): Promise<void> {
   }
 }
 
-/** Each node sells again, merchants hear of all that they began, and what is due is finished. */
+/** Waits until each node sells again, merchants have all results, and all due work is done. */
 async function settle(): Promise<void> {
   const overMs = now();
   const giveUpAtMs = overMs + settlesWithinMs;

@@ -1,4 +1,4 @@
-/** How each kind of fault of the plan is done to the processes, and undone. */
+/** Applies each kind of fault of the plan to the processes, and undoes it. */
 import { execFileSync } from "node:child_process";
 import { rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,8 +11,8 @@ import type { Fault, Kind } from "./plan.ts";
 import type { ChaosWorld, NodeSlot } from "./world.ts";
 
 /**
- * Calls `over` when the part may work again, and resolves when the next fault may meet it. Answers
- * why a fault was left out.
+ * Applies a fault. Calls `over` when the part may work again, and resolves when the next fault may
+ * begin. Returns why a fault was left out.
  */
 type Do = (world: ChaosWorld, fault: Fault, over: () => void) => Promise<string | undefined>;
 
@@ -41,7 +41,7 @@ const table: Readonly<Record<Kind, Do>> = {
 
 export const inject: Do = (world, fault, over) => table[fault.kind](world, fault, over);
 
-/** A primary that was frozen meets its nodes for so long before it is fenced. */
+/** The time for which a frozen primary wakes up with its nodes before it is fenced. */
 const awakeMs = 1_000;
 
 async function during(
@@ -80,8 +80,8 @@ async function cutLines({ lines }: ChaosWorld, { part, way, forMs }: Fault): Pro
 }
 
 /**
- * Only a standby in step may take over: an operator checks that too. The old primary is fenced and
- * comes back as the standby of the new one; a frozen one wakes up before it is fenced.
+ * Promotes the standby only if it is in step, which an operator checks too. The old primary is
+ * fenced and returns as the standby of the new one; a frozen one wakes up before it is fenced.
  */
 async function failOver(
   world: ChaosWorld,
@@ -101,7 +101,7 @@ async function failOver(
   await world.follow(primary, standby);
 }
 
-/** PostgreSQL may end for want of room, and is started again when there is some. */
+/** Fills the disk. PostgreSQL may end for lack of room, and is started again when there is some. */
 async function fillDisk(
   { database, diskOf }: ChaosWorld,
   { way, forMs }: Fault,

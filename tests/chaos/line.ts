@@ -1,6 +1,6 @@
 /**
  * A TCP line between two parts, which can be cut in the ways in which networks fail. A silent line
- * loses no byte: what waits in it arrives late, as TCP repeats it, unless the connection is reset.
+ * loses no byte: its data arrives late, as TCP repeats it, unless the connection is reset.
  */
 import { once } from "node:events";
 import { connect, createServer, type NetConnectOpts, type Socket } from "node:net";
@@ -13,7 +13,7 @@ const slowMs = 300;
 const silentIn: Readonly<Record<string, readonly Direction[]>> = {
   "silent, then late": ["there", "back"],
   "silent, then reset": ["there", "back"],
-  // The far end is not heard, or it is not told.
+  // The line passes data in one direction only.
   deaf: ["back"],
   mute: ["there"],
 };
@@ -43,7 +43,7 @@ export async function startLine(first: NetConnectOpts) {
 
   return {
     port,
-    /** New connections lead there. */
+    /** Connects new connections to this target. */
     lead(next: NetConnectOpts): void {
       target = next;
     },

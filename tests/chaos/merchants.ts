@@ -1,7 +1,7 @@
 /**
- * Merchants who buy, capture and return all the time through the published client, at either node
- * in turn. They send the very same request again until it is answered, and remember every
- * acknowledgement and every final status that they were told.
+ * Merchants that constantly buy, capture and return through the published client, at either node in
+ * turn. They repeat the identical request until it is answered, and remember every acknowledgement
+ * and every final status.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import {
@@ -16,7 +16,7 @@ import { about, saleFields } from "../support/merchant.ts";
 import { cards } from "../support/threeds.ts";
 
 export type Told = {
-  /** Of the transaction. */
+  /** The serial number of the transaction. */
   readonly serialNumber: string;
   readonly status: string;
   readonly atMs: number;
@@ -24,11 +24,11 @@ export type Told = {
 export type Purchase = {
   readonly clientOrderId: string;
   readonly journey: string;
-  /** Of a request that was sent twice at once, both. */
+  /** The order ids of both requests, if one was sent twice at once. */
   readonly orderIds: string[];
   readonly told: Told[];
 };
-/** A sale or preauthorisation was acknowledged. */
+/** The acknowledgement of a sale or a preauthorisation. */
 export type Acknowledged = { readonly atMs: number; readonly node: string };
 export type Merchants = ReturnType<typeof startMerchants>;
 
@@ -63,7 +63,7 @@ export const journeys: Readonly<Record<string, Journey>> = {
 
 const placeholder = "http://gateway.invalid";
 const begins = /\/(sale|preauth)\//;
-/** The merchant tries the other node then. */
+/** The time after which the merchant tries the other node. */
 const timeoutMs = 6_000;
 const restMs = 900;
 
@@ -99,12 +99,12 @@ export function startMerchants({ seed, set, nodes, callbackUrl, clients, now }: 
     purchases,
     acknowledged,
     refused,
-    /** No new purchases; resolves when those begun are through. */
+    /** Begins no new purchases. Resolves when those that were begun are done. */
     async finish(): Promise<void> {
       isOver = true;
       await paying;
     },
-    /** What the gateway says now of the transaction. */
+    /** Returns the gateway's present status of the transaction. */
     ask: ({ clientOrderId, orderIds: [orderid = ""], journey }: Purchase, { serialNumber }: Told) =>
       endpointOf(journeys[journey]?.endpoint).status({
         client_orderid: clientOrderId,

@@ -1,12 +1,12 @@
 /**
- * The faults of a run: which, when and for how long, as a pure function of the seed. Faults of one
+ * The faults of a run with their times and durations, as a pure function of the seed. Faults of one
  * part never overlap; faults of different parts do.
  */
 import { makeRandom, type Random } from "../simulator/random.ts";
 
 export type Fault = {
   readonly kind: Kind;
-  /** The process or the line that it meets. */
+  /** The process or the line that the fault hits. */
   readonly part: string;
   readonly atMs: number;
   readonly forMs: number;
@@ -25,10 +25,13 @@ const lines = [
   ...["left-database", "right-database", "merchants-left", "merchants-right"],
   ...["acquirer", "directory", "replication"],
 ];
-/** Bytes that waited in a silent line arrive when it is back, or the connection is reset. */
+/**
+ * The ways to cut a line. Bytes in a silent line arrive when it is back, or the connection is
+ * reset.
+ */
 const cuts = ["reset", "silent, then late", "silent, then reset", "deaf", "mute", "slow"];
 
-/** A lease lasts eight seconds: a node may be stopped for three times as long. */
+/** A lease lasts eight seconds, and a node may be stopped for three times as long. */
 // biome-ignore format: a table
 export const kinds = {
   "node killed":        { share: 4, parts: nodes,        ways: ["one", "one", "both"],           seconds: [0.2, 8] },
@@ -50,7 +53,7 @@ export type Kind = keyof typeof kinds;
 const kindNames = Object.keys(kinds) as readonly Kind[];
 const meanGapMs = 7_000;
 const firstAtMs = 3_000;
-/** A part works for so long between two of its faults at least. */
+/** The minimum time between two faults of a part. */
 const restMs = 2_000;
 
 export function planOf(seed: number, minutes: number): readonly Fault[] {
@@ -69,10 +72,10 @@ export function planOf(seed: number, minutes: number): readonly Fault[] {
   return faults;
 }
 
-/** The parts that nothing else may break meanwhile. */
+/** Returns the parts that no other fault may hit at the same time. */
 export function partsOf({ kind, part, way }: Fault): readonly string[] {
   if (kind === "node killed" && way === "both") return nodes;
-  // A standby that cannot follow would never be in step for the next failover.
+  // A standby that cannot follow would not be in step for the next failover.
   return part === "replication" ? ["database"] : [part];
 }
 
@@ -80,7 +83,7 @@ function drawFault(random: Random, atMs: number): Fault {
   const kind = random.pick(kindNames.flatMap((name) => Array(kinds[name].share).fill(name)));
   const { parts, ways, seconds } = kinds[kind as Kind];
   const [shortest, longest] = seconds;
-  // Most are short, some are long.
+  // Most faults are short, and some are long.
   const forMs = 1000 * (shortest + (longest - shortest) * random.next() ** 2);
   return {
     kind,

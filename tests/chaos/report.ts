@@ -1,10 +1,13 @@
-/** The faults, how long each recovery took, and the findings: Markdown, JSON and a chart. */
+/**
+ * Reports the faults, the duration of each recovery, and the findings as Markdown, JSON and a
+ * chart.
+ */
 import type { Acknowledged } from "./merchants.ts";
 import type { Fault } from "./plan.ts";
 
 export type Done = Fault & {
   readonly beganMs: number;
-  /** The part may work again. */
+  /** When the part may work again. */
   readonly overMs: number;
   readonly note?: string | undefined;
 };
@@ -14,13 +17,16 @@ export type Run = {
   readonly faults: readonly Done[];
   readonly acknowledged: readonly Acknowledged[];
   readonly findings: readonly string[];
-  /** Counts for the head of the report. */
+  /** Counts for the top of the report. */
   readonly figures: Readonly<Record<string, number>>;
 };
 export type Recovery = {
-  /** From the end of the fault to the first sale that the part or, with it, any node took. */
+  /**
+   * The time from the end of the fault to the first sale that the part or, with it, any node
+   * accepted.
+   */
   readonly recoveryMs: number | undefined;
-  /** The longest time without an acknowledged sale from its beginning to the recovery. */
+  /** The longest time without an acknowledged sale, from the fault's beginning to the recovery. */
   readonly quietMs: number;
 };
 
@@ -67,7 +73,7 @@ export function toMarkdown(run: Run): string {
   ].join("\n");
 }
 
-/** By kind: how often, and how long the recovery took. */
+/** Returns a row for each kind: how often it occurred, and how long the recovery took. */
 function summaryRows({ faults, acknowledged }: Run): readonly string[] {
   const byKind = Map.groupBy(faults, ({ kind }) => kind);
   const rows = [...byKind].sort().map(([kind, same]) => {
@@ -95,7 +101,10 @@ const laneHeight = 22;
 const chartHeight = 120;
 const colours = ["#0f766e", "#b45309", "#7c3aed", "#be123c", "#1d4ed8", "#4d7c0f", "#a21caf"];
 
-/** Above: sales acknowledged in each second. Below: a lane for each part with its faults. */
+/**
+ * Draws a chart: above, the sales acknowledged in each second; below, a lane for each part with its
+ * faults.
+ */
 export function toSvg({ seed, minutes, faults, acknowledged }: Run): string {
   const ends = [...faults.map(({ overMs }) => overMs), ...acknowledged.map(({ atMs }) => atMs)];
   const lengthMs = Math.max(minutes * 60_000, ...ends);

@@ -1,7 +1,7 @@
 /**
  * The processes of a run: two gateway nodes that are started again whenever they end, a database
  * with a synchronous standby, the sandbox bank and a receiver of callbacks, with a line between any
- * two of them. Each server of the database has a small disk of its own where root may mount one.
+ * two of them. Each database server has a small disk of its own where root may mount one.
  */
 import { execFileSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
@@ -103,15 +103,15 @@ export async function startChaosWorld(t: Test) {
     follow,
     receiver,
     accept,
-    /** The callbacks that were answered with 200. */
+    /** Callbacks that were answered with 200. */
     accepted,
-    /** They change places. */
+    /** The primary and the standby, which change roles. */
     database: { primary: pair.primary, standby: pair.standby },
     diskOf: (server: PairServer) => disks.find((disk) => disk === server.folder),
   };
 }
 
-/** As a supervisor does it: a node that ends is started again. */
+/** Keeps a node running like a supervisor: a node that ends is started again. */
 function keepNode(url: string, settings: Readonly<Record<string, string>>) {
   const programs: Program[] = [];
   const unasked: string[] = [];
@@ -126,7 +126,7 @@ function keepNode(url: string, settings: Readonly<Record<string, string>>) {
       programs.push(program);
       isAsked = false;
       while (program.isRunning) await pause(20);
-      // One that finds no database at its start ends by itself.
+      // A node that finds no database at its start ends by itself.
       const hasStarted = program.output.includes("\nListening on ");
       if (!isAsked && hasStarted)
         unasked.push(`${settings["GW_NODE_NAME"]}: ${program.output.slice(-1500)}`);
@@ -139,11 +139,11 @@ function keepNode(url: string, settings: Readonly<Record<string, string>>) {
   return {
     url,
     programs,
-    /** The last words of processes that ended without a fault. */
+    /** The last output of processes that ended without a fault. */
     unasked,
     stop: () => send("SIGSTOP"),
     resume: () => send("SIGCONT"),
-    /** It stays away for so long. */
+    /** Kills the process, and starts it again after this time. */
     kill(forMs: number): Promise<unknown> {
       isAsked = true;
       held = pause(forMs);

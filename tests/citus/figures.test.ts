@@ -1,6 +1,7 @@
 /**
- * What a cell on Citus costs next to the first cell, which is plain PostgreSQL on the coordinator:
- * the same sales by turns, one at a time and sixty-four at once. Prints figures; judges none.
+ * Compares the cost of a cell on Citus with the first cell, which is plain PostgreSQL on the
+ * coordinator: the same sales in turn, one at a time and sixty-four at once. Prints figures without
+ * judging them.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +9,7 @@ import { citusUrl } from "../support/databases/citus.ts";
 import { startWorld } from "../support/world.ts";
 
 const skip = citusUrl === undefined && "GW_TEST_CITUS_URL names no coordinator of a cluster";
-// Declined: at the end the books of the bank are compared with those of one cell only.
+// These sales are declined, because the books are compared at the end with one cell only.
 const declined = { credit_card_number: "4000004000000020" };
 const rounds = 5;
 const atOnce = 64;

@@ -1,4 +1,7 @@
-/** A cell that Citus has moved, on a worker that freezes: only the cell's own merchants notice. */
+/**
+ * A cell that Citus has moved, on a worker that freezes: only the cell's own merchants are
+ * affected.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -11,7 +14,7 @@ import { startWorld, type World } from "../support/world.ts";
 const skip = citusUrl === undefined && "GW_TEST_CITUS_URL names no coordinator of a cluster";
 const declined = { credit_card_number: "4000004000000020" };
 
-test("a worker that freezes costs the merchants of its own cells only", { skip }, async (t) => {
+test("a frozen worker affects only the merchants of its own cells", { skip }, async (t) => {
   const world = await startWorld(t, {
     GW_ACCEPT_RETRY_S: "1",
     GW_DATABASE_CONNECT_TIMEOUT_S: "1",
@@ -23,7 +26,7 @@ test("a worker that freezes costs the merchants of its own cells only", { skip }
   const worker = await moveCellAway(world, "far", "second");
   const far = await world.stranger("far-shop", "far");
   const near = world.merchant();
-  // Declined: at the end the books of the bank are compared with those of the other cell.
+  // This sale is declined, because the books are compared at the end with the other cell.
   const before = await far.sale(declined);
   await world.settle();
 
@@ -55,7 +58,7 @@ test("a worker that freezes costs the merchants of its own cells only", { skip }
   assert.equal((await runGw(world, "cell", "check")).code, 0);
 });
 
-/** By Citus, to a worker on which the other cell is not; answers that worker. */
+/** Moves the cell with Citus to a worker without the other cell, and returns that worker. */
 async function moveCellAway({ installation }: World, cell: string, other: string) {
   const { query } = installation.database;
   const nodeOf = async (name: string) => {
@@ -77,7 +80,7 @@ async function moveCellAway({ installation }: World, cell: string, other: string
   return { url, name: `${free.host}:${free.port}` };
 }
 
-/** All processes of a server on this machine. The answer thaws them. */
+/** Freezes all processes of a server on this machine. Returns a function that continues them. */
 async function freeze(url: string): Promise<() => void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-/** The overlap of a merchant's two control keys, as its requests and its callbacks see it. */
+/** The overlap of a merchant's two control keys in requests and callbacks. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
@@ -12,7 +12,7 @@ import { startWorld, type World } from "../support/world.ts";
 
 const wrongControl = 2;
 
-test("either key signs every kind of request, the gateway signs with the new one, until the old is dropped", async (t) => {
+test("both keys sign every kind of request until the old one is dropped, and the gateway signs with the new one", async (t) => {
   const world = await startWorld(t);
   const shop = await startReceiver(t);
   const cardrefid = await world.registerCard();
@@ -30,7 +30,7 @@ test("either key signs every kind of request, the gateway signs with the new one
     await merchant.group().status(about(sale, {}));
   }
   await world.settle();
-  // Deployed clients leave the endpoint's id out of a rebill's checksum.
+  // Deployed clients omit the endpoint's id in a rebill's checksum.
   const short = await post(world, `/gw/api/v2/make-rebill/${plain(world)}`, shortRebill());
 
   assert.match(short.text, /^type=async-response&/);

@@ -27,7 +27,7 @@ test("a state is checked where the country has codes, and otherwise ignored when
   }
 });
 
-test("a shop that knows no states is served where the endpoint waives the state", async (t) => {
+test("a shop without states works if the endpoint waives the state", async (t) => {
   const world = await startWorld(t);
   const merchant = world.merchant();
 
@@ -38,7 +38,7 @@ test("a shop that knows no states is served where the endpoint waives the state"
 
   await merchant.sale({ state: "Illinois" });
 
-  // The other endpoints still demand it.
+  // The other endpoints still require it.
   await assertRefused(merchant.sale({ state: undefined }, "secure"), missingParameter, /state/);
   await assertRefused(
     merchant.group().sync.accountVerification(saleFields({ state: undefined })),

@@ -1,6 +1,6 @@
 /**
- * Everything that a capture or a return can get wrong, on each of its paths: what it is told, that
- * nothing is written for it and that nothing leaves for the bank.
+ * Everything that can be wrong with a capture or a return, on each path: how it is refused, that
+ * nothing is written, and that nothing is sent to the bank.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,9 @@ import type { World } from "../support/world.ts";
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
-/** A request that would be good but for this, the refusal, and the money that it signs. */
+/**
+ * A change that makes a correct request wrong, the refusal, and the money that the request signs.
+ */
 type Row = readonly [change: Fields, code: number, message: RegExp, money?: string];
 
 // biome-ignore format: a table
@@ -54,7 +56,7 @@ const unauthenticated: readonly Row[] = [
   [{ control: "z".repeat(40) },             2, /^INVALID_CONTROL_CODE$/],
   [{ control: "0".repeat(39) },             2, /^INVALID_CONTROL_CODE$/],
   [{ control: "0".repeat(41) },             5, /^INVALID_PARAMETER: control: longer than 40/],
-  // The amount is part of what is signed: neither left out, nor another one, nor without currency.
+  // The amount is signed: it cannot be omitted, changed, or sent without a currency.
   [{},                                      2, /^INVALID_CONTROL_CODE$/, ""],
   [{},                                      2, /^INVALID_CONTROL_CODE$/, "401USD"],
   [{},                                      2, /^INVALID_CONTROL_CODE$/, "400"],
@@ -80,7 +82,7 @@ const authenticated: readonly Row[] = [
 ];
 
 for (const operation of ["capture", "return"] as const) {
-  test(`a wrong ${operation} is told what is wrong, and nothing comes of it`, async (t) => {
+  test(`a wrong ${operation} is refused with the reason, and has no effect`, async (t) => {
     const { world, good } = await startWithOrder(t, operation);
     const untouched = await standOf(world);
 
@@ -96,7 +98,7 @@ for (const operation of ["capture", "return"] as const) {
     const kept = untouched.requests + authenticated.length * 4;
     assert.deepEqual(await standOf(world), { ...untouched, requests: kept });
 
-    // The request that all of these were made from is a good one, on each of the paths.
+    // The unchanged request is correct on each of the paths.
     for (const path of pathsOf(world, operation)) {
       const reply = read(await post(world, path, signedFollowUp(world, good, "400USD")));
       assert.equal(reply["gw-order-id"], good.orderid);
@@ -130,7 +132,7 @@ for (const operation of ["capture", "return"] as const) {
   });
 }
 
-test("captures and returns at an endpoint or a group that is none are refused", async (t) => {
+test("captures and returns at an unknown endpoint or group are refused", async (t) => {
   const { world, good } = await startWithOrder(t, "capture");
   const untouched = await standOf(world);
   const body = signedFollowUp(world, good, "400USD");
@@ -162,7 +164,7 @@ test("an order is refused at another endpoint of its merchant, and found by the 
   assert.equal(read(group)["gw-order-id"], good.orderid);
 });
 
-test("captures and returns are asked for by POST alone", async (t) => {
+test("captures and returns are requested by POST only", async (t) => {
   const world = await joinWorld(t);
   for (const path of [...pathsOf(world, "capture"), ...pathsOf(world, "return")]) {
     for (const method of ["GET", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH"]) {
@@ -173,7 +175,7 @@ test("captures and returns are asked for by POST alone", async (t) => {
   }
 });
 
-test("whoever accepts JSON gets refusals and acknowledgements as JSON", async (t) => {
+test("a client that accepts JSON gets refusals and acknowledgements as JSON", async (t) => {
   const { world, good } = await startWithOrder(t, "return");
   const json = { accept: "application/json" };
   const [path = "", , sync = ""] = pathsOf(world, "return");
@@ -195,7 +197,7 @@ test("whoever accepts JSON gets refusals and acknowledgements as JSON", async (t
   assert.equal(JSON.parse(waited.text)["order-stage"], "reversal_approved");
 });
 
-/** An order that can be captured, or returned, and the good request for that. */
+/** Makes an order that can be captured or returned, and the correct request for that. */
 async function startWithOrder(t: Test, operation: string) {
   const world = await joinWorld(t);
   const merchant = world.merchant();
@@ -223,7 +225,7 @@ async function assertTold(world: World, path: string, good: Fields, row: Row): P
   assert.match(fields["error-message"] ?? "", message, what);
 }
 
-/** Everything that a request could have changed. */
+/** Reads everything that a request could have changed. */
 async function standOf({ readRows, bank }: World) {
   const orders = await readRows("select id, version, stage, progress from orders order by id");
   const history = await readRows(

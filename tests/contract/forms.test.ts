@@ -1,4 +1,4 @@
-/** The payment page's requests on the wire: replies byte for byte, checksums and refusals. */
+/** The requests of the payment page on the wire: replies byte for byte, checksums and refusals. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formFields } from "../support/posted-page.ts";
@@ -8,7 +8,7 @@ import type { World } from "../support/world.ts";
 
 const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
 
-/** `signed`: what stands between the id and the key. */
+/** `signed` is the text between the id and the key. */
 type Operation = readonly [name: string, signed: (fields: Fields) => string, fields: () => Fields];
 
 const paid = ({ client_orderid = "", email = "" }: Fields) => `${client_orderid}1015${email}`;

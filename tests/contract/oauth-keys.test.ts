@@ -1,6 +1,6 @@
 /**
- * A merchant's keys as an operator keeps them: added, listed, changed while requests go on. A
- * signed request counts once and for a while: time stamps, nonces, and whose they are.
+ * A merchant's keys in an operator's hands: added, listed, and changed while requests continue. A
+ * signed request is accepted once and for a limited time: time stamps, nonces, and their merchants.
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
@@ -26,7 +26,7 @@ import { startWorld, type World } from "../support/world.ts";
 const old = makeKeyPair();
 const fresh = makeKeyPair();
 
-test("a merchant changes its key without a moment in which none is accepted", async (t) => {
+test("a merchant changes its key without an interruption", async (t) => {
   const world = await startWorld(t);
   assert.equal(await trySale(world, old), 403);
 
@@ -48,7 +48,7 @@ test("a merchant changes its key without a moment in which none is accepted", as
   assert.equal(deniedChecks(world).at(-1), "signature");
 });
 
-test("public keys in both containers and certificates are taken, and each once", async (t) => {
+test("public keys in both containers and certificates are accepted, each once", async (t) => {
   const world = await startWorld(t);
   const pkcs1 = String(old.publicKey.export({ format: "pem", type: "pkcs1" }));
 
@@ -62,7 +62,7 @@ test("public keys in both containers and certificates are taken, and each once",
   assert.equal(certified.code, 0, certified.complaint);
 });
 
-test("what must not be added is told in a sentence", async (t) => {
+test("a key that must not be added is refused with a sentence", async (t) => {
   const world = await startWorld(t);
   const small = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey;
   const elliptic = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey;
@@ -118,14 +118,17 @@ async function trySale(world: World, { privateKey }: KeyPair): Promise<number> {
   return (await postSigned(world, signer, path, saleFields())).status;
 }
 
-/** The command tells the gateway, which then reads its configuration again. */
+/**
+ * Waits for the status, because the gateway reads its configuration after the command's
+ * notification.
+ */
 async function untilAnswered(world: World, pair: KeyPair, status: number): Promise<void> {
   await until(`a request is answered with ${status}`, async () =>
     (await trySale(world, pair)) === status ? true : undefined,
   );
 }
 
-/** Signed by itself; its private key is not kept. */
+/** A self-signed certificate, whose private key is not kept. */
 const certificate = `-----BEGIN CERTIFICATE-----
 MIIDATCCAemgAwIBAgIUGGK+9P2hObKslGsyvD8dvOKR7EAwDQYJKoZIhvcNAQEL
 BQAwDzENMAsGA1UEAwwEZGVtbzAgFw0yNjExMTUwNzA3MDlaGA8yMTI2MTAyMjA3
@@ -166,7 +169,7 @@ test("a time stamp may be five minutes off, and no more", async (t) => {
   assert.deepEqual(deniedChecks(world), ["timestamp", "timestamp"]);
 });
 
-test("a request is taken once, by whichever node, also after a restart", async (t) => {
+test("a request is accepted once by all nodes, even after a restart", async (t) => {
   const baseUrl = "https://pay.example";
   const world = await startSigned(t, { GW_BASE_URL: baseUrl });
   const other = await world.otherNode("other");
@@ -191,7 +194,7 @@ test("a request is taken once, by whichever node, also after a restart", async (
   assert.deepEqual(deniedChecks(world), ["nonce", "nonce", "nonce", "nonce"]);
 });
 
-test("of the same request sent many times at once one is taken", async (t) => {
+test("the same request sent many times at once is accepted once", async (t) => {
   const world = await joinSigned(t);
   const fields = saleFields();
   const url = `${world.gateway.url}${salePath(world)}`;

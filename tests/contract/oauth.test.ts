@@ -1,4 +1,4 @@
-/** v4: every operation signed by OAuth, and everything that is not signed just so denied. */
+/** v4: every operation signed by OAuth, and the refusal of everything that is not. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
@@ -28,7 +28,7 @@ const signer: Signer = { consumerKey: "demo", privateKey: keys.privateKey };
 
 const { startSigned, joinSigned } = worldsWithKey(keys);
 
-test("every operation is there in v4, at an endpoint and at a group", async (t) => {
+test("every operation exists in v4, at an endpoint and at a group", async (t) => {
   const world = await joinSigned(t);
   const oauth = { ...signer, now: () => world.clock.now() };
   const client = makeClient({ baseUrl: world.gateway.url, oauth, tries: 1 });
@@ -51,7 +51,7 @@ test("every operation is there in v4, at an endpoint and at a group", async (t) 
     await at.capture(about(held, {}));
     await at.return(about(sold, {}));
     await world.settle();
-    // There is nothing to upload for it, and the answer says so: the request was let in.
+    // The order has nothing to upload for, and the refusal shows that the request was accepted.
     const order = { "client-order-id": sold["merchant-order-id"], orderid: sold["gw-order-id"] };
     const ran = { threeDSServerTransID: randomUUID(), threeDSCompInd: "Y" };
     await assertRefused(at.uploadMethodUrlResult({ ...order, ...ran }), 9);
@@ -79,7 +79,7 @@ const called = [
   ...["uploadMethodUrlResult", "uploadCresResult", "uploadParesResult"],
 ];
 
-test("the synchronous variants are there too", async (t) => {
+test("the synchronous variants exist too", async (t) => {
   const world = await joinSigned(t);
   const oauth = { ...signer, now: () => world.clock.now() };
   const { sync } = makeClient({ baseUrl: world.gateway.url, oauth }).endpoint(plain(world));
@@ -155,7 +155,7 @@ const denied: readonly (readonly [wrong: Wrong, check: string])[] = [
   [{ nonce: "\u0000" },                                       "malformed_nonce"],
 ];
 
-test("whatever is wrong, the answer is the same, and only the operator's log says what", async (t) => {
+test("every fault gets the same answer, and only the operator's log names it", async (t) => {
   const world = await startSigned(t);
   await world.stranger();
   await giveKey(world, "stranger", strange);
@@ -182,7 +182,7 @@ test("whatever is wrong, the answer is the same, and only the operator's log say
   );
 });
 
-test("the public address is signed; in staging this machine's names are as good", async (t) => {
+test("the public address is signed, and in staging also this machine's names", async (t) => {
   const world = await startSigned(t, { GW_BASE_URL: "https://pay.example/" });
   const path = salePath(world);
   const { port } = world.gateway;
@@ -227,7 +227,7 @@ test("the order of checks is that of v2", async (t) => {
   assert.equal(other.status, 405);
 });
 
-test("an endpoint can be closed to checksums, and a group is when one of its endpoints is", async (t) => {
+test("an endpoint can refuse checksums, and so does a group with such an endpoint", async (t) => {
   const world = await startSigned(t);
   await world.changeEndpoint("plain", { oauthOnly: true });
   const inV2 = async (place: string, id: string) => {

@@ -1,4 +1,6 @@
-/** Random requests: bytes, fields, encodings. Never a 5xx, never a stack trace, never an order. */
+/**
+ * Random requests of bytes, fields and encodings never lead to a 5xx, a stack trace or an order.
+ */
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { test } from "node:test";
@@ -38,7 +40,7 @@ test("random values in known fields are refused unless signed by the merchant", 
 });
 
 test("signed requests with one broken field are refused and stored nowhere", async () => {
-  // Fields in which no random text of this kind can be right by chance.
+  // Fields in which random text of this kind is never correct by chance.
   const strict = ["ipaddress", "country", "credit_card_number", "expire_month", "redirect_url"];
   const broken = text().filter((value) => value.trim() !== "" && !/^[\d.:a-fA-F]+$/.test(value));
   await fc.assert(

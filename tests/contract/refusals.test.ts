@@ -1,4 +1,7 @@
-/** Everything a request can get wrong, what it is told, and that nothing is stored for it. */
+/**
+ * Everything that can be wrong with a request, how it is refused, and that nothing is stored for
+ * it.
+ */
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { test } from "node:test";
@@ -95,7 +98,7 @@ test("values that the checksum needs are checked before it, all others after", a
     const { "error-code": number } = await trySale(world, change, minorUnits);
     assert.equal(number, String(code), JSON.stringify(change));
   }
-  // Both wrong: the signed value speaks first, then the checksum, then everything else.
+  // If both are wrong, the signed value is refused first, then the checksum, then all other fields.
   const both = await trySale(world, { amount: "x", order_desc: undefined });
   assert.match(both["error-message"] ?? "", /amount/);
   const unsigned = await trySale(world, { order_desc: undefined, amount: "10.16" });
@@ -155,7 +158,7 @@ const personal: readonly (readonly [change: Change, kept: string | undefined])[]
   [{ phone: "555/0100 *7 №" },              undefined],
 ];
 
-test("optional personal data is kept when it can be read, and never refuses a sale", async (t) => {
+test("optional personal data is stored if it is valid, and never refuses a sale", async (t) => {
   const world = await startWorld(t);
   for (const [change, kept] of personal) {
     const reply = await trySale(world, change);
@@ -168,7 +171,7 @@ test("optional personal data is kept when it can be read, and never refuses a sa
   }
 });
 
-test("the form is the reply unless JSON is preferred to it, over several headers too", async (t) => {
+test("the reply is a form unless the Accept headers prefer JSON", async (t) => {
   const world = await joinWorld(t);
   const path = `/gw/api/v2/status/${plain(world)}`;
   const body = signedStatus(world, { client_orderid: "nothing" });
@@ -228,7 +231,7 @@ test("paths, methods and sizes have HTTP answers of their own", async (t) => {
   for (const reply of [endpoint, text, group]) assert.equal(reply["error-code"], "3");
 });
 
-test("a merchant over its rate limit is told to wait, and nobody else is", async (t) => {
+test("a merchant over its rate limit has to wait, and others do not", async (t) => {
   const world = await joinWorld(t, { GW_RATE_STATUS_PER_S: "3" });
   const body = signedStatus(world, { client_orderid: "nothing" });
   const path = `/gw/api/v2/status/${plain(world)}`;
@@ -257,7 +260,7 @@ test("a request that is not HTTP does not disturb the others", async (t) => {
   assert.equal(reply["type"], "async-response");
 });
 
-/** Several headers of one name, which `fetch` would join. */
+/** Sends several headers of one name, which `fetch` would join. */
 async function sendRaw(world: World, request: string): Promise<string> {
   const socket = connect(world.gateway.port, "127.0.0.1").setEncoding("utf8");
   socket.write(request);

@@ -1,6 +1,6 @@
 /**
- * What an entry point answers after the operator has switched it off: it begins nothing new, and
- * existing orders are seen through. An operation that is added later has to be refused.
+ * The answers of an entry point that the operator has disabled: it begins nothing new, and
+ * completes existing orders. An operation that is added later has to be refused.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -33,7 +33,7 @@ const pair = makeKeyPair();
 await giveKey(world, world.set.login, pair);
 const secure = world.merchant("secure");
 
-test("a disabled endpoint begins nothing new, in no version, and sees everything else through", async (t) => {
+test("a disabled endpoint begins nothing new in any version, and completes existing orders", async (t) => {
   const [sold, partly, held] = await Promise.all([pay("sale"), pay("sale"), pay("preauth")]);
   const [method, challenge, pares] = [
     await beginWith(world, cards.frictionless),
@@ -66,7 +66,7 @@ test("a disabled endpoint begins nothing new, in no version, and sees everything
   }
 });
 
-test("what began before the endpoint was disabled, or a card expired, is acknowledged again", async (t) => {
+test("a request from before the endpoint was disabled, or a card expired, is acknowledged again", async (t) => {
   const merchant = world.merchant();
   const [expire_year = "", expire_month = ""] = new Date().toISOString().split("-");
   const fields = { ...saleFields(), expire_month, expire_year };
@@ -86,7 +86,7 @@ test("what began before the endpoint was disabled, or a card expired, is acknowl
   assert.deepEqual(bookedFor(world, await merchant.status(first)), ["sale 1015"]);
 });
 
-test("a group passes a disabled endpoint over, and finds its existing orders", async (t) => {
+test("a group skips a disabled endpoint, and finds its existing orders", async (t) => {
   const held = await beginWith(world, cards.notEnrolled, { kind: "preauth", through: "plain" });
   await switchOff(t, "endpoints", "plain");
 
@@ -98,7 +98,7 @@ test("a group passes a disabled endpoint over, and finds its existing orders", a
   assert.equal(captured["order-stage"], "capture_approved");
 });
 
-test("a disabled merchant gets the status of its orders, and nothing else", async (t) => {
+test("a disabled merchant can only read the status of its orders", async (t) => {
   const [held, challenge] = [await pay("preauth"), await beginChallenge(world)];
   const { "card-ref-id": cardrefid = "" } = await secure.register(held.order);
 
@@ -119,7 +119,7 @@ async function booked(pending: Pending): Promise<readonly string[]> {
   return bookedFor(world, await statusOf(pending));
 }
 
-/** For the rest of the test; the node is notified, so that the bank still finds it. */
+/** Disables for the rest of the test. The node is notified, so that the bank still finds it. */
 async function switchOff(t: Test, table: "endpoints" | "merchants", name = "secure") {
   const { endpoints, login } = world.set;
   const [key, value] = table === "endpoints" ? ["id", endpoints[name]] : ["login", login];
@@ -143,14 +143,16 @@ async function isServed(name: string): Promise<boolean> {
 
 type Calls = Readonly<Record<string, (fields: SaleFields) => Promise<unknown>>>;
 
-/** Every operation but these, in both versions, and its synchronous variant. */
+/**
+ * Asserts that every operation but these is refused, in both versions and as synchronous variant.
+ */
 async function assertAllRefused(names: readonly string[], known: SaleFields): Promise<void> {
   const id = world.set.endpoints["secure"] ?? "";
   const signer = { consumerKey: world.set.login, privateKey: pair.privateKey };
   const oauth = { ...signer, now: () => world.clock.now() };
   const v4 = makeClient({ baseUrl: world.gateway.url, oauth, tries: 1 }).endpoint(id);
   const fields = { ...saleFields(), ...rebillFields({}), ...known };
-  // The client has the registration of each version under a name of its own.
+  // The client has the registration of each version under a different name.
   const entries = [
     { entry: secure.endpoint("secure"), others: "createCardRefV4" },
     { entry: v4, others: "createCardRef" },

@@ -1,4 +1,7 @@
-/** The interface's exchanges, byte for byte: what is not fixed by the request is put in by name. */
+/**
+ * The interface's exchanges, byte for byte. Values that the request does not determine are inserted
+ * by name.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { saleFields } from "../support/merchant.ts";
@@ -116,7 +119,7 @@ test("the status of an approved sale, every field in the interface's order", asy
   );
 });
 
-test("the status of a declined sale tells why", async (t) => {
+test("the status of a declined sale has the reason", async (t) => {
   const world = await joinWorld(t);
   const fields = saleFields({ client_orderid: "pears", credit_card_number: "4000004000000020" });
   await post(world, `/gw/api/v2/sale/${plain(world)}`, signedSale(world, plain(world), fields));

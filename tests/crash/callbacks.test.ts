@@ -1,4 +1,4 @@
-/** A node is killed with callbacks in flight: the next one sends them, and none is lost. */
+/** A node is killed with callbacks in flight. The next node sends them, and none is lost. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Moment, statement } from "../support/bank/trap-proxy.ts";
@@ -10,12 +10,18 @@ import { answerWith, hang, type Receiver, startReceiver } from "../support/recei
 import { rowsOf, testInLongRun } from "../support/series.ts";
 import { until, untilTrue } from "../support/until.ts";
 
-/** A lease is four times as long as a try may take. */
+/** A callback's lease is four times as long as an attempt may take. */
 const settings = { GW_CALLBACK_TIMEOUT_S: "2", GW_CALLBACK_RETRY_GAPS_S: "1,1,1" };
-/** A receiver may take ten minutes, and a lease is four times as long: neither is waited for. */
+/**
+ * A receiver may take ten minutes, and a lease is four times as long, so the test waits for
+ * neither.
+ */
 const patient = { GW_CALLBACK_TIMEOUT_S: "600" };
 
-/** In which run it is, what the trap waits for, and how often the shop has heard by then. */
+/**
+ * The run of the point, what the trap waits for, and how often the shop has received the callback
+ * by then.
+ */
 type Point = readonly [
   run: "short" | "long",
   name: string,
@@ -63,7 +69,7 @@ for (const [index, [, name, makeMoment, heardBefore]] of points.entries()) {
   });
 }
 
-test("what a stopped node was telling is told by its neighbour at once", async (t) => {
+test("another node at once sends the callbacks that a stopped node was sending", async (t) => {
   const shop = await startReceiver(t, hang);
   const neighbour = await shared.startNode({ ...patient, GW_NODE_NAME: "neighbour" });
   await Promise.all([node.untilReady(), neighbour.untilReady()]);
@@ -93,7 +99,7 @@ test("what a stopped node was telling is told by its neighbour at once", async (
   assert.notEqual(tries[0]?.node, "neighbour");
 });
 
-// The points above have one order each; the simulator kills nodes amid many, in every run.
+// The points above have one order each. The simulator kills nodes with many orders, in every run.
 testInLongRun("what a killed node was telling is told again by its neighbour", async (t) => {
   const world = await startCrashWorld(t, { settings });
   const shop = await startReceiver(t, hang);
@@ -122,7 +128,7 @@ testInLongRun("what a killed node was telling is told again by its neighbour", a
 
 testInLongRun("of many orders under kills, each is told in the end", async (t) => {
   const shop = await startReceiver(t);
-  // One with a short lease: what it is telling when it is killed is told again soon.
+  // The node gets a short lease, so that its callbacks are sent again soon after it is killed.
   await node.stop();
   node = await shared.startNode();
   await node.untilReady();
@@ -161,7 +167,7 @@ function untilDelivered(databaseUrl: string, count: number): Promise<true> {
   });
 }
 
-/** However often, it is about the same order and has the same id. */
+/** Asserts that all callbacks are about the same order and have the same id. */
 function assertSame({ heard }: Receiver, orderId: string): void {
   assert.deepEqual([...new Set(heard.map(({ fields }) => fields["orderid"]))], [orderId]);
   assert.equal(new Set(heard.map(({ headers }) => headers["webhook-id"])).size, 1);

@@ -1,6 +1,6 @@
 /**
- * The gateway is killed under load at each point where something becomes true: before and after
- * each commit, and before and after a charge reaches the bank. The next one goes on from there.
+ * The gateway is killed under load at each point of no return: before and after each commit, and
+ * before and after a charge reaches the bank. The next gateway continues from there.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -14,8 +14,8 @@ import { untilTrue } from "../support/until.ts";
 const load = { clients: 20, sales: series(40, 160) };
 
 /**
- * In which run it is, where the trap stands, what it waits for, and what must be found as the crash
- * has left it.
+ * The run of the point, the proxy of the trap, what the trap waits for, and the state that the
+ * crash must have left.
  */
 type Point = readonly [
   run: "short" | "long",

@@ -1,6 +1,6 @@
 /**
- * The way to the database goes silent: nothing is refused and nothing is answered. And statements
- * that the gateway has given up are carried out by the server all the same, later.
+ * The connection to the database goes silent: nothing is refused and nothing is answered.
+ * Statements that the gateway has given up may still be executed by the server later.
  */
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
@@ -20,7 +20,10 @@ import { until, untilTrue } from "../support/until.ts";
 
 const statementMs = 2_000;
 const connectMs = 1_000;
-/** After the time-out. Keep-alive probes notice a silent server after 15 s: it was not they. */
+/**
+ * The limit is after the timeout and before keep-alive probes notice a silent server, which takes
+ * 15 s.
+ */
 const firstAnswerMs = 12_000;
 
 let world: CrashWorld;
@@ -38,7 +41,7 @@ before(async () => {
   await setLatency(world.bank.url, 50);
 });
 
-test("connections that go silent are replaced, and no sale notices more than the time-out", async (t) => {
+test("silent connections are replaced, and a sale is delayed by the timeout at most", async (t) => {
   const paying = startLoad(t, { ...merchants(), clients: 8 });
   await untilMore(paying, 20);
 
@@ -54,7 +57,7 @@ test("connections that go silent are replaced, and no sale notices more than the
   assert.ok(durationMs < firstAnswerMs, `${durationMs} ms`);
 });
 
-test("while the whole database is silent sales get 503, and every known answer is written later", async (t) => {
+test("while the database is silent sales get 503, and every known answer is written later", async (t) => {
   const paying = startLoad(t, { ...merchants(), clients: 8 });
   await untilMore(paying, 20);
 
@@ -77,7 +80,7 @@ test("while the whole database is silent sales get 503, and every known answer i
   assert.ok(durationMs < firstAnswerMs, `${durationMs} ms`);
 });
 
-/** Of a merchant that does not try again; answers the HTTP status of the refusal. */
+/** Sends a sale of a merchant that does not try again. Returns the HTTP status of the refusal. */
 async function saleOnce(): Promise<number | undefined> {
   const merchant = makeMerchant({ set: world.set, baseUrl: () => node.url, makeClient });
   const refused = await merchant.sale().catch((error) => error);
@@ -108,7 +111,7 @@ testInLongRun(
   },
 );
 
-test("a node whose database is silent says what it waits for, and stops within its bound", async (t) => {
+test("a node with a silent database logs what it waits for, and stops within its limit", async (t) => {
   const stopping = await world.startNode({ GW_DRAIN_S: "1" });
   await stopping.untilReady();
   const merchant = makeMerchant({ set: world.set, baseUrl: () => stopping.url, makeClient });
@@ -119,7 +122,7 @@ test("a node whose database is silent says what it waits for, and stops within i
   const startedAt = performance.now();
   const code = await stopping.stop();
 
-  // One second for orders, four for connections, and the rest for a machine that is busy.
+  // The limit is one second for orders, four for connections, and the rest for a busy machine.
   const durationMs = performance.now() - startedAt;
   assert.equal(code, 0, stopping.output);
   assert.match(stopping.output, /^\S+ waits for 1 orders in flight, 1 s at most\.$/m);
@@ -129,8 +132,9 @@ test("a node whose database is silent says what it waits for, and stops within i
 const merchants = () => ({ set: world.set, url: () => node.url });
 
 /**
- * The books of all tests so far. An order whose commit was answered too late is not charged: the
- * merchant was told to try again, and no node has sent it. All that the bank has booked stands.
+ * Checks the books of all tests so far. An order whose commit was answered too late is not charged:
+ * the merchant was asked to try again, and no node has sent it. All that the bank has booked stays
+ * booked.
  */
 async function assertNoAnswerDropped(paying: Load): Promise<void> {
   sales.push(...paying.sales);
@@ -149,7 +153,7 @@ const stepsWrittenTwice = `
   select order_id from order_history where events::text like '%"authorized"%'
   group by order_id having count(*) > 1`;
 
-/** A sale that is begun from now on. */
+/** Waits until a sale that begins from now on is answered. */
 async function untilNewAnswered(paying: Load): Promise<void> {
   const first = paying.sales.length;
   await untilTrue("a new sale is answered", () =>

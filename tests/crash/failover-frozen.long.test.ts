@@ -1,6 +1,6 @@
 /**
- * The primary freezes: its connections stay open and nothing answers on them. The standby is
- * promoted, the old primary wakes up again, and is fenced only then.
+ * The primary freezes: its connections stay open without answers. The standby is promoted, the old
+ * primary wakes up, and is fenced only then.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,14 +10,14 @@ import { startPair } from "../support/databases/database-pair.ts";
 import { type Load, startLoad } from "../support/load.ts";
 import { until, untilTrue } from "../support/until.ts";
 
-/** The second gives no statement up: it is the promotion that the node must notice. */
+/** With the second timeout no statement is given up, so the node must notice the promotion. */
 const statementTimeouts = [2, 600];
 const connectS = 1;
-/** The issue's bound, with room for a machine that runs other tests at the same time. */
+/** The limit leaves room for a machine that runs other tests at the same time. */
 const firstAnswerMs = 2_000 * 3;
 
 for (const statementS of statementTimeouts) {
-  test(`a frozen primary that is replaced loses no order, nor when it wakes up: ${statementS} s`, async (t) => {
+  test(`a replaced frozen primary loses no order, even when it wakes up: ${statementS} s`, async (t) => {
     const pair = await startPair(t);
     const world = await startCrashWorld(t, { databaseUrl: pair.primary.url });
     const hosts = [pair.primary, pair.standby].map((each) => encodeURIComponent(each.socketFolder));
@@ -61,7 +61,9 @@ for (const statementS of statementTimeouts) {
   });
 }
 
-/** The others have lost their client, and wait for the lost standby or for one that does. */
+/**
+ * Counts the connections of the node; others have lost their client, or wait for the lost standby.
+ */
 const connectionsOfNode = `
   select from pg_stat_activity where application_name = 'tollgate' and state = 'idle'`;
 

@@ -1,7 +1,7 @@
 /**
  * A database with a synchronous standby, under sales: the primary is killed and the standby
- * promoted, the address leads to a server without writes for a while, a commit is not confirmed.
- * Also what PostgreSQL does with a cancelled wait, on which the connection policy rests.
+ * promoted, the address leads to a read-only server for a while, and a commit is not confirmed. It
+ * also tests PostgreSQL's behaviour after a cancelled wait, on which the connection policy depends.
  */
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
@@ -15,7 +15,7 @@ import { endOfFile } from "../support/end-of-file.ts";
 import { type Load, startLoad } from "../support/load.ts";
 import { until, untilTrue } from "../support/until.ts";
 
-/** The issue's bound, with room for a machine that runs other tests at the same time. */
+/** The limit leaves room for a machine that runs other tests at the same time. */
 const firstAnswerMs = 2_000 * 3;
 
 let pair: Pair;
@@ -33,7 +33,7 @@ before(async () => {
   const hosts = ports.map((port) => `127.0.0.1:${port}`).join(",");
   const login = `tollgate:${pair.primary.password}`;
   const url = `postgres://${login}@${hosts}/tollgate?target_session_attrs=read-write`;
-  // Orders outlast every failure of a test: each is approved in the end, or a test fails.
+  // Orders survive every failure of a test: each is approved in the end, or a test fails.
   node = await world.startNode({ GW_DATABASE_URL: url, GW_ACCEPT_RETRY_S: "60" });
   await node.untilReady();
 });
@@ -56,7 +56,7 @@ test("PostgreSQL reports success for a commit whose wait for the standby was can
   );
 });
 
-/** Commits while the standby hangs, and has the wait stopped; answers what the client heard. */
+/** Commits while the standby hangs, and stops the wait. Returns what the client got. */
 async function commitAndStop(way: string, stop: string): Promise<string> {
   const client = new pg.Client({ connectionString: pair.primary.url });
   let notice = "";
@@ -78,7 +78,7 @@ async function commitAndStop(way: string, stop: string): Promise<string> {
   return heard;
 }
 
-/** A commit of such a statement waits for the standby. */
+/** Waits until a commit of this statement waits for the standby. */
 async function untilWaiting(statement: string): Promise<void> {
   await until("a commit waits for the standby", async () => {
     const waits = `select from pg_stat_activity
@@ -88,8 +88,8 @@ async function untilWaiting(statement: string): Promise<void> {
   });
 }
 
-test("an order that the standby lacks is not acknowledged, though the restarted primary shows it", async (t) => {
-  // The first one takes a block of order ids, whose commit would wait too.
+test("an order that the standby lacks is not acknowledged, although the restarted primary has it", async (t) => {
+  // The first sale takes a block of order ids, whose commit would wait too.
   const earlier = startLoad(t, { ...merchants(), clients: 1, sales: 1 });
   await earlier.finish();
   await assertAllApproved(earlier, pair.primary.url);
@@ -98,7 +98,8 @@ test("an order that the standby lacks is not acknowledged, though the restarted 
   await untilWaiting("insert into orders");
   await pair.primary.kill();
   await pair.primary.launch();
-  // The order's statement again, which locks the key of its card, or the look for its own commit.
+  // This is the order's statement again, which locks the key of its card, or the check for its own
+  // commit.
   await untilWaiting("order_history");
   const shown = await readRows(pair.primary.url, "select from orders");
   const early = paying.acknowledged;
@@ -110,12 +111,12 @@ test("an order that the standby lacks is not acknowledged, though the restarted 
   await assertAllApproved(paying, pair.primary.url);
 });
 
-test("a server that takes no writes for a while ends no charge in error", async (t) => {
+test("a server that is read-only for a while ends no charge in error", async (t) => {
   await untilReplicating(pair.primary);
   const paying = startLoad(t, { ...merchants(), clients: 8 });
   await untilMore(paying, 20);
 
-  // Open sessions first, then those of an address that leads to the standby.
+  // Open sessions are read-only first, and then the address leads to the standby.
   await setReadOnly("on");
   await untilRefused();
   world.proxies.database.lead(pair.standby.target);
@@ -143,7 +144,7 @@ async function setReadOnly(value: "on" | "off"): Promise<void> {
   await client.end();
 }
 
-/** The node hears of it: it cannot look for due orders, which it does all the time. */
+/** Waits until the node has noticed, because it cannot look for due orders any more. */
 async function untilRefused(): Promise<void> {
   const known = node.output.length;
   await untilTrue("the node is refused", () => node.output.slice(known).includes("read-only"));
@@ -171,7 +172,10 @@ const merchants = () => ({ set: world.set, url: () => node.url });
 
 const sales: Load["sales"][number][] = [];
 
-/** The books of all tests so far: no bank's answer was dropped, so none has ended in error. */
+/**
+ * Checks the books of all tests so far: no answer of the bank was dropped, so no order has ended in
+ * error.
+ */
 async function assertAllApproved(paying: Load, databaseUrl: string): Promise<void> {
   sales.push(...paying.sales);
   const books = { ...world, ...merchants(), databaseUrl };

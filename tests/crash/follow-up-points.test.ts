@@ -1,7 +1,7 @@
 /**
  * The gateway is killed at each point of a capture, a return and a cancel: before and after each
  * commit, and before and after the message reaches the bank. The merchant asks until it is
- * answered, the next gateway goes on from there, and the money moves once.
+ * answered, the next gateway continues from there, and the money moves once.
  */
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
@@ -29,7 +29,10 @@ const followUps = [
 
 type FollowUp = (typeof followUps)[number];
 
-/** Where the trap stands, what it waits for, and how the crash must have left the order. */
+/**
+ * The proxy of the trap, what the trap waits for, and the state in which the crash must have left
+ * the order.
+ */
 type Point = readonly [
   when: string,
   place: "database" | "acquirer",
@@ -56,8 +59,8 @@ before(async () => {
 
 for (const followUp of followUps) {
   const { name, operation, begin, books } = followUp;
-  // The three differ only in their messages, and a cancel and a return have the same one. Before a
-  // step the next node finds what it finds after the step before.
+  // The three differ only in their messages, and a cancel and a return have the same message.
+  // Before a step the next node finds the same as after the previous step.
   const isShort = ([, place, , left]: Point) =>
     place === "acquirer"
       ? left === "booked" && name !== "cancel"
@@ -99,7 +102,7 @@ for (const followUp of followUps) {
   }
 }
 
-/** Like every careful merchant, until the test ends. */
+/** Asks until it is answered, like every careful merchant, or until the test ends. */
 function askUntilAnswered<Reply>(
   t: TestContext,
   ask: (options: { readonly signal: AbortSignal }) => Promise<Reply>,

@@ -13,7 +13,7 @@ const world = await startCrashWorld({ after });
 const paid: Sale[] = [];
 let node: Node;
 
-/** The next node of the same name goes on at once with what a killed one had in flight. */
+/** The next node of the same name at once continues what a killed one had in flight. */
 const asLeft = { GW_NODE_NAME: "left", ...shortLease };
 
 before(async () => {
@@ -45,7 +45,7 @@ testInLongRun(
   },
 );
 
-test("what a killed node had in flight is finished by the other one after its lease", async (t) => {
+test("the other node finishes the orders of a killed node after their lease", async (t) => {
   const left = node;
   const right = await world.startNode({ GW_NODE_NAME: "right" });
   await right.untilReady();
@@ -66,7 +66,7 @@ test("what a killed node had in flight is finished by the other one after its le
     );
 
   await untilTrue("both nodes take orders", () => paying.acknowledged >= 30);
-  // The bank answers so late that what is in flight when the node is killed has been for a while.
+  // The bank answers so late that orders have been in flight for a while when the node is killed.
   await setLatency(world.bank.url, 3_000);
   await until("the left node has orders in flight", async () => (await readInFlight())[0]);
   await left.kill();
@@ -84,7 +84,7 @@ test("what a killed node had in flight is finished by the other one after its le
   assert.ok(inFlight.some(({ id }) => taken.has(id)));
 });
 
-test("a gateway told to stop under load finishes the orders in flight and loses none", async (t) => {
+test("a gateway that is stopped under load finishes the orders in flight and loses none", async (t) => {
   const stopped = node;
   const merchants = { set: world.set, url: () => node.url };
   await setLatency(world.bank.url, 150);
@@ -108,14 +108,16 @@ test("a gateway told to stop under load finishes the orders in flight and loses 
   assert.deepEqual(left, orders);
 });
 
-/** The books of all tests so far: every sale has its order. */
+/** Checks the books of all tests so far: every sale has its order. */
 async function assertAllPaid({ sales }: Load, merchants: Merchants): Promise<void> {
   paid.push(...sales);
   const orders = await assertBooksAgree({ ...world, ...merchants }, { sales: paid });
   assert.equal(orders.length, paid.length);
 }
 
-/** The same numbers for the same seed: what went wrong once can be looked at again. */
+/**
+ * Returns random numbers that are the same for the same seed, so that a failure can be repeated.
+ */
 function makeRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * A merchant is moved to another cell while it takes payments of every kind, by commands that are
- * killed at each of their steps: nothing is lost, nothing is charged twice, and others do not wait.
+ * A merchant is moved to another cell while it accepts payments of every kind, by commands that are
+ * killed at each of their steps: nothing is lost or charged twice, and other merchants do not wait.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -27,7 +27,7 @@ import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { cards } from "../support/threeds.ts";
 import { until, untilTrue } from "../support/until.ts";
 
-/** Where the demonstration merchant lives first, and where it is moved to. */
+/** The first cell of the demonstration merchant, and the one to which it is moved. */
 const [home, away] = ["second", "main"];
 
 test("a merchant that is moved under load by commands killed at every step loses nothing", async (t) => {
@@ -35,7 +35,8 @@ test("a merchant that is moved under load by commands killed at every step loses
   const shop = await startReceiver(t);
   const place = { installation: { databaseUrl: world.databaseUrl }, dataDir: world.dataDir };
   const neighbour = (await readGw(place, "merchant", "create", "neighbour")) as SecureWorld["set"];
-  // A result that arrives while the merchant is stopped is not sent again: the payment is declined.
+  // A result that arrives while the merchant is stopped is not sent again, so the payment is
+  // declined.
   const node = await world.startNode({ GW_RESULT_WAIT_S: "5" });
   await node.untilReady();
   const url = () => node.url;
@@ -44,7 +45,7 @@ test("a merchant that is moved under load by commands killed at every step loses
   const pay = payAt(world, node, makePatientClient);
   const waiting = await pay.begin(cards.challengeNoMethod);
   const mixed = startMixed(pay, world, { url, shop });
-  // Also when the test fails: no journey goes on after it.
+  // This also happens if the test fails, so that no journey continues after it.
   atEnd(t, mixed.leave);
   const more = async (load: Load) => {
     const enough = load.acknowledged + 10;
@@ -56,11 +57,11 @@ test("a merchant that is moved under load by commands killed at every step loses
 
   const listCells = async () => JSON.stringify(await readGw(place, "cell", "list"));
   await killAt(world, "Copying");
-  // A kill that comes late stops the merchant.
+  // If the kill comes late, the merchant is stopped.
   if (/\(stopped\)/.test(await listCells())) await gw("--abort");
   await more(paying);
   await killBehindFence(world);
-  // It is stopped, and the others are not.
+  // Only this merchant is stopped.
   await more(others);
   assert.match(await listCells(), /to main \(stopped\)/);
   const doctor = await runGw(place, "doctor");
@@ -90,7 +91,7 @@ test("a merchant that is moved under load by commands killed at every step loses
 
 type Around = { readonly url: () => string; readonly shop: Receiver };
 
-/** Captures, rebills and authenticated payments, one journey after the other. */
+/** Runs captures, rebills and authenticated payments, one journey after the other. */
 function startMixed(pay: Pay, { set }: SecureWorld, { url, shop }: Around) {
   const merchant = makeMerchant({ set, baseUrl: url, makeClient: makePatientClient });
   const ends = async (order: Parameters<typeof merchant.describe>[0]) => {
@@ -130,10 +131,13 @@ function startMove({ databaseUrl, dataDir, set }: SecureWorld) {
   return startProgram(words, { GW_DATABASE_URL: databaseUrl, GW_DATA_DIR: dataDir });
 }
 
-/** What a move says, in this order. The next run goes on where a killed one has stopped. */
+/** The output of a move, in order. The next run continues where a killed one has stopped. */
 const steps = ["Copying", "Stopping", "lives in its new cell", "Deleting", "lives there already"];
 
-/** With SIGKILL as soon as it says so. A late kill is as good: then a later step is said. */
+/**
+ * Kills the command as soon as it prints the step. A late kill is as good, because a later step is
+ * printed then.
+ */
 async function killAt(world: SecureWorld, step: string): Promise<void> {
   const run = startMove(world);
   const says = (some: readonly string[]) => some.some((each) => run.output.includes(each));
@@ -144,7 +148,7 @@ async function killAt(world: SecureWorld, step: string): Promise<void> {
   assert.ok(says(steps.slice(steps.indexOf(step))), run.output);
 }
 
-/** A writer that takes its time keeps the move between its fence and its switch. */
+/** Kills the command between its fence and its switch, where a slow writer keeps it. */
 async function killBehindFence(world: SecureWorld): Promise<void> {
   const writer = new pg.Client({ connectionString: world.databaseUrl });
   await writer.connect();
@@ -171,7 +175,7 @@ async function untilAllFinal({ databaseUrl }: SecureWorld): Promise<void> {
   );
 }
 
-/** Every sale has one order, the acknowledged one. */
+/** Asserts that every sale has one order, the acknowledged one. */
 async function assertNoneLost({ databaseUrl }: SecureWorld, paying: Load, others: Load) {
   const stored = await readRows<{ id: string; client_orderid: string }>(
     databaseUrl,
@@ -184,7 +188,10 @@ async function assertNoneLost({ databaseUrl }: SecureWorld, paying: Load, others
   }
 }
 
-/** The identical request, much later and in another cell. */
+/**
+ * Asserts that the identical request is answered with the same order, much later and in another
+ * cell.
+ */
 async function assertRepeatsAnswered(paying: Load, merchants: Merchants): Promise<void> {
   const endpoint = makeLoadClient(merchants);
   for (const { fields, reply } of paying.sales.slice(0, 10)) {

@@ -1,4 +1,4 @@
-/** The gateway's neighbours are killed under load while it stays up: the database and the bank. */
+/** The gateway's neighbours, the database and the bank, are killed under load while it stays up. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type BankProgram, startBankProgram } from "../support/bank/bank-program.ts";
@@ -51,7 +51,7 @@ test("a gateway whose database dies before its first order takes orders when it 
   assert.equal(orders.length, 8);
 });
 
-test("a bank killed under load leaves doubt that is settled when it is back", async (t) => {
+test("the doubt after a bank was killed under load is settled when it is back", async (t) => {
   let bank: BankProgram | undefined;
   const world = await startCrashWorld(t, {
     async startBank(dataDir) {

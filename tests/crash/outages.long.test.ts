@@ -1,6 +1,6 @@
 /**
- * The gateway's way to its database breaks at awkward moments, and the gateway itself stays up; or
- * the gateway is away for so long that the stages of its open orders have outlasted their time.
+ * The connection of the gateway to its database breaks at bad moments while the gateway stays up;
+ * or the gateway is down for so long that the stages of its open orders have expired.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -16,7 +16,7 @@ import { until, untilTrue } from "../support/until.ts";
 const world = await startCrashWorld({ after }, { settings: { GW_DRAIN_S: "2" } });
 const merchants = { set: world.set, url: () => node.url };
 const paid: Sale[] = [];
-/** A node on which the stages of open orders are soon over. */
+/** Settings of a node on which the stages of open orders expire soon. */
 const brief = { GW_PROCESSING_DEADLINE_S: "1" };
 let node: Node;
 
@@ -50,8 +50,8 @@ for (const [name, said] of steps) {
   });
 }
 
-test("a gateway told to stop when its database went away amid a take-over stops in time", async (t) => {
-  // The node whose connections broke in the tests before.
+test("a gateway whose database disappears during a claim stops in time", async (t) => {
+  // This node's connections broke in the tests before.
   const { database, acquirer } = world.proxies;
   await node.untilReady();
   await setLatency(world.bank.url, 150);
@@ -77,7 +77,7 @@ test("a gateway told to stop when its database went away amid a take-over stops 
   assert.equal(code, 0, "it had to be killed, or ended badly");
 });
 
-test("a charge in doubt is reversed, never decided by time, however long the gateway was away", async (t) => {
+test("a charge in doubt is reversed after any outage of the gateway, and never decided by time", async (t) => {
   await node.untilReady();
   const known = (await readLedger(world.dataDir)).length;
   await setSwitches(world.bank.url, { lostAnswerShare: 1 });

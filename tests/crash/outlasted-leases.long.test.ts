@@ -1,6 +1,6 @@
 /**
- * The database is away for longer than a lease. When it is back, no node claims the orders of
- * another before that node has had the time to commit the answers that it knows.
+ * The database is down for longer than a lease. When it is back, no node claims the orders of
+ * another node before that one has had the time to commit the answers that it knows.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

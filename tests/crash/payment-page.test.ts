@@ -1,7 +1,7 @@
 /**
  * The gateway is killed at each point of a try on the payment page: before and after each commit,
- * and before and after the charge reaches the bank. The cardholder comes back to the page and pays:
- * one charge is in force at the end, and no try begins before the one in doubt is proved.
+ * and before and after the charge reaches the bank. The cardholder returns to the page and pays:
+ * one charge is in force at the end, and no try begins before the one in doubt is settled.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -22,7 +22,7 @@ const merchant = makeMerchant({
   makeClient: makePatientClient,
 });
 
-/** `tries`: how many the history has at the end. */
+/** `tries` is the number of tries in the history at the end. */
 type Point = readonly [
   when: string,
   place: "database" | "acquirer",
@@ -50,12 +50,12 @@ before(async () => {
   await untilFinal(world.databaseUrl);
 });
 
-// The short run has the moments in which a charge can be made twice or be lost. Before a step the
-// next node finds what it finds after the step before.
+// The short run tests the moments in which a charge could be made twice or be lost. Before a step
+// the next node finds the same as after the previous step.
 const isShort = ([when, , , left]: Point) => when.startsWith("when") && left === "authorizing";
 
 for (const [when, place, makeMoment, left, tries] of rowsOf(points, isShort)) {
-  test(`a node killed ${when} leaves one charge at most, and the page goes on`, async () => {
+  test(`a node killed ${when} leaves at most one charge, and the page continues`, async () => {
     const page = await openPage(merchant);
     let sprung = false;
     const spring = () => {
@@ -71,7 +71,7 @@ for (const [when, place, makeMoment, left, tries] of rowsOf(points, isShort)) {
     world.proxies[place].reset();
     node = await world.startNode(shortLease);
     await node.untilReady();
-    // The node listens elsewhere by now; the page's path is the same.
+    // The node has another port by now; the page's path is the same.
     const { pathname } = new URL(page["redirect-url"]);
     const again = { "redirect-url": new URL(pathname, node.url).href };
     const paid = await until("the order is paid", async () => {

@@ -1,7 +1,7 @@
 /**
- * A server with an archive of its write-ahead log is lost and restored to a point in time, by
- * PostgreSQL alone. The first node that starts on it puts the installation on hold: nothing is sent
- * before an operator has verified and released it, and no reference of a lost order comes again.
+ * A server that archives its write-ahead log is lost and restored to a point in time by PostgreSQL
+ * alone. The first node that starts on it puts the installation on hold: nothing is sent before an
+ * operator has verified and released it, and no reference of a lost order is used again.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -15,7 +15,7 @@ import { type GatewayProcess, startProcess } from "../support/gateway-process.ts
 import { makeMerchant } from "../support/merchant.ts";
 import { until } from "../support/until.ts";
 
-test("after a restored backup no order id and no acquirer reference comes again", async () => {
+test("after a restored backup no order id and no acquirer reference is used again", async () => {
   const known = await startProcess(endOfFile, { env: crashTimes });
   const { dataDir } = known;
   const [folder, backup] = [join(dataDir, "postgres"), join(dataDir, "backup")];
@@ -58,7 +58,9 @@ async function pay({ demo, baseUrl }: GatewayProcess) {
   return Promise.all(sales);
 }
 
-/** With owners and rights: the database server runs as another user for root. */
+/**
+ * Copies the folder with owners and rights, because root runs the database server as another user.
+ */
 async function copy(from: string, to: string): Promise<void> {
   await promisify(execFile)("cp", ["-a", from, to]);
 }

@@ -1,6 +1,6 @@
 /**
- * The database ends while orders wait for cardholders. What it holds of their cards is in no log:
- * a crash takes it away, and then nothing is sent. An operator's restart in order keeps it.
+ * The database ends while orders wait for cardholders. It keeps their card data without a log: a
+ * crash destroys it, and then nothing is sent. A regular restart keeps it.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -19,7 +19,7 @@ before(async () => {
   await node.untilReady();
 });
 
-test("orders that wait while the database restarts in order are paid", async () => {
+test("orders that wait during a regular restart of the database are paid", async () => {
   const goOn = await beginAll();
 
   await server.stopAndAwaitNext();
@@ -40,7 +40,7 @@ test("orders whose cards a crash of the database has lost end without a charge",
   for (const order of await goOn()) assert.deepEqual(await readEnd(world, node, order), lost);
 });
 
-/** One for each thing that a cardholder may have to do; answers how they go on. */
+/** Begins one order for each step of a cardholder. Returns how they continue. */
 async function beginAll() {
   const pay = payAt(world, node);
   const method = await pay.begin(cards.other);

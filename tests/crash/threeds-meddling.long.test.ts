@@ -1,7 +1,7 @@
 /**
- * Two nodes know of one order. One that slept too long with it, as a machine does that is moved,
- * must not undo what another has done since; and one that was only told of it must not take it
- * away from the node that runs it.
+ * Two nodes know an order. One that slept too long with it, like a machine that is moved, must not
+ * undo what another node has done since; and one that was only notified of it must not take it from
+ * the node that runs it.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -47,7 +47,7 @@ test("a node that slept while another asked for a challenge does not pay without
   assert.deepEqual({ status, verified }, { status: "approved", verified: "AUTHENTICATED" });
 });
 
-test("a node that was told of a payment in another's hands and is killed does not undo it", async (t) => {
+test("a killed node that was notified of another node's payment does not undo it", async (t) => {
   const world = await startSecureWorld(t);
   const names = ["left", "right"] as const;
   const left = await world.startNode({ GW_NODE_NAME: "left" });
@@ -71,7 +71,10 @@ test("a node that was told of a payment in another's hands and is killed does no
   assert.deepEqual({ status, charges }, { status: "approved", charges: 1 });
 });
 
-/** Whether a question has gone by since: it is longer than all else after the first greeting. */
+/**
+ * Returns whether a request has been sent since: it is longer than everything else after the
+ * handshake.
+ */
 function watchDirectory({ proxies }: SecureWorld): () => boolean {
   let isAsked = false;
   const isRequest = (piece: Buffer) => {

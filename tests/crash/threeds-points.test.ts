@@ -1,7 +1,7 @@
 /**
  * The gateway is killed at each point of a payment with 3-D Secure: before and after each commit,
  * before a directory server is asked, and before and after the charge reaches the bank. The next
- * one goes on from there, and charges once with the CVV, or not at all.
+ * gateway continues from there, and charges once with the CVV, or not at all.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -37,14 +37,14 @@ const verified = "AUTHENTICATED";
 // biome-ignore format: a table
 const ends = {
   paid:      { status: "approved", code: undefined, verified, charges: 1, cvv: "123" },
-  // Whether it had left cannot be known, so it was made sure that it does not count.
+  // It is unknown whether the charge was sent, so it was reversed.
   unsent:    { status: "error",    code: "5003",    verified, charges: 0, cvv: undefined },
   takenBack: { status: "error",    code: "5003",    verified, charges: 1, cvv: "123" },
 };
 
 /**
- * In which run it is, where the trap stands, what it waits for, how the crash must have left the
- * order, and its end.
+ * The run of the point, the proxy of the trap, what the trap waits for, the state in which the
+ * crash must have left the order, and its end.
  */
 type Point = readonly [
   run: "short" | "long",
@@ -85,7 +85,8 @@ let node: Node;
 before(async () => {
   // In the short run every payment has an order, whose end destroys its card data.
   if (!isLongRun) return;
-  // Looks for no work, so that it leaves the orders to those who are killed; it only tidies up.
+  // Settings of a node that claims no work, so that it leaves the orders to the killed nodes and
+  // only cleans up.
   const aside = { GW_DATABASE_URL: world.databaseUrl, GW_CLAIM_EVERY_S: "86400" };
   await world.startNode({ ...aside, GW_NODE_NAME: "aside" });
 });
@@ -131,7 +132,7 @@ test("an AReq that a killed node has sent is sent again under the same id", asyn
   await secureBank.waitForThreeDsMessage({ type: "AReq", transactionId });
   await node.kill();
   const found = await readStage(world, fields.client_orderid);
-  // The second one is not answered either, and its time is over soon.
+  // The second request is not answered either, and soon times out.
   await startNext({ GW_DIRECTORY_TIMEOUT_S: "2" });
   const order = await payToTheEnd(payAt(world, node), fields);
 
@@ -156,7 +157,7 @@ async function startNext(settings?: Readonly<Record<string, string>>): Promise<v
   await node.untilReady();
 }
 
-/** A piece that is longer than the end of an idle connection. */
+/** Matches a piece that is longer than the end of an idle connection. */
 function beforeAnything(): Moment {
   const isRequest = (piece: Buffer) => piece.length > 100;
   return { moment: "before", isRequest, isAnswer: () => false };

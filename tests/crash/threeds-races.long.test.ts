@@ -1,6 +1,6 @@
 /**
- * The two ends of a challenge come to two nodes: the directory server's result to one, the return
- * of the browser to the other, in either order and at the same moment; or the browser never comes.
+ * The result of a challenge and the return of the browser reach two different nodes, in either
+ * order or at the same time; or the browser never returns.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -43,7 +43,7 @@ test("a result that comes to one node while the other has just taken the return 
   assert.deepEqual(await readEnd(world, right, order), paid);
 });
 
-test("results and returns that meet at two nodes in one moment pay each order once", async () => {
+test("simultaneous results and returns at two nodes pay each order once", async () => {
   const [pay, other] = [payAt(world, left), payAt(world, right)];
   world.results.leadTo(left.resultsPort);
   const begun = Array.from({ length: 20 }, async () => {
@@ -71,7 +71,7 @@ test("results and returns that meet at two nodes in one moment pay each order on
   }
 });
 
-test("when the browser never returns, the other node goes on for one that was killed", async () => {
+test("if the browser never returns, the other node continues for a killed one", async () => {
   const doomed = await world.startNode({ GW_NODE_NAME: "doomed", GW_RESULT_GRACE_S: "2" });
   await doomed.untilReady();
   world.results.leadTo(doomed.resultsPort);

@@ -1,6 +1,6 @@
 /**
- * A node is killed while its orders wait for cardholders, one at each waiting stage: a result
- * that comes to another node, or to the next, finds the order and its card data with the CVV.
+ * A node is killed while its orders wait for cardholders, one at each waiting stage. A result that
+ * reaches another node, or the next one, finds the order and its card data with the CVV.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -19,7 +19,7 @@ import { cards } from "../support/threeds.ts";
 
 const world = await startSecureWorld({ after });
 
-/** Leads the order to its stage, and answers what is brought afterwards. */
+/** Brings the order to its stage, and returns what is posted afterwards. */
 type Reach = (pay: Pay, order: Acknowledged) => Promise<(pay: Pay) => Promise<unknown>>;
 type Row = readonly [stage: string, card: string, reach: Reach];
 
@@ -33,7 +33,7 @@ const rows: readonly Row[] = [
 ];
 
 const verified = "AUTHENTICATED";
-/** What the host says to a CVV; it must have got it for that. */
+/** The host's answer to a CVV, for which it must have received it. */
 // biome-ignore format: a table
 const ends = [
   { status: "approved", code: undefined, verified, charges: 1, cvv: "123" },

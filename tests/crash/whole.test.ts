@@ -1,6 +1,6 @@
 /**
- * Everything that `npm start` starts, killed under load and started again on the same folder, and
- * with several gateway processes that share the port for results of challenges.
+ * Everything that `npm start` starts is killed under load and started again on the same folder,
+ * also with several gateway processes that share the port for results of challenges.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ import { testInLongRun } from "../support/series.ts";
 import { cards } from "../support/threeds.ts";
 import { untilTrue } from "../support/until.ts";
 
-test("everything killed at once under load starts again and goes on, and stops without a trace", async (t) => {
+test("all processes killed at once under load start again, continue, and stop without a trace", async (t) => {
   let whole = await startProcess(endOfFile, { env: crashTimes });
   const { dataDir, demo } = whole;
   const set = { ...demo.merchant, ...demo };

@@ -1,10 +1,10 @@
 /**
- * The grammar of broken input: a good sample with a few changes, each of them at any place. Words
- * of the protocol and its delimiters are put in, parts are dropped, doubled, moved and repeated.
+ * The grammar of broken input: a good sample with a few changes at any position. Words of the
+ * protocol and its delimiters are inserted, and parts are dropped, doubled, moved and repeated.
  */
 import fc from "fast-check";
 
-/** Of every protocol: what readers stumble over. */
+/** Texts that may break readers of any protocol. */
 const anywhere = [
   ...["", " ", "\u0000", "\n", "\r\n", "\t", '"', "'", "\\", "%", "%00", "+", "&", "=", ";", ","],
   ...["0", "-1", "1e309", "NaN", "null", "true", "{}", "[]", "__proto__", "constructor"],
@@ -46,7 +46,7 @@ export function changed(
 
 export type Edit = readonly [at: number, length: number, text: string];
 
-/** Of a message that is known only when it comes. */
+/** Changes of a message that is known only when it arrives. */
 export function editsWith(placeMax: number, words: readonly string[] = []) {
   const text = fc.oneof(latin(12), fc.constantFrom(...anywhere, ...words));
   const length = fc.oneof(fc.nat(4), fc.nat(300));
@@ -59,14 +59,14 @@ export function applyEdit(bytes: Buffer, [at, length, text]: Edit): Buffer {
   return Buffer.concat([bytes.subarray(0, place), Buffer.from(text, "latin1"), rest]);
 }
 
-/** Any characters up to FF. */
+/** Text of any characters up to FF. */
 export function latin(maxLength: number): fc.Arbitrary<string> {
   return fc
     .uint8Array({ maxLength })
     .map((bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"));
 }
 
-/** JSON that stays JSON: one member anywhere has another value, or none. */
+/** JSON that stays JSON: one member anywhere has another value, or is missing. */
 export function changedMembers(samples: readonly string[]): fc.Arbitrary<string> {
   const value = fc.oneof(
     fc.constantFrom(...anywhere, undefined, null, true, 0, -1, 1.5, 1e21, [], [[]], {}, "Y", "05"),
@@ -78,7 +78,7 @@ export function changedMembers(samples: readonly string[]): fc.Arbitrary<string>
     sample: fc.constantFrom(...samples),
     at: fc.noBias(fc.nat(1_000_000)),
     value,
-    // A member that is given twice, of which readers take one or the other.
+    // A member that occurs twice, of which readers use one or the other.
     twice: fc.constantFrom("", "", "", "first", "last"),
   };
   return fc.record(shape).map(({ sample, at, value: given, twice }) => {
@@ -156,7 +156,7 @@ function copy([from, length, to]: readonly [number, number, number]): Change {
   };
 }
 
-/** For readers whose time grows faster than their input. */
+/** Repeats a part, for readers whose time grows faster than their input. */
 function repeat([at, length, times]: readonly [number, number, number]): Change {
   return (text) => {
     const start = at % (text.length + 1);

@@ -1,6 +1,7 @@
 /**
- * Forms, OAuth headers, ISO 8583 and EMV 3-D Secure messages. Besides not throwing, a reader that
- * accepts must have read what the sender wrote: another reader, or the codec's own writer, agrees.
+ * Readers of forms, OAuth headers, ISO 8583 and EMV 3-D Secure messages. They must not throw, and a
+ * reader that accepts must have read what the sender wrote: another reader, or the codec's own
+ * writer, agrees.
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
@@ -30,9 +31,9 @@ const form: Target = {
     if (read instanceof FormFault) return read.reason;
     const again = parseForm(Buffer.from(writeForm(read.pairs)));
     assert.deepEqual(again, read);
-    // A question mark at the start is no part of a query for that reader.
+    // That reader does not count a question mark at the start as a part of the query.
     if (!input.startsWith("?")) {
-      // It takes a text: a byte that is none stands there as a merchant would write it.
+      // That reader takes a text, so other bytes are escaped as a merchant would write them.
       const text = input.replace(/[\x80-\xff]/g, (byte) => escape(byte));
       assert.deepEqual(read.pairs, [...new URLSearchParams(text)]);
     }
@@ -64,7 +65,7 @@ const oauth: Target = {
     const base = oauth1.makeBaseString(request, read.parameters);
     if (base instanceof oauth1.OAuthFault) return base.reason;
     if (!oauth1.verify(base, read.signature, publicKey)) return "wrong signature";
-    // Parameters are sorted before they are signed, so that their order is no change.
+    // Parameters are sorted before they are signed, so their order is not a change.
     const sorted = { ...read, parameters: [...read.parameters].sort() };
     assert.ok(!(original instanceof oauth1.OAuthFault));
     assert.deepEqual(sorted, { ...original, parameters: [...original.parameters].sort() });
@@ -81,7 +82,7 @@ const iso: readonly Target[] = Object.entries(specifications).map(([spec, specif
       .flatMap((text) => [text, ...withEmptySecondBitmap(text)]),
     [
       ...["\u00ff\u00ff", "999", "0200", "FFFFFFFFFFFFFFFF", "\u0080\u0000"],
-      // Fields of length 0, and digits that are none.
+      // Fields of length 0, and digits that are not digits.
       ...["00", "000", "\u0000\u0000", "\u001f", "\u00fa", "\u000d"],
     ],
   ),
@@ -100,7 +101,10 @@ const iso: readonly Target[] = Object.entries(specifications).map(([spec, specif
   },
 }));
 
-/** Legal and useless. One of these is right for a layout: behind two or four bytes, text or not. */
+/**
+ * Adds a legal but useless empty bitmap. One of the results is right for a layout: after two or
+ * four bytes, as text or bytes.
+ */
 function withEmptySecondBitmap(text: string): readonly string[] {
   return [2, 4].flatMap((at) => {
     const [mti, first, bits] = [text.slice(0, at), text.charCodeAt(at), text.slice(at + 1)];
@@ -137,7 +141,7 @@ const mac: Target = {
 
 const framings = Object.keys(iso8583.framings) as readonly iso8583.Framing[];
 
-/** A stream is read alike in one piece and byte by byte. */
+/** A stream must be read alike in one piece and byte by byte. */
 const framing: Target = {
   name: "iso8583-framing",
   inputs: changed(
@@ -224,7 +228,7 @@ export const codecTargets: readonly Target[] = [
   ...[form, oauth, ...iso, mac, framing, keyBlock, emv],
 ];
 
-/** The writer refuses what it would never write by an assertion, and by nothing else. */
+/** The writer refuses what it would never write by an assertion, and by no other error. */
 function encodeOrRefuse<Written>(encode: () => Written): Written | undefined {
   try {
     return encode();

@@ -1,7 +1,7 @@
 /**
- * What directory servers and issuers say, over real sockets: ARes and PRes, VERes and CRRes of
+ * Answers of directory servers and issuers over real sockets: ARes and PRes, VERes and CRRes of
  * 1.0.2 with the HTTP around them, and the PARes that a browser posts. No answer authenticates an
- * order that it does not belong to, and no answer that is refused changes the card ranges.
+ * order to which it does not belong, and no refused answer changes the card ranges.
  */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -32,18 +32,18 @@ export async function makeDirectoryTargets(t: Test, world: World): Promise<reado
   ];
 }
 
-/** In samples: the id of the order before. The order's own is the samples' `transaction`. */
+/** The id of the previous order in samples. The order's own id is the samples' `transaction`. */
 const another = "0e1d2c3b-4a59-4687-8796-a5b4c3d2e1f0";
 const words = [
   ...[another, transaction, '"transStatus":"Y",', '"messageType":"Erro",', "\\u0059", "2.1.0"],
   ...["HTTP/1.1 200", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.0 ", "204 ", "302 ", "\ufeff"],
   ...["Transfer-Encoding: chunked\r\n", "Content-Length: 9\r\n", "0\r\n\r\n", "FFFFFFFF\r\n"],
 ];
-/** Framing and message are changed together: more changes would hardly leave an answer. */
+/** Framing and message are changed together, so more changes would hardly leave an answer. */
 const few = { changesMax: 2 };
 const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\n";
 
-/** All ways in which a body may be framed; ids are replaced by others of the same length. */
+/** Returns a body in all framings of HTTP. Ids are replaced by others of the same length. */
 function framed(body: string): readonly string[] {
   const { length } = Buffer.from(body);
   const [first, rest] = [body.slice(0, 40), body.slice(40)];
@@ -57,7 +57,7 @@ function framed(body: string): readonly string[] {
   ];
 }
 
-/** Members of any text are sent as UTF-8. */
+/** Changed members of any text, sent as UTF-8. */
 const membersOf = (samples: readonly string[]) =>
   changedMembers(samples).map((json) => `${head}\r\n${Buffer.from(json).toString("latin1")}`);
 
@@ -105,7 +105,7 @@ function makeAuthentications(world: World, directory: Directory): Target {
         if (value !== undefined) assert.deepEqual(proof, { eci: eci ?? proof?.eci, value });
       }
       if (verified === "NOT_AUTHENTICATED") assertSays(sent, id, "NR");
-      // Without an answer that counts, the endpoint's policy lets the payment go on.
+      // Without a valid answer, the endpoint's policy lets the payment continue.
       if (verified === "UNSUPPORTED") assert.equal(status.status, "approved");
       assert.match(`${step ?? ""} ${verified ?? ""}`, /CReqForm|AUTHENTICATED|UNSUPPORTED/);
       return step ?? verified ?? "";
@@ -113,7 +113,7 @@ function makeAuthentications(world: World, directory: Directory): Target {
   };
 }
 
-/** The ARes must name this order and one of the results; it is read where its framing is plain. */
+/** Asserts that the ARes names this order and one of the results, if its framing is plain. */
 function assertSays(sent: string, id: string, results: string): Readonly<Record<string, string>> {
   const said = bodyOf(sent);
   if (said === undefined) {
@@ -138,7 +138,7 @@ function bodyOf(sent: string): Record<string, string> | undefined {
 
 const { url: _, ...notEnrolled } = veRes;
 
-/** A VERes names no order; it only sends the browser to the issuer, whose answer counts. */
+/** A VERes names no order. It only sends the browser to the issuer, whose answer decides. */
 function makeEnrolments(world: World, directory: Directory): Target {
   const samples = [veRes, { ...notEnrolled, ch: { enrolled: "N" as const } }].map((each) =>
     threeds102.writeXml("VERes", each),
@@ -171,7 +171,7 @@ const range = {
   threeDSMethodURL: "https://acs.example/method",
 };
 const removed = { ...range, actionInd: "D", startRange: "5000000000000000" };
-/** So many that a thread of its own reads them. */
+/** These are so many ranges that a separate thread reads them. */
 const many = Array.from({ length: 400 }, (_, at) => {
   const prefix = String(620_000_000_000 + 2 * at);
   return { ...range, startRange: `${prefix}0000`, endRange: `${prefix}9999` };
@@ -207,7 +207,7 @@ const rangeInputs: fc.Arbitrary<string> = fc.oneof(
   changed(framed(crResText), [...words, ...xmlWords], few).map((answer) => `1 whole\n${answer}`),
 );
 
-/** The first step of a card under the bank's own list. */
+/** The first step of a card with the bank's own list. */
 const known = {
   "1": { card: cards.v1Authenticated, step: "PaReqForm" },
   "2": { card: cards.frictionless, step: "MethodUrlFrame" },
@@ -229,7 +229,7 @@ function makeRanges(world: World, directory: Directory): Target {
       directory.answer((asked) => {
         if (!asked.includes(protocol === "2" ? '"PReq"' : "<CRReq")) return undefined;
         const [, id = ""] = /"threeDSServerTransID":"([^"]+)"/.exec(asked) ?? [];
-        // The newest version is asked first.
+        // The newest version is requested first.
         const isNewer = asked.includes('"2.3.1"');
         const answer = isNewer ? `${head}\r\n${unsupported}` : lines.join("\n");
         return Buffer.from(answer.replaceAll(transaction, id), "latin1");
@@ -246,11 +246,11 @@ function makeRanges(world: World, directory: Directory): Target {
       assert.deepEqual(failed, [], "a list that was read could not be stored");
       if (failures > 0) return "refused";
       const { card, step } = known[protocol === "2" ? "2" : "1"];
-      // Under any ranges, an order waits for the browser or ends.
+      // With any ranges, an order waits for the browser or ends.
       const first = await payWith(card);
       assert.ok(first["tds-status"] !== undefined || first.status !== "processing");
       assert.equal((await refresh(protocol, "whole")).failures, 0, "a good list is refused");
-      // It is stored first, and in the node's memory soon after.
+      // The list is stored first, and soon afterwards in the node's memory.
       await until("the node has the good list", async () =>
         (await payWith(card))["tds-status"] === step ? true : undefined,
       );
@@ -263,7 +263,7 @@ function makeRanges(world: World, directory: Directory): Target {
   }
 }
 
-/** The lists of the world's directory server, as they are stored. */
+/** Reads the stored lists of the world's directory server. */
 function makeLists({ installation: { database } }: World) {
   const { query } = database;
   return { readRanges, refresh };
@@ -276,7 +276,10 @@ function makeLists({ installation: { database } }: World) {
     );
   }
 
-  /** As `gw directory refresh` does it, or as a day later: then the list has a serial number. */
+  /**
+   * Refreshes the list as `gw directory refresh` does, or as a day later, when the list has a
+   * serial number.
+   */
   async function refresh(protocol: string, how: string): Promise<List> {
     await query(
       `update card_range_lists set due_at = 'epoch', claim = null, failures = 0,
@@ -295,7 +298,7 @@ function makeLists({ installation: { database } }: World) {
   }
 }
 
-/** The issuer's answer, changed behind its packing, as the cardholder's browser posts it. */
+/** Fuzzes the issuer's answer, changed inside its packing, as the cardholder's browser posts it. */
 async function makePaRes(world: World): Promise<Target> {
   const roots = [await readFile(join(world.bank.tlsFolder, "pares-root.pem"), "utf8")];
   const read = (xml: string) => threeds102.verifyPaRes(xml, { roots, now: world.clock.now() });
@@ -342,5 +345,5 @@ async function makePaRes(world: World): Promise<Target> {
   }
 }
 
-/** Less than the cardholder has for a step. */
+/** This is less than the cardholder has for a step. */
 export const stepMs = 300_000;

@@ -1,4 +1,7 @@
-/** A few hundred inputs for each target from fixed seeds, and every input that was a finding. */
+/**
+ * Runs a few hundred inputs for each target from fixed seeds, and every input that was once a
+ * finding.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -22,7 +25,7 @@ for (const target of targets) {
       undefined,
     );
 
-    // Genuine ones are among the inputs: a target that refuses all of them tests nothing.
+    // Genuine inputs are among them, because a target that refuses all inputs tests nothing.
     assert.ok([...outcomes.keys()].some((outcome) => /accepted|read/.test(outcome)));
   });
 }
@@ -38,12 +41,12 @@ const planted: Target = {
   },
 };
 
-test("a reader that throws is found, with the shortest input that makes it throw", async () => {
+test("a reader that throws is found, with the shortest such input", async () => {
   const finding = await runBatch(planted, { seed: 1, runs: 2_000 }, new Map());
 
   assert.match(finding?.problem ?? "", /an escape was not expected/);
   assert.match(finding?.input ?? "", /%/);
-  // The sample and one word.
+  // The shortest input is the sample and one word.
   assert.ok((finding?.input.length ?? 99) <= "amount=10.15%FE%FF".length);
 });
 

@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz -- --minutes 30` fuzzes all targets by turns, from a new seed or from `--seed`;
- * `--target` takes one of them. A finding is printed with its seed and the shortest input, and
- * saved in `tests/fuzz/findings/`: moved to `tests/fuzz/cases/` it is a test. The exit status is
+ * `npm run fuzz -- --minutes 30` fuzzes all targets in turn, from a new seed or from `--seed`;
+ * `--target` chooses one of them. A finding is printed with its seed and the shortest input, and
+ * saved in `tests/fuzz/findings/`; moved to `tests/fuzz/cases/` it is a test. The exit status is
  * then 1. `tests/results/fuzz.json` has the figures.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ const end = {
     stopWorld = clean;
   },
 };
-// A run of low priority on a busy machine waits for its database.
+// A run of low priority on a busy machine may wait for its database.
 const settings = { GW_DATABASE_CONNECT_TIMEOUT_S: "60" };
 const world = await startWorld(end, settings);
 const all: readonly Target[] = [

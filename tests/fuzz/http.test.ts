@@ -1,4 +1,6 @@
-/** A few requests of each kind to a running gateway, from fixed seeds, and the saved findings. */
+/**
+ * Sends a few requests of each kind to a running gateway, from fixed seeds, and the saved findings.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfFile } from "../support/end-of-file.ts";
@@ -30,7 +32,7 @@ test("a line that the gateway logs as an error is a finding", async () => {
   await assert.rejects(checkInput(target, "sale\na=1"), /logged an error/);
 });
 
-test("the gateway still takes a sale and a visit after all of it", async () => {
+test("the gateway still accepts a sale and a visit afterwards", async () => {
   await world.settle();
   const before = chargesAt(world);
 

@@ -1,7 +1,7 @@
 /**
  * Requests to a running gateway in staging: merchants' forms, the portal and its cookies, posts of
- * the payment page, and bytes that are hardly HTTP. A reply 5xx is a finding, and so is a line that
- * the gateway logs as an error, or a request that passes for another merchant's or user's.
+ * the payment page, and bytes that are hardly HTTP. Findings are replies with 5xx, lines that the
+ * gateway logs as errors, and requests that pass for another merchant's or user's.
  */
 import assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -15,7 +15,7 @@ import type { World } from "../support/world.ts";
 import { changed, changedMembers } from "./changed.ts";
 import type { Target } from "./target.ts";
 
-/** Real time: much longer than the slowest request on a busy machine. */
+/** Real time, much longer than the slowest request on a busy machine. */
 const patienceMs = 60_000;
 
 export async function makeHttpTargets(world: World): Promise<readonly Target[]> {
@@ -42,7 +42,7 @@ const operations = [
   ...["sale/group", "sync/sale", "create-card-ref", "get-card-info", "make-rebill"],
 ];
 
-/** Changed after they were signed: only what is not signed may differ. */
+/** Forms that are changed after they were signed. Only what is not signed may differ. */
 function makeForms(world: World): Target {
   const endpoint = world.set.endpoints["plain"] ?? "";
   const sale = saleFields({ client_orderid: "fuzz-form" });
@@ -73,7 +73,7 @@ function makeForms(world: World): Target {
   };
 }
 
-/** The merchant's own strange values, signed as they are. */
+/** The merchant's own strange values, correctly signed. */
 function makeSignedForms(world: World): Target {
   const endpoint = world.set.endpoints["plain"] ?? "";
   const { client_orderid: _, ...fields } = saleFields();
@@ -112,7 +112,8 @@ async function makePortal(world: World): Promise<Target> {
   const login = await addUser(world, { login: "fuzz-operator", role: "admin" });
   const browser = openBrowser(world.gateway);
   assert.equal(await browser.signIn(login), "in");
-  // A sign-in takes a hash, and a sign-out needs the next one.
+  // These routes are left out: a sign-in computes a hash, and a sign-out makes the next one
+  // necessary.
   const names = examples.routes.map(([name]) => name).filter((name) => !name.includes("/sign-"));
   const inputs = names.map((name) =>
     changedMembers([JSON.stringify(examples.inputOf(name, values))]).map(
@@ -125,7 +126,7 @@ async function makePortal(world: World): Promise<Target> {
     async check(input) {
       const [name = "", json] = input.split("\n");
       const given = Object.entries(Object(JSON.parse(json || "{}"))).map(([field, value]) => {
-        // An address has texts only.
+        // An address contains texts only.
         const isInAddress = name.startsWith("GET") || name.includes(`:${field}`);
         return [field, isInAddress && Object(value) === value ? JSON.stringify(value) : value];
       });
@@ -136,7 +137,7 @@ async function makePortal(world: World): Promise<Target> {
   };
 }
 
-/** A session is known by its whole token. */
+/** A session is recognised by its whole token only. */
 async function makeCookies(world: World): Promise<Target> {
   const login = await addUser(world, { login: "fuzz-cookie", role: "admin" });
   const browser = openBrowser(world.gateway);
@@ -159,7 +160,7 @@ async function makeCookies(world: World): Promise<Target> {
   };
 }
 
-/** Posts of the payment page; a page that is paid or closed gives way to a new one. */
+/** Posts of the payment page. A new page replaces one that is paid or closed. */
 function makePages(world: World): Target {
   let link = "";
   return {
@@ -212,7 +213,7 @@ function makeRaw({ gateway }: World): Target {
   };
 }
 
-/** Ends its side after the request: what is incomplete then is refused at once. */
+/** Sends the request and ends its side, so that an incomplete request is refused at once. */
 function speak(port: number, request: Buffer): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";

@@ -1,6 +1,6 @@
 /**
- * What a stranger could forge: signed PARes messages and the payment tokens of both wallets. A
- * changed one may be accepted only if it says what the genuine one says.
+ * Messages that an attacker could forge: signed PARes messages and the payment tokens of both
+ * wallets. A changed one may be accepted only if it means the same as the genuine one.
  */
 import assert from "node:assert/strict";
 import * as threeds102 from "@tollgate/protocols/threeds102";
@@ -80,7 +80,7 @@ const tokenA: Target = {
   check: checkA,
 };
 
-/** The signature's own bytes are changed, so that the change is behind base64 and JSON. */
+/** The signature's own bytes are changed, inside base64 and JSON. */
 const signatureA: Target = {
   name: "walleta-cms",
   inputs: changed(
@@ -138,7 +138,7 @@ const payloadTexts = [
   walletb.writePayload(samplesB.networkToken),
 ];
 
-/** What a merchant has decrypted comes without a signature: it is only read. */
+/** Payment data that a merchant has decrypted has no signature, so it is only read. */
 const payloads: Target = {
   name: "wallet-payloads",
   inputs: fc.oneof(

@@ -1,7 +1,7 @@
 /**
- * What is fuzzed, and one batch of it. An input is a text, so that a finding is saved as it is; for
- * targets that read bytes each character is one byte. `check` answers what became of the input. Any
- * error that it throws is a finding.
+ * A target of the fuzzer, and one batch of it. An input is a text, so that a finding is saved
+ * unchanged; for targets that read bytes each character is one byte. `check` returns the result of
+ * the input. Any error that it throws is a finding.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export type Target = {
 export type Finding = {
   readonly target: string;
   readonly seed: number;
-  /** The shortest that was found. */
+  /** The shortest input that was found. */
   readonly input: string;
   readonly problem: string;
 };
@@ -26,14 +26,16 @@ export type Finding = {
 type Batch = {
   readonly seed: number;
   readonly runs: number;
-  /** Hears of every input before it is checked. */
+  /** Called with every input before it is checked. */
   readonly watch?: (checked: Omit<Finding, "problem">) => void;
 };
 
-/** One input may take a second of this thread's processor time, however busy the machine is. */
+/**
+ * The limit of one input in processor time of this thread, so that a busy machine does not matter.
+ */
 const hangMs = 1_000;
 
-/** The same seed repeats the batch exactly. */
+/** Runs a batch. The same seed repeats it exactly. */
 export async function runBatch(
   target: Target,
   { seed, runs, watch }: Batch,
@@ -52,11 +54,11 @@ export async function runBatch(
   return { target: target.name, seed, input: counterexample[0], problem: describe(errorInstance) };
 }
 
-/** Also for one saved input. */
+/** Checks one input. */
 export async function checkInput(target: Target, input: string, limitMs = hangMs): Promise<string> {
   const first = await measure(target, input);
   if (first.tookMs <= limitMs) return first.outcome;
-  // Once may be the compiler or the garbage of earlier inputs.
+  // A single excess may come from the compiler or from garbage of earlier inputs.
   const { outcome, tookMs } = await measure(target, input);
   if (tookMs > limitMs) throw new Error(`took ${Math.round(tookMs)} ms of processor time`);
   return outcome;
@@ -78,7 +80,7 @@ export async function checkCases(targets: readonly Target[]): Promise<void> {
   }
 }
 
-/** A batch is synchronous for most targets: signals and timers have their turn between two. */
+/** Lets signals and timers run, because a batch is synchronous for most targets. */
 export const betweenBatches = () => pause(0);
 
 function describe(error: unknown): string {

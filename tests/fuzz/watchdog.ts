@@ -1,6 +1,6 @@
 /**
- * Watches the thread that fuzzes from another one: a reader that never ends could not be reported
- * by its own thread. It saves the input as a finding, and ends the process with status 1.
+ * Watches the fuzzing thread from another thread, because a thread cannot report its own endless
+ * reader. It saves the input as a finding, and ends the process with status 1.
  */
 import { once } from "node:events";
 import { mkdirSync, writeFileSync, writeSync } from "node:fs";
@@ -8,18 +8,21 @@ import { Session } from "node:inspector";
 import { join } from "node:path";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
-/** What is being checked now. */
+/** The input that is being checked. */
 export type Checked = { readonly target: string; readonly seed: number; readonly input: string };
 type Watched = Checked & {
-  /** Of the watched thread, when the check began. */
+  /** The processor time of the watched thread when the check began. */
   readonly cpuMs: number;
 };
 type Options = {
-  /** Where findings are saved. */
+  /** The folder for findings. */
   readonly folder: string;
-  /** Processor time of the watched thread alone, so that a busy machine is no finding. */
+  /**
+   * The limit in processor time of the watched thread only, so that a busy machine is not a
+   * finding.
+   */
   readonly cpuMsMax?: number;
-  /** For an answer that never comes. */
+  /** The limit in real time for an answer that never comes. */
   readonly waitMsMax?: number;
 };
 type Look = readonly [usage: NodeJS.CpuUsage, stack: string];
@@ -27,22 +30,25 @@ type Look = readonly [usage: NodeJS.CpuUsage, stack: string];
 const lookEveryMs = 100;
 /** A thread that cannot be interrupted, for example in a native parser, is killed. */
 const exitWithinMs = 5_000;
-/** Evaluated inside what the watched thread is doing, so that the stack shows where it is. */
+/** Evaluated in the watched thread, so that the stack shows its position. */
 const lookInside = "[process.threadCpuUsage(), new Error().stack]";
 
-/** Resolves when it watches: a thread does not start while the one that made it is busy. */
+/**
+ * Starts the watchdog. Resolves when it watches, because a thread does not start while its creator
+ * is busy.
+ */
 export async function startWatchdog(options: Options) {
   const thread = new Worker(new URL(import.meta.url), { workerData: options });
   await once(thread, "message");
   thread.unref();
   return {
-    /** Until the next one, or until `rest`. */
+    /** Watches this check until the next one, or until `rest`. */
     watch: (checked: Checked) => thread.postMessage({ ...checked, cpuMs: cpuMsNow() }),
     rest: () => thread.postMessage(undefined),
   };
 }
 
-/** Of the calling thread. */
+/** Returns the processor time of the calling thread. */
 export function cpuMsNow(): number {
   return toMs(process.threadCpuUsage());
 }

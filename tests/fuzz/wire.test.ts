@@ -1,4 +1,6 @@
-/** A few answers of other systems, and OAuth headers, from fixed seeds; and the saved findings. */
+/**
+ * Sends a few answers of other systems and OAuth headers, from fixed seeds, and the saved findings.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfFile } from "../support/end-of-file.ts";

@@ -1,7 +1,7 @@
 /**
- * What other systems answer to the gateway, over real sockets: the acquirer's host, receivers of
- * callbacks and directory servers with their results; and OAuth headers of merchants. A world of
- * its own, because a host that lies makes the books differ.
+ * Answers of other systems to the gateway over real sockets: the acquirer's host, receivers of
+ * callbacks and directory servers with their results; and OAuth headers of merchants. They have a
+ * world of their own, because a lying host makes the books differ.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -33,8 +33,8 @@ export async function makeWireTargets(
     ...(await makeDirectoryTargets(t, world)),
     makeResults(world),
   ];
-  // Made last, because its signatures name the gateway's port, which a restart changes; run first,
-  // because the others move the clock beyond their timestamps.
+  // OAuth is made last, because its signatures name the gateway's port, which a restart changes,
+  // and runs first, because the others move the clock beyond its timestamps.
   const oauth = await makeOAuth(world);
   let seen = 0;
   return [oauth, ...targets].map((target) => ({
@@ -50,7 +50,9 @@ export async function makeWireTargets(
   }));
 }
 
-/** What a host says can be such that an operator must be told of it. */
+/**
+ * Whether the line is explained by an answer of the host of which the operator must be informed.
+ */
 function isExplained(line: string): boolean {
   const events =
     /"event":"(order\.(reversal_refused|repeat_refused|doubt_alarm)|acquirer\.late_approval_unknown)"/;
@@ -63,7 +65,7 @@ async function makeHostAnswers(t: Test, world: World): Promise<Target> {
   await world.changeGate("sandbox", { port: host.port });
   return {
     name: "host-answer",
-    // Of the bank's genuine answer to a charge.
+    // Changes of the bank's genuine answer to a charge.
     inputs: editsWith(300).map((each) => JSON.stringify(each)),
     async check(input) {
       const given: readonly Edit[] = JSON.parse(input);
@@ -86,7 +88,8 @@ async function makeHostAnswers(t: Test, world: World): Promise<Target> {
         0n,
       );
       assert.notEqual(status, "processing", "no answer ends the order");
-      // The bank has booked it: a sale that is not approved was declined by the answer or reversed.
+      // The bank has booked the charge, and a sale that is not approved was declined by the answer
+      // or reversed.
       if (status === "approved") assert.ok(taken > 0n, "approved, and the bank has no charge");
       if (status === "error") assert.equal(taken, 0n, "in error, and the charge stands");
       return status;
@@ -94,7 +97,7 @@ async function makeHostAnswers(t: Test, world: World): Promise<Target> {
   };
 }
 
-/** A receiver that speaks for itself: only an answer 2xx is a delivery. */
+/** A receiver with answers of its own. Only an answer with 2xx is a delivery. */
 async function makeReceiverAnswers(t: Test, world: World): Promise<Target> {
   let answer = Buffer.alloc(0);
   const server = createServer((socket) => {
@@ -123,7 +126,7 @@ async function makeReceiverAnswers(t: Test, world: World): Promise<Target> {
         "select ended from callbacks where order_id = $1",
         [sale["gw-order-id"]],
       );
-      // Later tries of others have a plain answer.
+      // Later attempts for other orders get a plain answer.
       answer = Buffer.from(samples[0] ?? "");
       if (told?.ended === "delivered")
         assert.match(input, /^\s*HTTP\/1\.\d 2\d\d|\nHTTP\/1\.\d 2\d\d/);
@@ -134,7 +137,7 @@ async function makeReceiverAnswers(t: Test, world: World): Promise<Target> {
 
 const ids = ["threeDSServerTransID", "acsTransID", "dsTransID"] as const;
 
-/** Results of a challenge as a directory server posts them, which its certificate lets in. */
+/** Results of a challenge as a directory server posts them, with its certificate. */
 function makeResults(world: World): Target {
   let waiting: Awaited<ReturnType<typeof beginChallenge>> | undefined;
   let deadlineMs = 0;
@@ -154,7 +157,7 @@ function makeResults(world: World): Target {
     name: "directory-result",
     inputs: fc.oneof(changedMembers([text]), changed([text], ["transStatus", "@acsTransID"])),
     async check(input) {
-      // Other targets let time pass.
+      // Other targets move the clock.
       if (waiting === undefined || deadlineMs < world.clock.now()) {
         waiting = await beginChallenge(world);
         deadlineMs = world.clock.now() + stepMs;
@@ -172,7 +175,7 @@ function makeResults(world: World): Target {
 
 const noncesMax = 30;
 
-/** What is accepted says what one of the genuine headers says. */
+/** An accepted header must mean the same as one of the genuine headers. */
 async function makeOAuth(world: World): Promise<Target> {
   const pair = makeKeyPair();
   await giveKey(world, "demo", pair);
@@ -198,7 +201,7 @@ async function makeOAuth(world: World): Promise<Target> {
   };
 }
 
-/** The order of parameters means nothing. */
+/** Returns the meaning of a header, in which the order of parameters does not matter. */
 function meaningOf(header: string): string {
   const read = oauth1.parseOAuthHeader(header);
   if (read instanceof oauth1.OAuthFault) return read.reason;

@@ -1,6 +1,6 @@
 /**
- * Many orders whose receivers are good, slow, failing and hanging, all mixed: every good one is
- * told at once, and callbacks that wait for the others take no memory.
+ * Many orders with a mix of good, slow, failing and hanging receivers: every good one gets its
+ * callback at once, and waiting callbacks need no memory.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -25,17 +25,20 @@ const orders = series(4_000, 40_000);
 const waves = 10;
 const clients = 32;
 const slowMs = 1_000;
-/** A good one that waits for others waits for a hanging try or for the slow ones before it. */
+/** The limit covers a hanging attempt or slow ones before a good receiver's callback. */
 const toldWithinMs = 2_000;
-/** On a busy machine, in comparison with how long the sales take that are asked for meanwhile. */
+/** The limit on a busy machine, in durations of simultaneous sales. */
 const toldWithinSales = 4;
 const mebibyte = 1024 * 1024;
-/** Of the last waves over those in the middle: what the first ones need is code and pools. */
+/**
+ * The growth from the middle waves to the last ones; the first waves need memory for code and
+ * pools.
+ */
 const growthMaxMiB = { heapUsed: 4, external: 4, rss: 12 };
-/** A hanging try is over soon, so that a wave or two later as much ends as begins. */
+/** A hanging attempt ends soon, so that after a wave or two as many end as begin. */
 const settings = { ...inspected, GW_CALLBACK_TIMEOUT_S: "2" };
 
-test("good receivers are told at once, however bad the others are", async (t) => {
+test("good receivers get callbacks at once beside any number of bad ones", async (t) => {
   const world = await startCrashWorld(t, { settings });
   const node = await world.startNode();
   await node.untilReady();
@@ -90,7 +93,7 @@ test("good receivers are told at once, however bad the others are", async (t) =>
   assert.ok(hanging.heard.length >= 64);
 });
 
-/** From each final status to the answer of the receiver, the shortest first. */
+/** Returns the times from each final status to the receiver's answer, the shortest first. */
 async function readTimes(databaseUrl: string, url: string): Promise<readonly number[]> {
   const rows = await readRows<{ took_ms: number }>(
     databaseUrl,
@@ -106,8 +109,8 @@ function median(sorted: readonly number[]): number | undefined {
 }
 
 /**
- * What a program of ours holds when all that can be collected has been: asked through the debugger,
- * which can have the garbage collected first. The program is started with `inspected`.
+ * Returns the memory that a program holds after a complete garbage collection, measured through the
+ * debugger. The program is started with `inspected`.
  */
 async function openInspector(t: Test, program: Program): Promise<() => Promise<Memory>> {
   const url = await until(
@@ -120,7 +123,8 @@ async function openInspector(t: Test, program: Program): Promise<() => Promise<M
   let asked = 0;
 
   return async () => {
-    // Twice: what the first time has finalised is free after the second.
+    // The collection runs twice, because objects that the first one finalises are free after the
+    // second.
     await ask("HeapProfiler.collectGarbage");
     await ask("HeapProfiler.collectGarbage");
     const expression = "process.memoryUsage()";

@@ -1,6 +1,7 @@
 /**
- * A directory server with 250,000 card ranges: the gateway loads them while sales go on. All parts
- * are processes of their own, and the gateway's own metrics tell how long its event loop was held.
+ * A directory server with 250,000 card ranges: the gateway loads them while sales continue. All
+ * parts are separate processes, and the gateway's own metrics show how long its event loop was
+ * blocked.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,12 +15,14 @@ import { runGw } from "../support/programs.ts";
 const manyRanges = 250_000;
 /** The metric counts the interval of its own timer, too. */
 const timerMs = 10;
-/** On a quiet machine. On a busy one each process waits for its turn, also without ranges. */
+/**
+ * The limit on a quiet machine. On a busy one each process waits for its turn, even without ranges.
+ */
 const delayMsMax = 20;
 const roundsMax = 3;
 const quietSeconds = 3;
 
-test("250,000 card ranges are loaded while sales go on, and hold no sale up", async (t) => {
+test("250,000 card ranges are loaded during sales without delaying them", async (t) => {
   const whole = await startProcess(endOfFile);
   const { dataDir, demo, baseUrl } = whole;
   const place = { installation: { databaseUrl: findServerOf(dataDir) ?? "" }, dataDir };
@@ -27,7 +30,7 @@ test("250,000 card ranges are loaded while sales go on, and hold no sale up", as
   const paying = startLoad(t, { set, url: () => baseUrl, clients: 2 });
   const rounds: Round[] = [];
 
-  // One that the machine disturbs proves nothing: the best round counts.
+  // A round that the machine disturbs proves nothing, so the best round counts.
   for (let round = 1; round <= roundsMax && !rounds.some(isSmooth); round += 1) {
     const ranges = manyRanges + round;
     const before = await watch(baseUrl, (_, seconds) => seconds >= quietSeconds);
@@ -60,12 +63,12 @@ function isSmooth({ before, during, after, sales }: Round): boolean {
   return sales > 0 && during.delayMs <= Math.max(delayMsMax, 3 * usualMs);
 }
 
-/** Until the condition holds: how many ranges there are then, and the longest delay. */
+/** Waits for the condition. Returns the number of ranges and the longest delay. */
 async function watch(
   baseUrl: string,
   isEnough: (ranges: number, seconds: number) => boolean,
 ): Promise<Watched> {
-  // Each scrape begins the measurement anew.
+  // Each scrape restarts the measurement.
   await scrape(baseUrl);
   for (let [seconds, delayMs] = [1, 0]; ; seconds += 1) {
     await pause(1_000);

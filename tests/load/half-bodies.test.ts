@@ -1,4 +1,4 @@
-/** Clients that send half of a body and wait: they cost bounded memory, and payments go on. */
+/** Clients that send half of a body and wait need limited memory, and payments continue. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -10,7 +10,7 @@ const mebibyte = 1_048_576;
 const bound = 8 * mebibyte;
 const half = Buffer.alloc(mebibyte / 8, "x");
 
-test("2,000 connections with half a body cost bounded memory, and payments go on", async (t) => {
+test("2,000 connections with half a body need limited memory, and payments continue", async (t) => {
   const world = await startWorld(t, { GW_UNFINISHED_BODY_BYTES_MAX: String(bound) });
   const { port } = world.gateway;
   const merchant = world.merchant();
@@ -30,12 +30,13 @@ test("2,000 connections with half a body cost bounded memory, and payments go on
   const sales = await Promise.all(Array.from({ length: 20 }, () => merchant.sale()));
   await world.settle();
   const grown = process.memoryUsage().arrayBuffers - before;
-  // Before the gateway stops: it would wait for the rest of their bodies.
+  // They end before the gateway stops, which would wait for the rest of their bodies.
   for (const client of clients) client.destroy();
 
   for (const sale of sales) assert.equal((await merchant.status(sale)).status, "approved");
   assert.ok(world.logged.some((line) => line.includes("too many bytes in unfinished bodies")));
-  // With what is not collected yet, and the clients' own buffers. Unbounded, it would be all.
+  // The limit includes uncollected garbage and the clients' own buffers. Without a bound, all that
+  // was sent would be in memory.
   const sent = connections * half.length;
   assert.ok(grown < sent / 2, `${Math.round(grown / mebibyte)} MiB more are held`);
 });

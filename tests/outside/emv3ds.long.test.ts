@@ -1,7 +1,7 @@
 /**
- * Recorded EMV 3DS answers of three networks, given by a directory server of the test's own to real
- * authentication requests: only the transaction id becomes that of the request. The order goes on
- * to the host, waits for its challenge or ends, and carries no proof that was not in the answer.
+ * Recorded EMV 3DS answers of three networks, sent by a directory server of the test to real
+ * authentication requests with only the transaction id replaced. The order goes to the host, waits
+ * for its challenge or ends, and carries only proof from the answer.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -38,20 +38,20 @@ const read = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8
 const { messages }: { readonly messages: readonly Listed[] } = read("index.json");
 const answers = messages.filter(({ messageType }) => messageType === "ARes");
 
-/** A range of each version; the later one has no method step. */
+/** Cards in a range of each version. The later one has no method step. */
 const cards: Readonly<Record<string, string>> = {
   "2.1.0": "4000002200000014",
   "2.2.0": "4000002100000015",
 };
 
-/** Of an endpoint that authenticates when it can; I answers another question. */
+/** Results at an endpoint that authenticates if possible; I answers another kind of request. */
 // biome-ignore format: a table
 const stages: Readonly<Record<string, string>> = {
   Y: "sale_approved", A: "sale_approved", U: "sale_approved", I: "sale_approved",
   N: "sale_declined", R: "sale_declined", C: "sale_3d_validating",
 };
 
-test("recorded answers decide about real authentications", async (t) => {
+test("recorded answers decide real authentications", async (t) => {
   const world = await startPatientWorld(t);
   const directory = await startDirectory(t, world);
   assert.ok(answers.length > 30);
@@ -89,29 +89,28 @@ test("recorded answers decide about real authentications", async (t) => {
     .map(({ file }): Recorded => read(file))
     .filter(({ transStatus, messageVersion }) => transStatus === "Y" && messageVersion === "2.2.0");
   for (const eci of ["0\u0000", "\u0000\u0000", "0\n", "\u001b[", "\u00e95", "\ud83d\ude00"]) {
-    await t.test(
-      `an ECI of ${JSON.stringify(eci)} proves nothing, and costs no order`,
-      async () => {
-        directory.answer({ ...genuine, eci });
+    await t.test(`an ECI of ${JSON.stringify(eci)} proves nothing, and ends no order`, async () => {
+      directory.answer({ ...genuine, eci });
 
-        const status = await statusOf(await beginWith(world, cards["2.2.0"] ?? ""));
+      const status = await statusOf(await beginWith(world, cards["2.2.0"] ?? ""));
 
-        assert.equal(status["order-stage"], "sale_approved");
-        assert.notEqual(status["verified-3d-status"], "AUTHENTICATED");
-        // 07: the cardholder was not authenticated.
-        assert.deepEqual(await proofAtHost(world, status), { eci: "07", value: undefined });
-        assert.ok(!JSON.stringify(status).includes(JSON.stringify(eci).slice(1, -1)));
-      },
-    );
+      assert.equal(status["order-stage"], "sale_approved");
+      assert.notEqual(status["verified-3d-status"], "AUTHENTICATED");
+      // The ECI 07 means that the cardholder was not authenticated.
+      assert.deepEqual(await proofAtHost(world, status), { eci: "07", value: undefined });
+      assert.ok(!JSON.stringify(status).includes(JSON.stringify(eci).slice(1, -1)));
+    });
   }
 });
 
-/** A challenge without an address is for an app: a browser cannot take it. */
+/**
+ * Returns the stage. A challenge without an address is for an app, and a browser cannot take it.
+ */
 function stageOf({ transStatus, acsURL }: Recorded): string | undefined {
   return transStatus === "C" && acsURL === undefined ? "sale_approved" : stages[transStatus];
 }
 
-/** In the place of the bank's, with its certificate. */
+/** Starts a directory server that replaces the bank's, with its certificate. */
 async function startDirectory(t: Test, world: World) {
   const tls = join(world.dataDir, "bank", "tls");
   const readPem = (name: string) => readFileSync(join(tls, name), "utf8");

@@ -1,7 +1,7 @@
 /**
- * Published ISO 8583 messages as a host's answers to real sales. An independent codec has written
- * them; here they get the trace number, reference, amount and currency of the sale, raw elements
- * that the gateway has no use for, and damage. An approval is never lost, and never made up.
+ * Published ISO 8583 messages as a host's answers to real sales. An independent codec wrote them.
+ * The test adds the trace number, reference, amount and currency of the sale, raw elements that the
+ * gateway does not use, and damage. An approval is never lost, and never invented.
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
@@ -16,11 +16,14 @@ import { startWorld, type World } from "../support/world.ts";
 
 const answerTimeoutMs = 30_000;
 
-/** Elements as they stand on the wire, with their lengths. */
+/** Elements as they are on the wire, with their lengths. */
 type Elements = Map<number, Buffer>;
 type Change = (elements: Elements) => void;
 type Damage = (payload: Buffer) => Buffer;
-/** Read at once; unreadable, then asked for by an inquiry; not to be believed, so reversed. */
+/**
+ * "approved" was read at once, "inquired" was unreadable and found by an inquiry, and "reversed"
+ * must not be trusted.
+ */
 type Outcome = "approved" | "inquired" | "reversed";
 type Host = "ascii" | "binary";
 type Case = readonly [what: string, Host, sample: string, Change, Damage, Outcome];
@@ -47,7 +50,7 @@ const lowerBitmap: Damage = (payload) =>
     text(payload.subarray(4, 36).toString("latin1").toLowerCase()),
     payload.subarray(36),
   ]);
-/** The sample of a reversal says 68 and has no approval code. */
+/** The sample of a reversal has 68 and no approval code. */
 const approved: Change = put([38, text("A1B2C3")], [39, text("00")]);
 const approvedWith =
   (...elements: readonly (readonly [number, Buffer])[]): Change =>
@@ -79,13 +82,13 @@ const cases: readonly Case[] = [
   ["as published, with its elements",     "binary", "b03-0420", approved,                                                    asIs, "approved"],
   ["with a network id (24), odd digits",  "binary", "b03-0420", approvedWith([24, hex("0333")], [102, hex("0341424D")]),     asIs, "approved"],
   ["with fees and private bytes",         "binary", "b03-0420", approvedWith([28, hex("4300000010")], [63, hex("0002ff00")]), asIs, "approved"],
-  // What cannot be read is asked for again, by an inquiry: the bank knows of the sale.
+  // An unreadable answer leads to an inquiry, and the bank knows the sale.
   ["without its last byte",               "binary", "b03-0420", approved,                                                    cut(1), "inquired"],
   ["with a letter in its amount",         "binary", "b03-0420", approvedWith([4, hex("00000000101f")]),                      asIs, "inquired"],
   ["with an id (24) padded on the right", "binary", "b03-0420", approvedWith([24, hex("333f")]),                             asIs, "inquired"],
 ];
 
-test("published ISO 8583 messages as answers to real sales", async (t) => {
+test("published ISO 8583 messages answer real sales", async (t) => {
   const world = await startWorld(t);
   const hosts: Readonly<Record<Host, AnsweringHost>> = {
     ascii: await startAnsweringHost(world.bank.hostPort),
@@ -120,7 +123,7 @@ test("published ISO 8583 messages as answers to real sales", async (t) => {
   }
 });
 
-/** The messages that follow such an approval can be written. */
+/** Asserts that the messages after this approval can be written. */
 async function expectReturned(world: World, merchant: Merchant, sale: Acknowledged) {
   await merchant.return(sale, { amount: "4.00" });
   await world.settle();
@@ -134,7 +137,7 @@ function countUnreadable({ logged }: World): number {
 type Merchant = ReturnType<World["merchant"]>;
 type Replacement = { readonly sample: string; readonly change: Change; readonly damage: Damage };
 
-/** The bank's approval of a sale becomes the published message; all else goes as it is. */
+/** Replaces the bank's approval of a sale by the published message. All else passes unchanged. */
 function replaceApproval(kind: Host, answer: Buffer, { sample, change, damage }: Replacement) {
   const isText = kind === "ascii";
   const said = decode(isText ? iso87Ascii : iso87Bitmapped, answer);
@@ -150,7 +153,7 @@ function replaceApproval(kind: Host, answer: Buffer, { sample, change, damage }:
   return damage(compose(isText, said.mti, elements));
 }
 
-/** The sample cut into its elements by the layout that stands beside it. */
+/** Reads the sample's elements by the layout in the file beside it. */
 function readElements(id: string): Elements {
   const sample = samples.good.find((each) => each.id === id);
   assert.ok(sample !== undefined);

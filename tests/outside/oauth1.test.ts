@@ -1,6 +1,6 @@
 /**
- * A request that other programs signed, sent to the v4 route that it was signed for: accepted once,
- * paid, and refused when changed, sent elsewhere, signed by another key, again or too late.
+ * A request that other programs signed, sent to its v4 route: accepted once and paid, and refused
+ * if it is changed, sent to another address, signed by another key, repeated or late.
  */
 import assert from "node:assert/strict";
 import { createPublicKey } from "node:crypto";
@@ -29,7 +29,7 @@ const vector: {
 
 const tooLateMs = 3_600_000;
 
-test("a request that others signed is accepted once, and no variant of it", async (t) => {
+test("a request that another program signed is accepted once, and no variant of it", async (t) => {
   const world = await startWorld(t, { GW_BASE_URL: "https://gateway.example" });
   await addEndpoints(world);
   const publicKey = createPublicKey(vector.publicKeyPem);
@@ -56,7 +56,7 @@ test("a request that others signed is accepted once, and no variant of it", asyn
   assert.deepEqual([order?.stage, others.length], ["approved", 0]);
 });
 
-/** The merchant and the endpoints that the requests name. */
+/** Adds the merchant and the endpoints that the requests name. */
 async function addEndpoints(world: World): Promise<void> {
   const { set } = await world.stranger(vector.consumerKey);
   const { database } = world.installation;

@@ -1,7 +1,7 @@
 /**
  * PARes messages that another program signed, uploaded to real payments that wait for one. Each
- * names a purchase, so the waiting order is given its identifiers; roots are the published ones. A
- * genuine answer decides, any other ends the payment, and none serves another order.
+ * names a purchase, so the waiting order gets its identifiers; the roots are the published ones. A
+ * genuine answer decides, any other ends the payment, and none is valid for another order.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -42,14 +42,14 @@ type Purchase = {
   readonly fields: Readonly<Record<string, string>>;
 };
 
-/** By the currency of the purchase. */
+/** Orders by the currency of the purchase. */
 // biome-ignore format: a table
 const purchases: Readonly<Record<string, Purchase>> = {
   "978": { through: "eur", card: "4000003000000014", fields: { amount: "10.42", currency: "EUR" } },
   "392": { through: "jpy", card: "4000003000000022", fields: { amount: "1500", currency: "JPY" } },
 };
 
-test("published PARes messages decide about payments that wait for one", async (t) => {
+test("published PARes messages decide payments that wait for one", async (t) => {
   const world = await startPatientWorld(t);
   await world.installation.database.query(
     "update directory_servers set settings = (settings::jsonb || $1::jsonb)::json",
@@ -85,7 +85,7 @@ test("published PARes messages decide about payments that wait for one", async (
     });
   }
 
-  await t.test("a genuine one whose value is another one decides nothing", async () => {
+  await t.test("a genuine message with another value decides nothing", async () => {
     const { order, paRes, values } = cases[0] ?? assert.fail();
     const cavv = values?.cavv ?? assert.fail();
     const xml = inflateSync(Buffer.from(paRes, "base64")).toString();
@@ -107,7 +107,7 @@ test("published PARes messages decide about payments that wait for one", async (
     assert.deepEqual(standingOf(await statusOf(pending)), refused);
   });
 
-  await t.test("a genuine one serves no other order", async () => {
+  await t.test("a genuine message is valid for no other order", async () => {
     const [genuine] = cases;
     const { card, ...purchase } = purchases["978"] ?? assert.fail();
     const pending = await beginPares(world, card, purchase);

@@ -1,6 +1,7 @@
 /**
- * Published wallet tokens, paid with through the merchant interface up to the host's message. They
- * have expired, so the clock is set to their time, and roots, keys and recipients are theirs.
+ * Published wallet tokens, used for payments through the merchant interface up to the host's
+ * message. They have expired, so the clock is set to their time, and the roots, keys and recipients
+ * are theirs.
  */
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
@@ -46,7 +47,7 @@ const walletb = {
 const dayMs = 86_400_000;
 const amount = { fields: { amount: "1.00" } };
 
-test("a published token of walleta reaches the host, once, and at its time only", async (t) => {
+test("a published token of walleta reaches the host once, and only at its time", async (t) => {
   const roots = join(folder, "walleta/vectors/root-ca.pem");
   const world = await startWorld(t, { GW_WALLETA_ROOTS_FILE: roots });
   const key = createPrivateKey(read("walleta/vectors/private-key.pem"));
@@ -66,7 +67,8 @@ test("a published token of walleta reaches the host, once, and at its time only"
 
   const status = await pay(token);
 
-  // The bank lives today, when the card in the token has expired: it is the one that declines.
+  // The bank uses the present time, at which the card in the token has expired, so the bank
+  // declines it.
   assert.deepEqual([status["error-code"], status["error-message"]], ["101", "EXPIRED_CARD: [54]"]);
   const { plaintext } = expected;
   const { fields, authenticationValue } = await chargeAtHost(world, status);
@@ -76,8 +78,8 @@ test("a published token of walleta reaches the host, once, and at its time only"
 });
 
 /**
- * The plaintext that was published is the word "plaintext": what refuses it has verified and
- * decrypted the token.
+ * The published plaintext is the word "plaintext", so a refusal of it proves that the token was
+ * verified and decrypted.
  */
 // biome-ignore format: a table
 const cases = [

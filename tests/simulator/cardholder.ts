@@ -1,6 +1,6 @@
 /**
  * The cardholder's browser: enters cards on the payment page, runs the issuer's method, answers
- * challenges and comes back, at any node, twice at once, late or never.
+ * challenges and returns, at any node, twice at once, late or never.
  */
 import type { PendingStep } from "../../gateway/orders/authentication.ts";
 import type { Order } from "../../gateway/orders/order.ts";
@@ -15,7 +15,7 @@ import type { Random } from "./random.ts";
 import type { Story } from "./story.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-/** At a node of the seed's choice; nothing when no answer came. */
+/** Calls a node that the seed chooses. Returns undefined if no answer came. */
 export type Call = <Result>(
   work: (node: SimulatedNode) => Promise<Result>,
 ) => Promise<Result | undefined>;
@@ -31,7 +31,10 @@ type Seen = { readonly order: Order; readonly step: PendingStep | undefined };
 
 const looksMax = 16;
 
-/** Until the order is paid or not, or the cardholder has had enough. `token`: of the page. */
+/**
+ * Visits the page until the order is paid or not, or the cardholder gives up. `token` is the
+ * page's.
+ */
 export async function visit(
   { id }: Order,
   token: string | undefined,
@@ -45,7 +48,7 @@ export async function visit(
     const seen = await look();
     if (seen === undefined) continue;
     if (isFinal(initialOf(seen.order).stage)) return;
-    // Two tabs do the same at once.
+    // Two tabs do the same simultaneously.
     if (random.chance(0.15)) void act(seen);
     await act(seen);
   }

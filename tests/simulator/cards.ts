@@ -7,7 +7,7 @@ import { Secret } from "../../gateway/values/secret.ts";
 export const directoryName = "ds";
 const method = { methodUrl: "https://acs.example/method" };
 
-/** In every stored text, the digits of a card stand in no other number. */
+/** The cards' digits occur in no other number, so that stored text can be searched for them. */
 // biome-ignore format: a table
 const cards: readonly (readonly [digits: string, enrolment: Omit<Enrolment, "directory"> | undefined])[] = [
   ["4000000000000002", undefined],

@@ -1,13 +1,13 @@
 /**
- * The cells of the transition tables, and situations beside them: which of them a simulation has
- * reached, and which no simulation can reach, with the reason.
+ * The cells of the transition tables and other situations: which of them a simulation has reached,
+ * and which no simulation can reach, with the reason.
  */
 import type { OrderEvent } from "../../gateway/orders/events.ts";
 import type { Transaction } from "../../gateway/orders/order.ts";
 import type { Stage } from "../../gateway/orders/stages.ts";
 import { anyStage, beginnings, tables } from "../../gateway/orders/transitions.ts";
 
-/** What the tables do not show, and what has to be met all the same. */
+/** Situations that the tables do not show, and that must be reached too. */
 const situations = [
   "an approval is committed after its lease",
   "a host gets a message about a charge of another",
@@ -23,7 +23,7 @@ export const allCells: readonly string[] = [...cellsOfTables, ...cellsOfAnyStage
 
 const charges = ["sale", "preauth", "account-verification"];
 
-/** Cells that no order of the simulation comes to, with the reason. */
+/** Cells that no order of the simulation reaches, with the reason. */
 // biome-ignore format: a table
 const unreachableRows: readonly (readonly [kinds: readonly string[], place: string, reason: string])[] = [
   [charges,                  "filtering expired",         "screening is folded into the commit that owes it: no order rests here"],
@@ -47,14 +47,14 @@ export const unreachable: ReadonlyMap<string, string> = new Map(
 
 export function makeCellWatch() {
   const stages = new Map<string, Stage>();
-  /** With the order that came to it first. */
+  /** The reached cells, with the order that reached each first. */
   const reached = new Map<string, string>();
   return {
     reached,
     meet(situation: (typeof situations)[number], orderId: string): void {
       if (!reached.has(situation)) reached.set(situation, orderId);
     },
-    /** From the stage of the commit before, event by event. */
+    /** Follows the events of a commit from the previous stage. */
     onCommit(orderId: string, transaction: Transaction, events: readonly OrderEvent[]): void {
       const { kind, serialNumber, stage } = transaction;
       let from = stages.get(serialNumber) ?? beginnings[kind].stage;

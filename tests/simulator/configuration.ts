@@ -1,4 +1,4 @@
-/** What the simulated installation is configured with: one merchant, three endpoints, two gates. */
+/** The configuration of the simulated installation: one merchant, three endpoints, two gates. */
 import type { Gate } from "../../gateway/acquirers/gates.ts";
 import { type Config, readConfig } from "../../gateway/config/config.ts";
 import type { Endpoint, EntryPoint, Merchant } from "../../gateway/orders/merchant.ts";
@@ -22,7 +22,7 @@ export const merchant: Merchant = {
   settings: {},
 };
 
-/** The host cannot be asked what became of a charge; at the other port it can. */
+/** At the first port the host cannot be asked about a charge; at the other it can. */
 export const gates: readonly Gate[] = [
   gateOf("1", { kind: "sandbox", port: 8583 }),
   gateOf("2", { kind: "iso87_binary", port: 8584 }),
@@ -51,7 +51,7 @@ function gateOf(id: string, { kind, port }: { kind: Gate["kind"]; port: number }
   };
 }
 
-/** Amounts above it are filtered out. */
+/** Amounts above this limit are filtered. */
 const settings = { amountMax: "95000", pageFields: [] };
 
 function offer(to: Pick<Endpoint, "settings" | "merchant">, offered: readonly Gate[]) {
@@ -79,7 +79,7 @@ export const strictShop = shopOf("1003", "always");
 const secureShop = shopOf("1002", "when_possible");
 export const shops: readonly Shop[] = [openShop, secureShop, strictShop];
 
-/** Where the endpoint has no 3-D Secure, a rule forces it for large amounts. */
+/** At the endpoint without 3-D Secure, a rule forces it for large amounts. */
 const screeningRules: Configuration["screeningRules"] = [
   {
     id: "1",
@@ -92,7 +92,7 @@ const screeningRules: Configuration["screeningRules"] = [
   },
 ];
 
-/** What operators change of endpoints for a while. */
+/** Changes of endpoints that operators make for a while. */
 export const changes: readonly Partial<Endpoint["settings"]>[] = [
   ...[{ threeDSecure: "off" } as const, { threeDSecure: "always" } as const],
   ...[{ acceptsPartialApprovals: true }, { amountMax: "20000" }],
@@ -100,7 +100,9 @@ export const changes: readonly Partial<Endpoint["settings"]>[] = [
 
 export type Configurations = ReturnType<typeof makeConfigurations>;
 
-/** The configuration in the database, as operators change it. Each node reads it in its time. */
+/**
+ * The configuration in the database, which operators change. Each node reads it some time later.
+ */
 export function makeConfigurations(onChanged: () => void) {
   const present = new Map(gates.map((gate) => [gate.id, gate]));
   const removed = new Set<string>();
@@ -108,7 +110,7 @@ export function makeConfigurations(onChanged: () => void) {
   let newest = read();
   return {
     newest: () => newest,
-    /** Also one that is removed for a while. */
+    /** Returns a gate, even one that is removed for a while. */
     gateOf: (id: GateId) => present.get(id),
     put(gate: Gate): void {
       present.set(gate.id, gate);
@@ -158,7 +160,7 @@ export function makeConfigurations(onChanged: () => void) {
     };
   }
 
-  /** The endpoint that always authenticates keeps doing so: a law depends on it. */
+  /** The endpoint that always authenticates keeps doing so, because a law depends on it. */
   function settingsOf({ settings: own, id }: Endpoint): Endpoint["settings"] {
     const { threeDSecure, ...others } = changed;
     const isKept = threeDSecure === undefined || id !== secureShop.id;
@@ -166,7 +168,7 @@ export function makeConfigurations(onChanged: () => void) {
   }
 }
 
-/** A node's copy. */
+/** Opens a node's copy of the configuration. */
 export function openLive({ newest }: Configurations): LiveConfiguration {
   let current = newest();
   return {
@@ -184,7 +186,10 @@ export function openLive({ newest }: Configurations): LiveConfiguration {
   };
 }
 
-/** Short deadlines, so that more of them meet faults, and less virtual time passes without any. */
+/**
+ * The deadlines are short, so that more of them meet faults and less virtual time passes without
+ * faults.
+ */
 // biome-ignore format: a table
 const environment = {
   GW_ENV: "staging",

@@ -21,7 +21,7 @@ type Attempted = Key & {
   readonly counted: number;
 };
 
-/** PostgreSQL's moments are whole microseconds. */
+/** PostgreSQL's times are whole microseconds. */
 const microsOf = (milliseconds: number) => Math.round(milliseconds * 1000);
 const keyOf = ({ order_id, sequence }: Key) => `${order_id}/${sequence}`;
 
@@ -47,7 +47,7 @@ export function insertCallbacks(
   }
 }
 
-/** Open callbacks of the order before this one. */
+/** Returns the open earlier callbacks of the order. */
 function earlierOf(tables: Tables, { order_id, sequence }: Key): CallbackRecord[] {
   const places = Array.from({ length: sequence - 1 }, (_, index) => index + 1);
   return places.flatMap((place) => {
@@ -75,7 +75,7 @@ const due: Statement = (tables, [now, most, receivers, merchants]) => {
   });
 };
 
-/** Changes the rows that have still the time at which they were found. */
+/** Changes the rows that still have the time at which they were found. */
 function change(
   tables: Tables,
   packed: unknown,

@@ -1,7 +1,7 @@
 /** The statements of cards and pending card data, as the model executes them. */
 import { RowLocked, readArray, readBytes, type Statement, type Tables } from "./database-model.ts";
 
-/** Keys that are not listed, or destroyed; the rows of the others are locked. */
+/** Returns the keys that are not listed, or destroyed, and locks the rows of the others. */
 export function refusedKeys(tables: Tables, keys: readonly (string | null)[]): readonly string[] {
   const wanted = new Set(keys.flatMap((key) => (key === null ? [] : [key])));
   return [...wanted].filter((key) => {

@@ -1,8 +1,8 @@
 /**
- * A model of what PostgreSQL promises for the statements of `gateway/storage` that the simulated
- * parts use: each is executed at one moment and whole or not at all. It knows statements by their
- * names, not their text; `model-conformance.test.ts` runs the same ones against a real server and
- * compares every answer. A statement that it does not know ends the simulation.
+ * A model of PostgreSQL's guarantees for the statements of `gateway/storage` that the simulated
+ * parts use: each is executed at one moment, completely or not at all. It recognises statements by
+ * their names; `model-conformance.test.ts` runs the same ones on a real server and compares every
+ * answer. An unknown statement ends the simulation.
  */
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export type OrderRecord = {
   readonly owes: string | null;
   readonly carrier: string | null;
   readonly finished_at: number | null;
-  /** JSON, as text. */
+  /** JSON as text. */
   readonly facts: string;
   readonly progress: string;
   readonly digest: Buffer;
@@ -52,7 +52,7 @@ export type CallbackRecord = {
   readonly receiver: string;
   readonly tries: number;
   readonly ended: string | null;
-  /** In microseconds, as PostgreSQL has them. */
+  /** The time in microseconds, as PostgreSQL has it. */
   readonly begun_at: number;
   readonly due_at: number | null;
 };
@@ -75,7 +75,7 @@ export type PendingCardRecord = {
 
 export type VaultKeyRecord = {
   readonly purpose: string;
-  /** Nothing once it is destroyed. */
+  /** Null after the key is destroyed. */
   readonly sealed: Buffer | null;
   readonly retiredAt: number | null;
 };
@@ -91,7 +91,7 @@ export type Tables = ReturnType<typeof makeTables>;
 
 export function makeTables() {
   const journal: Undo[] = [];
-  /** How many entries the journal has forgotten. */
+  /** The number of entries that the journal has forgotten. */
   let forgotten = 0;
   let nowMs = 0;
   let timeline = 1;
@@ -110,7 +110,10 @@ export function makeTables() {
     due: table<DueRecord>(),
     cards: table<CardRecord>(),
     cardKeys: table<{ readonly isDestroyed: boolean }>(),
-    /** Keys whose rows a transaction has locked, each with whether it still has. */
+    /**
+     * Keys whose rows a transaction has locked, each with a function that says whether it still
+     * has.
+     */
     lockedKeys: new Map<string, () => boolean>(),
     pendingCards,
     callbacks: table<CallbackRecord>(),
@@ -118,16 +121,16 @@ export function makeTables() {
     cvvKeys,
     blocks: table<BlockRecord>(),
     numbers,
-    /** Counts the servers: a standby that takes over begins another one. */
+    /** The number of the server, which a standby that takes over increases. */
     timeline: () => timeline,
-    /** The journal knows it for a while, so that a standby can lack it. */
+    /** Sets the time. The journal keeps it for a while, so that a standby can lack it. */
     setTime(at: number): void {
       nowMs = at;
       for (; (journal[0]?.at ?? at) < at - journalMs; forgotten += 1) journal.shift();
     },
     /**
-     * What a standby that lags by so long knows. It has no pending card data and no keys for
-     * digests of CVVs, which are unlogged; its sequence is ahead.
+     * Sets the state of a standby with this lag. It has no pending card data and no keys for
+     * digests of CVVs, which are unlogged, and its sequence is ahead.
      */
     rollBack(lagMs: number): void {
       timeline += 1;
@@ -137,7 +140,7 @@ export function makeTables() {
       const sequence = numbers.get("sequence");
       if (sequence !== undefined) numbers.put("sequence", sequence + 32 * 1_000);
     },
-    /** A statement that fails leaves nothing. */
+    /** Executes a statement, which leaves nothing if it fails. */
     atomically<Result>(work: () => Result): Result {
       const before = countChanges();
       try {
@@ -147,7 +150,7 @@ export function makeTables() {
         throw error;
       }
     },
-    /** Its rows, and no change. */
+    /** Returns the statement's rows without executing its changes. */
     tryOut<Result>(work: () => Result): Result {
       const before = countChanges();
       try {
@@ -169,7 +172,7 @@ export function makeTables() {
 
 const journalMs = 30_000;
 
-/** Another transaction has locked a row that the statement needs: it waits. */
+/** The statement waits, because another transaction has locked a row that it needs. */
 export class RowLocked extends Error {}
 
 type Undo = { readonly at: number; readonly undo: () => void };
@@ -209,7 +212,7 @@ export class Table<Record> {
     return this.#rows.delete(key);
   }
 
-  /** A unique key: false when it is taken. */
+  /** Adds a row with a unique key. Returns false if the key exists. */
   add(key: string, row: Record): boolean {
     if (this.#rows.has(key)) return false;
     this.put(key, row);

@@ -1,7 +1,7 @@
 /**
- * The database's server and the connections of nodes to it. It may be away, take no writes, be
- * replaced by a standby, lose statements on their way or their answers, and execute a statement
- * after its sender has given up.
+ * The database's server and the connections of nodes to it. It may be unreachable, read-only, or
+ * replaced by a standby, lose statements or their answers, and execute a statement after its sender
+ * has given up.
  */
 import { configurationChannel } from "../../gateway/storage/configuration/configuration.ts";
 import type { Database, Query } from "../../gateway/storage/server/database.ts";
@@ -22,7 +22,7 @@ import { SimulatedProcess, type VirtualTime } from "./virtual-time.ts";
 type Options = {
   readonly time: VirtualTime;
   readonly random: Random;
-  /** After every statement that was executed. */
+  /** Called after every executed statement. */
   readonly onExecuted: (
     statement: string,
     values: readonly unknown[],
@@ -37,7 +37,7 @@ const readTimeoutMs = 5_000;
 const lateMaxMs = 8_000;
 const lockWaitMs = 5;
 
-/** They change nothing. */
+/** Statements that change nothing. */
 const reads =
   /^(orders_by|orders_current|orders_owned|order_|request_by|find_|vault_keys|cvv_key|time|list_cards|list_secrets)/;
 
@@ -51,7 +51,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
   let lossyUntil = 0;
   /** Connections of an earlier epoch are broken. */
   let epoch = 0;
-  /** The process whose statement is executed. */
+  /** The process whose statement is being executed. */
   let sender = server;
 
   return {
@@ -67,7 +67,10 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     loseStatements(forMs: number): void {
       lossyUntil = time.now() + forMs;
     },
-    /** A standby takes over that lacks the latest commits; returns the orders that it lacks. */
+    /**
+     * Replaces the server by a standby that lacks the latest commits. Returns the orders that it
+     * lacks.
+     */
     failOver(lagMs: number): readonly OrderRecord[] {
       epoch += 1;
       sessions.endAll();
@@ -85,7 +88,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     wasLossy: (sinceMs: number) => lossyUntil > sinceMs,
     connect,
     notify,
-    /** The machine of the process is gone, or the process has ended. */
+    /** Ends the sessions of a process whose machine is lost, or that has ended. */
     endSessionsOf: sessions.endOf,
   };
 
@@ -93,7 +96,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     return startOfTime + Math.floor(time.now());
   }
 
-  /** Nodes that listen hear of a change some time later. */
+  /** Notifies listening nodes of a change some time later. */
   function notify(): void {
     const notice = { channel: configurationChannel, payload: "" };
     sessions.notify(notice, () => random.skewed(1, 5_000));
@@ -122,8 +125,8 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
   }
 
   /**
-   * Its statements are tried out at their moments, each after the earlier ones, and executed
-   * together at the end. The row of a key that it has locked is kept from others.
+   * Runs a transaction. Its statements are tried out one after the other, and executed together at
+   * the end. The row of a key that it has locked is kept from others.
    */
   async function transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
     await roundTrip();
@@ -168,7 +171,10 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
     }
   }
 
-  /** The gateway would take the error for one of the server: it ends the simulation instead. */
+  /**
+   * Returns the statement's name. An unknown one ends the simulation, because the gateway would
+   * take an error for one of the server.
+   */
   function knownName(text: string, name?: string): string {
     try {
       return nameOf(text, name);
@@ -268,7 +274,7 @@ export function makeDatabaseServer({ time, random, onExecuted }: Options) {
   }
 }
 
-/** Nothing while another transaction has the row. */
+/** Returns undefined while another transaction has locked the row. */
 function unlessLocked(work: () => Row[] | Error): Row[] | Error | undefined {
   try {
     return work();

@@ -1,7 +1,7 @@
 /**
- * The sessions that hold locks, as on nodes' names: one at most has a lock. A session ends with its
- * process, with the server, when another session ends it, and some seconds after its machine was
- * suspended. The client hears of the end, unless it is frozen.
+ * The sessions that hold locks, such as those on nodes' names: at most one has a lock. A session
+ * ends with its process, with the server, when another session ends it, and some seconds after its
+ * machine was suspended. The client is notified of the end, unless it is frozen.
  */
 import { EventEmitter } from "node:events";
 import type { SimulatedProcess, VirtualTime } from "./virtual-time.ts";
@@ -46,7 +46,10 @@ export function makeSessions(time: VirtualTime) {
         });
       }
     },
-    /** The rows of a statement about the session itself; nothing for any other statement. */
+    /**
+     * Returns the rows of a statement about the session itself, or undefined for any other
+     * statement.
+     */
     execute(session: Session, text: string, values: readonly unknown[]): object[] | undefined {
       if (text.includes("pg_try_advisory_lock")) {
         return [{ got: lock(session, String(values[0] ?? "rotation")) }];

@@ -24,7 +24,7 @@ type Step = Pick<
   readonly events: string;
 };
 
-/** The columns $1 to $12, which all writing statements share. */
+/** Reads the columns $1 to $12, which all writing statements share. */
 function readSteps(values: readonly unknown[]): Step[] {
   const [merchants, ids, versions, kinds, stages, owes, carriers, dues, finished, ats] = values
     .slice(0, 10)
@@ -111,7 +111,7 @@ const move: Statement = (tables, values) => {
   return moved.map(({ id }) => ({ id }));
 };
 
-/** Writes the steps of orders that are still those from which they go on. */
+/** Writes the steps of orders whose stored version is still the expected one. */
 function moveSteps(
   tables: Tables,
   values: readonly unknown[],
@@ -250,7 +250,7 @@ const epochS = 1_735_689_600;
 const ahead = 100_000;
 const increment = 1_000;
 
-/** As the schema has `take_order_numbers`. */
+/** The function `take_order_numbers` of the schema. */
 const takeNumbers: Statement = (tables, [ownTime, reached, isFirst, reachedId, wanted], nowMs) => {
   const time = nowMs / 1000;
   const size = Number(wanted);
@@ -317,7 +317,7 @@ export const statements: Readonly<Record<string, Statement>> = {
   order_block:              findBlocks,
 };
 
-/** Statements without a name, by words that stand in no other. */
+/** Statements without a name, by words that occur in no other one. */
 // biome-ignore format: a table
 const unnamed: readonly (readonly [words: string, name: string])[] = [
   ["from order_history as written",  "written_orders"],

@@ -1,7 +1,8 @@
 /**
- * The directory server and the issuers' access control servers, by the specifications: what they
- * answer and decide comes from the seed. Each authentication request begins one of its own, also
- * when a node repeats it. What they decided about each payment is remembered for the laws.
+ * The directory server and the issuers' access control servers, written from the specifications.
+ * The seed chooses their answers and decisions. Each authentication request begins an
+ * authentication, even when a node repeats it. Their decisions about each payment are kept for the
+ * laws.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -31,7 +32,7 @@ import { SimulatedProcess, type VirtualTime } from "./virtual-time.ts";
 type Options = {
   readonly time: VirtualTime;
   readonly random: Random;
-  /** Hands a result to some node; its answer, or nothing. */
+  /** Posts a result to some node. Returns its answer, or undefined. */
   readonly postResult: (text: string) => Promise<string | undefined>;
 };
 
@@ -70,7 +71,7 @@ export function makeDirectoryHost({ time, random, postResult }: Options) {
 
   return { directory, manners, proven, passChallenge, answerPaReq };
 
-  /** A request's answer, or nothing when the request or the answer is lost or too late. */
+  /** Returns the answer to a request, or undefined if the request or the answer is lost or late. */
   function send(url: string, { body, timeoutMs }: Parameters<Directory["send"]>[1]) {
     const owner = time.current();
     return new Promise<string | undefined>((resolve) => {
@@ -127,8 +128,8 @@ export function makeDirectoryHost({ time, random, postResult }: Options) {
   }
 
   /**
-   * The cardholder answers a challenge, which is decided once; the result goes to a node by itself.
-   * Returns the CRes that the browser takes back.
+   * Answers a challenge for the cardholder. It is decided once, and its result goes to a node by
+   * itself. Returns the CRes that the browser posts.
    */
   function passChallenge(acsTransID: string): string | undefined {
     const challenge = challenges.get(acsTransID);
@@ -158,7 +159,7 @@ export function makeDirectoryHost({ time, random, postResult }: Options) {
     if (random.chance(0.03 + manners.unruly / 4)) return;
     await pause(random.chance(0.2) ? random.between(0, 90_000) : random.skewed(1, 2_000));
     if (random.chance(0.1)) void postResult(text);
-    // A result that was not taken is sent once more.
+    // A result that was not accepted is sent once more.
     if ((await postResult(text)) === undefined) await postResult(text);
   }
 
@@ -175,7 +176,7 @@ export function makeDirectoryHost({ time, random, postResult }: Options) {
     return writeXml("VERes", { messageId, ch, url, protocols: ["ThreeDSecure"] });
   }
 
-  /** The signed PARes that the browser takes back. */
+  /** Returns the signed PARes that the browser posts. */
   function answerPaReq(packed: string): string {
     const xml = unpackPa(packed);
     const pareq = xml instanceof ThreeDsFault ? xml : readXml("PAReq", xml);

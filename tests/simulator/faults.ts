@@ -1,6 +1,6 @@
 /**
- * The faults of a seed: when each begins, whom it meets and how long it lasts. A seed leaves out
- * random kinds (a swarm), so that rare combinations meet without the frequent ones.
+ * The faults of a seed: when each begins, which part it hits and how long it lasts. A seed leaves
+ * out random kinds (a swarm), so that rare combinations occur without the frequent ones.
  */
 import type { Random } from "./random.ts";
 
@@ -10,13 +10,13 @@ export type Fault = {
   readonly kind: FaultKind;
   readonly atMs: number;
   readonly forMs: number;
-  /** Which of the nodes, where the fault is a node's. */
+  /** The index of the node, if the fault hits a node. */
   readonly node: number;
-  /** From 0 to 1: how large the jump is, how unruly the host. */
+  /** A number from 0 to 1: the size of the jump, or how disorderly the host is. */
   readonly degree: number;
 };
 
-/** How long each lasts, in seconds: at least, at most. */
+/** The minimum and maximum duration of each fault in seconds. */
 // biome-ignore format: a table
 const durations = {
   node_dies:               [1, 90],      // and starts again
@@ -47,7 +47,7 @@ const durations = {
   receivers_fail:          [10, 200],
 } as const;
 
-/** Of these a seed has two at most. */
+/** A seed has at most two of these faults. */
 // biome-ignore format: a table
 const rareDurations = {
   database_is_long_away:   [46, 100],    // longer than a lease; a node starts again when it is back
@@ -61,18 +61,21 @@ export const faultKinds = [...frequent, ...rare];
 
 export type Span = { readonly untilMs: number; readonly storms: readonly number[] };
 
-/** In one seed of five the faults last for half an hour: alarms and deadlines take as long. */
+/**
+ * Returns the duration of the faults. In one seed of five it is half an hour, because alarms and
+ * deadlines take that long.
+ */
 export function planDuration(random: Random): number {
   return random.chance(0.2) ? 1_800_000 : 300_000;
 }
 
-/** Moments around which most faults and purchases of a seed gather, so that they meet. */
+/** Returns times around which most faults and purchases of a seed gather, so that they coincide. */
 export function planStorms(random: Random, untilMs: number): readonly number[] {
   const count = random.below(4);
   return Array.from({ length: count }, () => random.between(10_000, untilMs - 40_000));
 }
 
-/** At any moment, or soon after a storm has begun. */
+/** Returns a random time, or one soon after a storm has begun. */
 export function momentOf(random: Random, storms: readonly number[], untilMs: number): number {
   const isOfStorm = storms.length > 0 && random.chance(0.5);
   return isOfStorm
@@ -95,7 +98,7 @@ type DrawOptions = {
   readonly time: Span;
   readonly kinds: readonly FaultKind[];
   readonly most: number;
-  /** How much longer than the table says the longest may last. */
+  /** The factor by which the longest duration may exceed the table. */
   readonly stretch: number;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The laws about hosts: a charge goes to the host for which it was routed, and only that host can
- * tell that the charge does not stand.
+ * The laws about hosts: a charge goes to the host to which it was routed, and only that host can
+ * say that the charge does not stand.
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import type { OrderEvent } from "../../gateway/orders/events.ts";
@@ -14,7 +14,7 @@ type Dependencies = Pick<ReturnType<typeof makeCellWatch>, "meet"> & {
 export function makeHostLaws({ breakLaw, meet }: Dependencies) {
   /** The reference of each order's present charge. */
   const present = new Map<string, string>();
-  /** The host of each charge: the gate leads from one to the other and back, change by change. */
+  /** The host of each charge; the gate changes between the hosts. */
   const hosts = new Map<string, number>();
   /** Charges of which a host has said that they do not stand. */
   const denied = new Set<string>();

@@ -1,8 +1,8 @@
 /**
- * The acquirer's host, by the specification and not by the gateway's reading of it: it books what
- * it accepts, also under a reference that it has seen, and keeps its own books. Its manners come
- * from the seed: it refuses, answers late, twice, unreadably or not at all, says 09 or 68 of what
- * it does or does not do, and refuses reversals for a while.
+ * The acquirer's host, written from the specification and independent of the gateway's reading of
+ * it. It books what it accepts, even under a known reference, and keeps its own books. The seed
+ * chooses its behaviour: it refuses, answers late, twice, unreadably or not at all, answers 09 or
+ * 68 to what it carries out or not, and refuses reversals for a while.
  */
 import {
   DecodeFault,
@@ -34,11 +34,17 @@ export type Booking = {
   captured: number;
   returned: number;
   isReversed: boolean;
-  /** When the host last said that it has reversed it. */
+  /** The time at which the host last said that it has reversed the charge. */
   reversedAt: number;
-  /** The process that its approval reached first; `isOnLine`: over the connection of the charge. */
+  /**
+   * The process that its approval reached first. `isOnLine` says whether it came over the
+   * connection of the charge.
+   */
   heard?: { readonly by: SimulatedProcess; readonly at: number; readonly isOnLine: boolean };
-  /** Of a charge that the host has refused or denied before: the processes that were told. */
+  /**
+   * For a charge that the host has refused or denied before: the processes that received the
+   * approval.
+   */
   readonly toldLate?: Told;
 };
 
@@ -47,25 +53,28 @@ type Options = {
   readonly random: Random;
   readonly network: Network;
   readonly manners: Manners;
-  /** By how much its ports differ from those of the host that gates lead to at first. */
+  /** The difference of its ports from those of the first host. */
   readonly portOffset: number;
-  /** Every message that arrives, before the host acts on it. */
+  /** Called with every message that arrives, before the host acts on it. */
   readonly onMessage: (message: IsoMessage) => void;
-  /** It says that the charge does not stand: it has reversed it, or does not know it. */
+  /**
+   * Called when the host says that the charge does not stand, because it has reversed it or does
+   * not know it.
+   */
   readonly onReversed: (reference: string) => void;
   readonly onBooked: (booking: Booking) => void;
   readonly tell: (sentence: string, reference: string) => void;
 };
 
-/** What share of answers goes wrong. */
+/** The shares of answers that go wrong. */
 export type Manners = {
   unruly: number;
   refusesReversals: boolean;
   refusesRepeats: boolean;
-  /** It approves what it has refused or denied. */
+  /** Whether it approves what it has refused or denied before. */
   isFickle: boolean;
   isSilent: boolean;
-  /** It answers over any connection to the same port, also of another node. */
+  /** Whether it answers over any connection to the same port, even of another node. */
   answersAnywhere: boolean;
 };
 
@@ -80,7 +89,7 @@ export const goodManners: Manners = {
 
 export type Host = ReturnType<typeof makeHost>;
 
-/** Two ports, each with a way of speaking of its own; only the second can be asked (0600). */
+/** Two ports with different behaviour. Only the second one answers inquiries (0600). */
 const listening = [
   { port: 8583, specification: iso87Ascii },
   { port: 8584, specification: iso87Bitmapped },
@@ -90,16 +99,16 @@ const echoed = [3, 4, 7, 11, 32, 37, 41, 42, 49, 70];
 /** The host carries a charge out within this time: the gateway's timeout for answers is longer. */
 const queueMaxMs = 9_000;
 const { answerTimeoutMs, echoAfterMs } = readSettings();
-/** After so long the host closes a connection on which nothing came: a live node sends echoes. */
+/** The time after which the host closes a silent connection. A live node sends echoes. */
 const silenceMs = 2 * echoAfterMs;
 
 export function makeHost(options: Options) {
   const { time, random, network, manners, portOffset, onMessage, onBooked, tell } = options;
   const process = new SimulatedProcess("host");
   const books: Booking[] = [];
-  /** The amounts of follow-ups, which are done once: by type, trace number and reference. */
+  /** The amounts of follow-ups, each carried out once, by type, trace number and reference. */
   const done = new Map<string, number>();
-  /** Follow-ups that it does not permit; it says so again when they are repeated. */
+  /** Follow-ups that the host refuses, and refuses again when they are repeated. */
   const forbidden = new Set<string>();
   /** Charges that the host books when it is asked to reverse them, by reference. */
   const waiting = new Map<string, { readonly message: IsoMessage; readonly line: Line }>();
@@ -113,7 +122,10 @@ export function makeHost(options: Options) {
   }
   return { process, amountDone };
 
-  /** For an operator: how much of a charge stands, or of a follow-up was done; none if nothing. */
+  /**
+   * Returns for an operator how much of a charge stands, or of a follow-up was carried out; 0 if
+   * none.
+   */
   function amountDone(reference: string, trace: string, kind: string): number | undefined {
     const standing = books.filter((each) => each.reference === reference && !each.isReversed);
     const isCharge = kind === "sale" || kind === "preauth" || kind === "account-verification";
@@ -175,8 +187,8 @@ export function makeHost(options: Options) {
   }
 
   /**
-   * It has said that it knows of no such charge. While the answer to the charge may still come, a
-   * node believes that of no host.
+   * Whether it has said that it knows no such charge. While the answer to the charge may still
+   * arrive, a node believes that of no host.
    */
   function wasDenied({ fields }: IsoMessage): boolean {
     const { 37: reference = "", 7: sent = "" } = fields;
@@ -211,7 +223,7 @@ export function makeHost(options: Options) {
     ways[manner]();
   }
 
-  /** The host changes its mind, and tells it until a node has received it. */
+  /** Books a charge after all, and sends the approval until a node has received it. */
   function bookLate(message: IsoMessage, line: Line, afterMs: number): void {
     time.after(afterMs, process, () => {
       const toldLate: Told = new Set();
@@ -272,13 +284,13 @@ export function makeHost(options: Options) {
     if (!isUnanswered) answer(line, message, { 39: code }, crossingMs);
   }
 
-  /** What it has approved against its word is not in all its books at once. */
+  /** Whether the charge is found: a charge approved after a denial is not in all books at once. */
   function isFound({ toldLate, bookedAt }: Booking): boolean {
     const isNew = toldLate !== undefined && time.now() < bookedAt + 5_000;
     return !isNew || random.chance(0.5);
   }
 
-  /** The host may book it after it has denied it; returns when its denial is sent. */
+  /** Denies a charge, which the host may book later. Returns when its denial is sent. */
   function deny(reference: string): number | undefined {
     denied.add(reference);
     const charge = waiting.get(reference);
@@ -289,7 +301,10 @@ export function makeHost(options: Options) {
     return random.skewed(0, 5_000);
   }
 
-  /** Field 90 names what is asked about, by type and trace number: a charge, or a follow-up. */
+  /**
+   * Answers an inquiry. Field 90 names its subject by type and trace number: a charge or a
+   * follow-up.
+   */
   function receiveInquiry(message: IsoMessage, line: Line): void {
     const { 37: reference = "", 90: original = "" } = message.fields;
     const [type, trace] = [original.slice(0, 4), original.slice(4, 10)];
@@ -308,7 +323,7 @@ export function makeHost(options: Options) {
     answer(line, message, fields, crossingMs);
   }
 
-  /** A capture (0220) or a return (0400), and their repeats: carried out once. */
+  /** Carries out a capture (0220) or a return (0400) once, including repeats. */
   function receiveFollowUp(message: IsoMessage, line: Line): void {
     const { 37: reference = "", 11: trace = "" } = message.fields;
     const key = `${message.mti.slice(0, 3)} ${trace} ${reference}`;
@@ -332,7 +347,7 @@ export function makeHost(options: Options) {
     const { 37: reference, 4: amount = "0", 95: replacement = "" } = fields;
     const charge = books.find((each) => each.reference === reference && !each.isReversed);
     if (charge === undefined) return "25";
-    // For reasons of its own.
+    // The host refuses some follow-ups at random.
     if (random.chance(0.04)) forbidden.add(key);
     if (forbidden.has(key)) return "57";
     if (mti.startsWith("022")) {
@@ -369,7 +384,7 @@ export function makeHost(options: Options) {
     });
   }
 
-  /** Of any node. */
+  /** Returns another connection of any node. */
   function otherConnection({ socket: { port } }: Line): VirtualSocket | undefined {
     const open = [...sockets].filter((socket) => socket.port === port);
     return open.length === 0 ? undefined : random.pick(open);
@@ -380,11 +395,11 @@ export function makeHost(options: Options) {
     if (by !== undefined && charge !== undefined) charge.heard ??= { by, at: time.now(), isOnLine };
   }
 
-  /** An approval that cannot be read. */
+  /** Sends an approval that cannot be read. */
   function garble(line: Line, request: IsoMessage): void {
     const bytes = Buffer.from(write(line, request, { 38: String(approvals), 39: "00" }));
     bytes[random.below(bytes.length)] = random.below(256);
-    // No type of message begins so.
+    // No message type begins with this byte.
     bytes[0] = 0xff;
     time.after(random.skewed(0, 50), process, () => line.socket.write(frame(framing, bytes)));
   }

@@ -1,6 +1,7 @@
 /**
- * The laws, which hold under every fault: checked with every commit, every message that reaches the
- * host and every answer to a merchant, and at the end, when the faults have long stopped.
+ * The laws that hold under every fault. They are checked with every commit, every message that
+ * reaches the host and every answer to a merchant, and at the end, when the faults have long
+ * stopped.
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import type { OrderEvent } from "../../gateway/orders/events.ts";
@@ -23,13 +24,16 @@ export type Violation = { readonly law: string; readonly detail: string; readonl
 
 export type Laws = ReturnType<typeof makeLaws>;
 
-/** A process goes on under another name if its own was taken while it had no database. */
+/**
+ * A decision of a process. It continues under another name if its own was taken while it had no
+ * database.
+ */
 type Decided = {
   readonly node: string;
   readonly process: SimulatedProcess;
   readonly at: number;
 };
-/** `awaits`: it has sent the charge, and waits for the answer. */
+/** `awaits` says that it has sent the charge and waits for the answer. */
 type Holder = Decided & { readonly awaits: boolean };
 type Commit = Decided & { readonly events: string };
 
@@ -57,13 +61,13 @@ export function makeLaws(tables: Tables, known: Known) {
   /** The authentication of each reference that must have one. */
   const authentications = new Map<string, string>();
   const acknowledged = new Set<string>();
-  /** The node that works on each order, and when it decided to, by its own time. */
+  /** The node that runs each order, and when it decided to, by its own time. */
   const holders = new Map<string, Holder>();
   const cells = makeCellWatch();
   const hostLaws = makeHostLaws({ breakLaw, meet: cells.meet });
   /** Orders of which a standby that took over lacks commits, and their client order ids. */
   const lost = new Set<string>();
-  /** When an operator has settled an order by the host's books. */
+  /** The times at which an operator has settled an order by the host's books. */
   const settled = new Map<string, number>();
 
   return {
@@ -81,7 +85,7 @@ export function makeLaws(tables: Tables, known: Known) {
     isLost: (orderId: string) => lost.has(orderId),
     ownerOf: (reference: string) => owners.get(reference) ?? "",
     onAcknowledged: (orderId: string) => void acknowledged.add(orderId),
-    /** A merchant that asks one question after the other was told of the transaction. */
+    /** Called when a merchant that sends one request after the other has read the transaction. */
     onTold: (transaction: Transaction, orderId: string) => checkEnded(told, transaction, orderId),
   };
 
@@ -89,7 +93,7 @@ export function makeLaws(tables: Tables, known: Known) {
     violations.push({ law, detail, orderId });
   }
 
-  /** The host's books have what is missing: reconciliation names it. */
+  /** Reconciliation must find what is missing in the host's books. */
   function onCommitsLost(orders: readonly OrderRecord[]): void {
     for (const { id, client_orderid } of orders) lost.add(id).add(client_orderid);
   }
@@ -105,7 +109,7 @@ export function makeLaws(tables: Tables, known: Known) {
     const { transaction } = order;
     const read: OrderEvent[] = JSON.parse(events);
     for (const each of transactionsOf(order)) checkEnded(ended, each, orderId);
-    // The stage before is not the one that was seen last when commits were lost.
+    // After lost commits, the previous stage may differ from the one that was seen last.
     if (!lost.has(orderId)) cells.onCommit(orderId, transaction, read);
     checkHolder(order, read, decided);
     hostLaws.onCommit(orderId, transaction, lost.has(orderId) ? [] : read);
@@ -121,7 +125,9 @@ export function makeLaws(tables: Tables, known: Known) {
     checkAmounts(order);
   }
 
-  /** A node that works on an order keeps it for its lease, give or take what clocks differ by. */
+  /**
+   * Asserts that a running node keeps its order for the lease, apart from differences of clocks.
+   */
   function checkHolder(order: Order, events: OrderEvent[], decided: Decided): void {
     const { id, owed } = order;
     const { node, process, at } = decided;
@@ -152,14 +158,14 @@ export function makeLaws(tables: Tables, known: Known) {
     if (!isFree && events.some(isWork)) holders.set(id, { ...decided, awaits });
   }
 
-  /** Also after commits were lost, no order has the reference of another. */
+  /** Asserts that no order has the reference of another, even after lost commits. */
   function own(reference: string, orderId: string): void {
     const owner = owners.get(reference) ?? orderId;
     if (owner !== orderId) breakLaw("no reference comes again", `${reference}, ${owner}`, orderId);
     owners.set(reference, orderId);
   }
 
-  /** No order waits without a deadline, and none that a node works on without that node. */
+  /** Asserts that no order waits without a deadline, and that an order in flight has its node. */
   function checkDeadline({ id, version, carrier }: OrderRecord, { transaction, owed }: Order) {
     if (isFinal(transaction.stage) && owed === undefined) return;
     const isDue = tables.due.values().some((due) => due.order_id === id && due.version === version);
@@ -208,14 +214,14 @@ export function makeLaws(tables: Tables, known: Known) {
   }
 
   /**
-   * While the gateway calls an order approved, or the host has a charge of it that may have to be
-   * reversed, no other charge for the same purchase is made.
+   * Asserts that no other charge for the same purchase is made while the gateway calls an order
+   * approved, or the host has a charge of it that may have to be reversed.
    */
   function onBooked(booking: Booking): void {
     const orderId = owners.get(booking.reference) ?? "";
     const record = tables.orders.get(orderId);
     if (record === undefined || lost.has(record.client_orderid)) return;
-    // The host has refused it before: the gateway can only reverse it.
+    // The host has refused the charge before, so the gateway can only reverse it.
     if (booking.toldLate !== undefined) return;
     const others = ordersLike(record).filter(
       ({ id, stage }) => id !== orderId && (stage === "approved" || bookingsOf(id).some(isInForce)),
@@ -233,7 +239,7 @@ export function makeLaws(tables: Tables, known: Known) {
     return tables.orders.values().filter((order) => order.client_orderid === client_orderid);
   }
 
-  /** `endedAt`: by the database. */
+  /** Checks the end. `endedAt` is the database's time. */
   async function checkEnd(endedAt: number): Promise<void> {
     for (const orderId of acknowledged) {
       if (!tables.orders.has(orderId)) onMissing(orderId);
@@ -267,7 +273,7 @@ export function makeLaws(tables: Tables, known: Known) {
     violations.push(...findLeftovers(tables, secrets, endedAt));
   }
 
-  /** By what receivers have accepted, and not by what the gateway thinks of its callbacks. */
+  /** Checks callbacks by what receivers have accepted, and not by the gateway's own records. */
   function checkTold(order: Order): void {
     for (const { serialNumber, stage } of transactionsOf(order)) {
       if (heard.has(`${serialNumber} ${stage}`)) continue;
@@ -278,7 +284,7 @@ export function makeLaws(tables: Tables, known: Known) {
   function checkBooks(order: Order): void {
     const own = bookingsOf(order.id);
     const { stage, identifiers } = initialOf(order);
-    // An inquiry has told of it.
+    // Whether an inquiry has found the charge.
     const isKnown = (reference: string) =>
       stage === "approved" && reference === identifiers?.reference;
     for (const each of own.filter(isUnheeded)) {
@@ -312,7 +318,7 @@ export function makeLaws(tables: Tables, known: Known) {
   }
 }
 
-/** What the laws forbid to be left in the database at the end. */
+/** Finds what the laws forbid in the database at the end. */
 function findLeftovers(tables: Tables, secrets: readonly string[], endedAt: number): Violation[] {
   const untold = tables.callbacks
     .values()
@@ -342,7 +348,7 @@ function findLeftovers(tables: Tables, secrets: readonly string[], endedAt: numb
   return [...untold, ...clear, ...outlived, ...kept, ...findUnreadable(tables)];
 }
 
-/** What the vault has sealed opens with the keys that it has, none of them half retired. */
+/** Finds encrypted data that no key of the vault decrypts, and keys that are half retired. */
 function findUnreadable({ vaultKeys, cardKeys, cards }: Tables): Violation[] {
   const opened = new Map<number, Buffer>();
   for (const [id, { purpose, sealed, retiredAt }] of vaultKeys.entries()) {
@@ -370,8 +376,8 @@ const isByOperator = (event: OrderEvent) => "by" in event;
 const isLateApproval = ({ kind }: OrderEvent) => kind === "approved_late";
 
 /**
- * The node has got the approval of its charge in time, and commits it however long the database is
- * away: no other node may claim the order before.
+ * Whether the node has received the approval of its charge in time. It commits it after any outage
+ * of the database, and no other node may claim the order before.
  */
 function knowsApproval(order: Order, node: string, { books, wasLossy }: Known): boolean {
   const { reference, transmittedAt = 0 } = order.transaction.identifiers ?? {};
@@ -382,17 +388,20 @@ function knowsApproval(order: Order, node: string, { books, wasLossy }: Known): 
   return isInTime && by.isAlive && by.frozenUntil <= at && !wasLossy(at);
 }
 
-/** A charge of which the host has said nothing else before. */
+/** Whether the charge stands and the host has said nothing else about it before. */
 function isInForce({ amount, isReversed, toldLate }: Booking): boolean {
   return amount > 0 && !isReversed && toldLate === undefined;
 }
 
-/** No reversal came after its approval: an earlier one may have been about nothing. */
+/** Whether no reversal came after the approval; an earlier one may have had nothing to reverse. */
 function isUnheeded({ amount, heard, reversedAt }: Booking): boolean {
   return amount > 0 && heard?.by.isAlive === true && reversedAt < heard.at;
 }
 
-/** The host has taken its refusal back, and no node that heard of it has lived to the end. */
+/**
+ * Whether the host has approved a refused charge, and no node that received that is alive at the
+ * end.
+ */
 function isUnknowable({ toldLate }: Booking): boolean {
   return toldLate !== undefined && ![...toldLate].some(({ isAlive }) => isAlive);
 }

@@ -1,7 +1,7 @@
 /**
- * Merchants: each purchase is a sale or a preauthorisation, sent again when no answer comes,
- * sometimes twice at once or changed under the same id, once or again and again; later perhaps a
- * capture and returns, also two at once. The merchant remembers each answer.
+ * Merchants: each purchase is a sale or a preauthorisation, repeated if no answer comes, sometimes
+ * sent twice at once or changed under the same id; and later perhaps a capture and returns, also
+ * two at once. The merchant remembers each answer.
  */
 
 import type { FollowUpTerms, Order } from "../../gateway/orders/order.ts";
@@ -115,7 +115,7 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
     }
   }
 
-  /** Until the order is final, or for some minutes. */
+  /** Polls until the order is final, or for some minutes. */
   async function poll(orderId: OrderId): Promise<void> {
     for (let polls = 0; polls < 8; polls += 1) {
       await pause(random.skewed(200, 40_000));
@@ -136,7 +136,7 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
   }
 }
 
-/** What the merchant wants after the approval. */
+/** Returns the follow-ups that the merchant wants after the approval. */
 function wishesOf(
   kind: OrderRequest["kind"],
   random: Random,
@@ -154,7 +154,7 @@ function wishesOf(
   return random.chance(captured) ? [capture, ...returns] : [give()];
 }
 
-/** To be tried when the bank refuses the amount. */
+/** Returns a smaller amount, to be tried if the bank refuses the amount. */
 function smaller(minor: number, by: number): Money {
   return new Money(BigInt(Math.ceil(minor / by)), getCurrency("USD"));
 }
@@ -229,14 +229,20 @@ const ways = ["card", "card", "card", "card", "card", "card", "card", "card", "c
 
 type Habits = ReturnType<typeof habitsOf>;
 
-/** What merchants do most often in a seed: in some, a kind of payment that is rare in others. */
+/**
+ * Returns what merchants do most often in a seed; some seeds prefer a kind of payment that is rare
+ * in others.
+ */
 function habitsOf(random: Random) {
   const prevailing = random.pick(["sale", "preauth", "account-verification"] as const);
   const isPage = random.chance(0.2);
   return {
     kinds: random.chance(0.4) ? [...kinds, ...kinds.map(() => prevailing)] : kinds,
     ways: isPage ? [...ways, ...ways.map(() => "page" as const)] : ways,
-    /** The share of holds that are captured and not cancelled, and of sales with returns. */
+    /**
+     * The share of preauthorisations that are captured and not cancelled, and of sales with
+     * returns.
+     */
     captured: random.pick([0.8, 0.8, 0.2]),
     returned: random.pick([0.4, 0.4, 1]),
   };

@@ -1,6 +1,6 @@
 /**
- * The model of the database answers as PostgreSQL does: the same random calls of the gateway's own
- * stores, from fixed seeds, go to both, and every answer is compared. That is why the simulator may
+ * The model of the database answers as PostgreSQL does: both get the same random calls of the
+ * gateway's own stores, from fixed seeds, and every answer is compared. Therefore the simulator may
  * use a model.
  */
 import assert from "node:assert/strict";
@@ -117,7 +117,7 @@ const happenings: readonly EventKind[] = [
 ];
 
 function makeWorld(random: Random, seed: number) {
-  /** Every version of every order that a node has seen: some are stale. */
+  /** Every version of every order that a node has read; some are stale. */
   const seen: Order[] = [];
   const written: Step[] = [];
   const claimed: Callback[] = [];
@@ -200,7 +200,7 @@ function makeWorld(random: Random, seed: number) {
     };
   }
 
-  /** The answer was lost: the same step once more, by the same node or another. */
+  /** Repeats a step whose answer was lost, by the same node or another. */
   function moveAgain(): Call {
     if (written.length === 0) return find();
     const step = random.pick(written.slice(-10));
@@ -211,7 +211,7 @@ function makeWorld(random: Random, seed: number) {
     };
   }
 
-  /** A try on the payment page, also from a version that is over. */
+  /** Enters a card on the payment page, even from an old version. */
   function enterCard(): Call {
     const waiting = seen.filter(({ transaction }) => transaction.stage === "awaiting_card");
     const order = waiting.at(-1 - random.below(4));
@@ -278,7 +278,7 @@ function makeWorld(random: Random, seed: number) {
     };
   }
 
-  /** And seals some of them anew, also under a key that is destroyed. */
+  /** Encrypts some cards again, even under a destroyed key. */
   function listCards(): Call {
     const [from, to] = [1 + random.below(3), 1 + random.below(12)];
     const sealed = Buffer.alloc(20, random.below(256));
@@ -405,7 +405,7 @@ function makeWorld(random: Random, seed: number) {
   }
 }
 
-/** A write under a destroyed key is refused by both. */
+/** Both refuse a write under a destroyed key. */
 const answerOf = ({ ask }: Call, store: Stores) => ask(store).catch((error) => error.message);
 
 const aKey = Buffer.alloc(60, 9);

@@ -1,20 +1,20 @@
 /**
- * TCP between nodes and hosts, in virtual time: bytes arrive late but in their order, or not at all
- * because the line is cut or the connection reset. A cut line keeps the bytes; they arrive
- * when the line is back, unless one side has reset the connection before.
+ * TCP between nodes and hosts in virtual time: bytes arrive late but in order, or not at all
+ * because the line is cut or the connection reset. A cut line keeps the bytes, which arrive when
+ * the line is back, unless one side has reset the connection before.
  */
 import { EventEmitter } from "node:events";
 import type { Random } from "./random.ts";
 import type { SimulatedProcess, VirtualTime } from "./virtual-time.ts";
 
-/** What a host does with a new connection. */
+/** Accepts the connections of a host. */
 export type Listener = { readonly owner: SimulatedProcess; accept(socket: VirtualSocket): void };
 
 export type Network = ReturnType<typeof makeNetwork>;
 
 export function makeNetwork(time: VirtualTime, random: Random) {
   const listeners = new Map<string, Listener>();
-  /** Until when the line of a process is cut, and until when it is slow. */
+  /** The times until which the line of a process is cut, and until which it is slow. */
   const cutUntil = new Map<SimulatedProcess, number>();
   const slowUntil = new Map<SimulatedProcess, number>();
   const sockets = new Set<VirtualSocket>();
@@ -30,7 +30,7 @@ export function makeNetwork(time: VirtualTime, random: Random) {
     },
     delayMs,
     isCut,
-    /** All connections of the process are reset, as when it ends or its link flaps. */
+    /** Resets all connections of the process, as at its end or when its link flaps. */
     reset(process: SimulatedProcess): void {
       for (const socket of [...sockets]) if (socket.owner === process) socket.breakOff();
     },
@@ -72,7 +72,7 @@ type Line = {
   isCut(process: SimulatedProcess): boolean;
 };
 
-/** As much of `net.Socket` as links use. */
+/** The part of `net.Socket` that links use. */
 export class VirtualSocket extends EventEmitter {
   readonly owner: SimulatedProcess;
   readonly #line: Line;
@@ -80,12 +80,12 @@ export class VirtualSocket extends EventEmitter {
   connecting = true;
   destroyed = false;
   bytesRead = 0;
-  /** When bytes came last; at first, when it was made. */
+  /** When bytes last arrived; at first, when the socket was made. */
   #heardAt: number;
-  /** When the bytes that were written last arrive. */
+  /** When the last written bytes arrive. */
   #arrivesAt = 0;
 
-  /** Of the listener, at its side. */
+  /** The port of the listener, on its side. */
   readonly port: number | undefined;
 
   constructor(owner: SimulatedProcess, line: Line, port?: number) {
@@ -97,7 +97,7 @@ export class VirtualSocket extends EventEmitter {
     line.sockets.add(this);
   }
 
-  /** Neither side has ended it. */
+  /** Whether neither side has ended the connection. */
   get isOpen(): boolean {
     return !this.destroyed && this.peer?.destroyed === false;
   }
@@ -123,7 +123,9 @@ export class VirtualSocket extends EventEmitter {
     return true;
   }
 
-  /** A reset empties what waits for a cut line; what is on its way arrives. */
+  /**
+   * Delivers bytes. A reset discards those that wait for a cut line, and those on their way arrive.
+   */
   #deliver(bytes: Buffer, onArrived?: () => void): void {
     const { peer } = this;
     if (peer === undefined || peer.destroyed) return;
@@ -155,7 +157,7 @@ export class VirtualSocket extends EventEmitter {
     return this.destroy();
   }
 
-  /** From outside: both sides hear of it. */
+  /** Breaks the connection from outside; both sides are notified. */
   breakOff(code = "ECONNRESET"): void {
     if (this.destroyed) return;
     const error = Object.assign(new Error(code), { code });
@@ -171,7 +173,7 @@ export class VirtualSocket extends EventEmitter {
     const { time } = this.#line;
     time.after(0, this.owner, () => this.emit("close"));
     if (peer === undefined || peer.destroyed) return;
-    // The other side hears of it unless the line is cut.
+    // The other side is notified unless the line is cut.
     if (this.#line.isCut(this.owner) || this.#line.isCut(peer.owner)) return;
     const arrivesAt = Math.max(this.#arrivesAt, time.now() + this.#line.delayMs(this.owner));
     time.after(arrivesAt - time.now(), peer.owner, () => peer.destroy());

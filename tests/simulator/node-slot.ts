@@ -1,4 +1,4 @@
-/** The place of a node: the process that runs there now, and its machine's clocks. */
+/** A slot for a node: the process that runs there now, and its machine's clocks. */
 import type { CallbackRequest, DeliveryAttempt } from "../../gateway/callbacks/callback.ts";
 import type { Directory } from "../../gateway/threeds/directory-client.ts";
 import { asInstant, type Clock } from "../../gateway/values/time.ts";
@@ -24,7 +24,7 @@ type World = {
 export type NodeSlot = ReturnType<typeof makeNodeSlot>;
 
 const startAgainMs = 2_000;
-/** After this time the server misses the answers of a machine to its probes. */
+/** The time after which the server misses a machine's answers to its probes. */
 const aliveMs = 11_000;
 
 export function makeNodeSlot(name: string, world: World) {
@@ -77,7 +77,7 @@ export function makeNodeSlot(name: string, world: World) {
     cancelStart = time.after(forMs, time.world, start);
   }
 
-  /** A node that cannot start is started again by its supervisor. */
+  /** Starts a node. A supervisor starts a node again that cannot start. */
   function start(): void {
     cancelStart();
     if (isStopped) return;
@@ -99,7 +99,7 @@ export function makeNodeSlot(name: string, world: World) {
   }
 }
 
-/** Sends requests to random nodes; nothing comes back when no answer comes. */
+/** Sends requests to random nodes. Returns undefined if no answer comes. */
 export function makeCall(slots: readonly NodeSlot[], time: VirtualTime, random: Random) {
   return <Result>(work: (node: SimulatedNode) => Promise<Result>) => {
     const { process: owner, node } = random.pick(slots);
@@ -118,7 +118,10 @@ export function makeCall(slots: readonly NodeSlot[], time: VirtualTime, random: 
   };
 }
 
-/** A clock that can be set, and a steady one, which stands still while the machine is suspended. */
+/**
+ * Makes the clocks of a machine: one that can be set, and a steady one that stands still while the
+ * machine is suspended.
+ */
 function makeMachine(time: VirtualTime) {
   let [offsetMs, rate, since, steadySince] = [0, 1, 0, 0];
   let restMs = 0;

@@ -1,7 +1,7 @@
 /**
- * A node of the gateway, as `main.ts` builds it from the parts that decide about money: engine,
- * links, vault, leases, callbacks. The parts are production's; they are handed a database, a clock
- * and a sender of callbacks of the simulation.
+ * A node of the gateway, assembled like `main.ts` from the parts that decide about money: engine,
+ * links, vault, leases, callbacks. The parts are production's. They get a database, a clock and a
+ * sender of callbacks of the simulation.
  */
 import { makeGates } from "../../gateway/acquirers/gates.ts";
 import type { CallbackRequest, DeliveryAttempt } from "../../gateway/callbacks/callback.ts";
@@ -42,7 +42,7 @@ import { type Configurations, openLive, readSettings } from "./configuration.ts"
 type Options = {
   readonly name: string;
   readonly database: Database;
-  /** The node's own, which may be wrong. */
+  /** The node's own clock, which may be wrong. */
   readonly clock: Clock;
   readonly log: Log;
   readonly sendCallback: (message: CallbackRequest) => Promise<DeliveryAttempt>;
@@ -50,17 +50,20 @@ type Options = {
   readonly configurations: Configurations;
 };
 
-/** What becomes of a wallet's payment data. */
+/** The result of a wallet's payment data. */
 export const refusedWallet: WalletPayment = {
   type: "walleta_encrypted",
   refusal: { code: "wallet_refused", detail: "" },
 };
 
 const config = readSettings();
-/** One for all nodes: nothing in it changes what a node does. */
+/** The metrics of all nodes, which do not change what a node does. */
 const metrics = makeMetrics();
 export const masterKey = Buffer.alloc(32, 7);
-/** Less often than a node does, which is no different here: a session that ends says so. */
+/**
+ * The interval is longer than a node's, which makes no difference because a session that ends says
+ * so.
+ */
 const presenceCheckMs = 5_000;
 
 export type SimulatedNode = Awaited<ReturnType<typeof startNode>>;
@@ -159,7 +162,7 @@ export async function startNode({
     receiveResult: threeds.makeReceiveResult(engine.reports),
   };
 
-  /** At a notice. */
+  /** Reads the configuration again after a notification. */
   async function reload(): Promise<void> {
     await keys.reload().catch((error) => log("vault.keys_reload_failed", { err: error }));
     await live.reload();
@@ -176,7 +179,7 @@ export async function startNode({
     start(10_000, () => pendingCards.destroyExpired(clock.now()));
   }
 
-  /** By rules that count nothing. */
+  /** Makes a judge whose rules count nothing. */
   function makeJudge() {
     return makeJudgePayment({
       findRuleSet: makeFindRuleSet(live.current, ({ kind }) => {

@@ -1,6 +1,6 @@
 /**
- * An operator who settles an order in doubt by what the hosts' books have, and who gives a gate
- * another host although orders need the present one.
+ * An operator who settles an order in doubt by the hosts' books, and who gives a gate another host
+ * although orders need the present one.
  */
 import { countHostChange } from "../../gateway/administration/gates/gates.ts";
 import {
@@ -32,7 +32,7 @@ type World = {
   readonly server: DatabaseServer;
   readonly story: Story;
   readonly hosts: readonly Host[];
-  /** Of all hosts. */
+  /** The bookings of all hosts. */
   readonly books: readonly Booking[];
   readonly configurations: Configurations;
   readonly random: Random;
@@ -57,7 +57,7 @@ export function makeOperator(world: World) {
 
   return { work, settleStuck, settleRepeats, giveHost };
 
-  /** As `gw gate set --force` does. */
+  /** Changes the host as `gw gate set --force` does. */
   async function giveHost(id: GateId, port: number): Promise<void> {
     const gate = configurations.gateOf(id);
     if (gate === undefined || gate.settings.port === port) return;
@@ -69,15 +69,15 @@ export function makeOperator(world: World) {
     story.tell(`the operator leads ${gate.name} to port ${port}`);
   }
 
-  /** A host that refuses every repeat of a capture or return is asked by telephone about it. */
+  /** Asks a host by telephone that refuses every repeat of a capture or return. */
   async function settleRepeats(): Promise<void> {
     const repeating = server.tables.orders.values().filter(({ stage }) => stage === "repeating");
     for (const order of repeating.map(orderOf)) await settle(order, verdictOn(order));
   }
 
   /**
-   * The host is told by telephone to reverse what no node can: a charge whose card a standby lacks,
-   * or one of a host that the gate does not lead to any more.
+   * Asks the host by telephone to reverse what no node can: a charge whose card a standby lacks, or
+   * one of a host to which the gate no longer connects.
    */
   async function settleStuck(isLost: (orderId: string) => boolean): Promise<void> {
     const { orders, cards } = server.tables;
@@ -93,7 +93,7 @@ export function makeOperator(world: World) {
     }
   }
 
-  /** Its charge is to be reversed, and was made before the gate got its present host. */
+  /** Whether its charge is to be reversed, and was made before the gate got its present host. */
   function isOfOtherHost(order: Order): boolean {
     const { effect } = order.owed ?? {};
     const { gate } = inDoubtOf(order).identifiers ?? {};
@@ -102,7 +102,10 @@ export function makeOperator(world: World) {
     return hostChanges !== (gate.hostChanges ?? 0);
   }
 
-  /** A thorough operator goes through all orders in doubt, another takes one of them. */
+  /**
+   * Settles orders: a thorough operator goes through all orders in doubt, another takes one of
+   * them.
+   */
   function work(forMs: number, isThorough: boolean): void {
     if (forMs <= 0) return;
     const doubtful = server.tables.orders.values().filter(isDoubtful);
@@ -112,7 +115,7 @@ export function makeOperator(world: World) {
     time.after(pauseMs, time.world, () => work(forMs - pauseMs, isThorough));
   }
 
-  /** One that a node asks the host about is left alone. */
+  /** Leaves out an order about which a node asks the host. */
   async function decide(order: Order): Promise<void> {
     await settle(order, random.chance(0.4) ? askAgain : verdictOn(order));
   }
@@ -123,7 +126,7 @@ export function makeOperator(world: World) {
     story.tell(`the operator decides ${event.kind}${isTaken ? "" : ", in vain"}`, order.id);
   }
 
-  /** The operator settles only what the books say clearly. */
+  /** Returns the decision. The operator settles only what the books show clearly. */
   function verdictOn(order: Order): OperatorEvent {
     const { kind } = order.owed?.effect === "reverse_prior" ? initialOf(order) : order.transaction;
     const { amount, identifiers } = inDoubtOf(order);

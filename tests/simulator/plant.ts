@@ -73,7 +73,7 @@ function copyWith(fault: PlantedFault): string {
   return copy;
 }
 
-/** Runs every second seed. A seed with which the gateway itself breaks a law does not count. */
+/** Runs every second seed. A seed with which the unchanged gateway breaks a law does not count. */
 async function searchFrom(first: number, copy: string, signal: AbortSignal) {
   for (let from = first; ; ) {
     const seeds = isShort ? ["--short"] : ["--seeds", `${isLong ? longSeeds : 1_000_000}`];
@@ -108,7 +108,7 @@ async function runSeeds(folder: string, bounds: readonly string[], signal: Abort
   if (signal.aborted) return undefined;
   const [, seed, law = ""] = /Seed (\d+) breaks a law:\n {2}([^:]+)/.exec(text) ?? [];
   if (seed !== undefined) return { seed: Number(seed), law };
-  // Killed, for want of memory perhaps: the other process goes on with its seeds.
+  // The process was killed, perhaps for lack of memory. The other process continues with its seeds.
   if (typeof end !== "string" || folder === root) assert.equal(end, 0, "the simulator failed");
   if (end !== 0) console.log(`a process of the simulator was ended by ${end}`);
   return undefined;

@@ -1,6 +1,6 @@
 /**
- * Faults that the simulator has to find: each is one place of the gateway, and what a wrong version
- * of it says. Those with `fixedBy` were once real: the wrong version takes that commit's fix back.
+ * Faults that the simulator has to find: each is one place in the gateway's code with a wrong
+ * version of it. Those with `fixedBy` were once real, and the wrong version reverts that commit.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ type Place = { readonly file: string; readonly right: string; readonly wrong: st
 export type PlantedFault = Place & {
   readonly name: string;
   readonly fixedBy?: string;
-  /** A second place. */
+  /** A second change that belongs to the fault. */
   readonly also?: Place;
 };
 
-/** The wrong files, by their paths in the gateway's folder. */
+/** Returns the wrong files by their paths in the gateway's folder. */
 export function readPlanted(fault: PlantedFault, gateway: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const { file, right, wrong } of [fault, ...(fault.also ? [fault.also] : [])]) {

@@ -1,7 +1,7 @@
 /**
- * Hands the gateway's code a platform of the simulation instead of Node's: timers, clocks, random
- * numbers and TCP sockets. The code runs unchanged, and nothing of it, nor of the packages that it
- * uses, can reach the real ones. Only a process that simulates and does nothing else may do this.
+ * Gives the gateway's code the platform of the simulation instead of Node's: timers, clocks, random
+ * numbers and TCP sockets. The code runs unchanged, and neither it nor the packages that it uses
+ * can reach the real ones. Only a process that does nothing but simulate may do this.
  */
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
@@ -11,12 +11,12 @@ import type { Network } from "./network.ts";
 import type { Random } from "./random.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-/** 2026-11-16 00:00 UTC. */
+/** The time is 2026-11-16 00:00 UTC. */
 export const startOfTime = 1_794_787_200_000;
 
 type Task = (...given: unknown[]) => void;
 
-/** Returns how to give Node's own back. */
+/** Replaces the platform, and returns a function that restores Node's own. */
 export function replacePlatform(time: VirtualTime, random: Random, network: Network): () => void {
   replaceTimers(time);
   replaceRandom(random);
@@ -84,7 +84,8 @@ function replaceRandom(random: Random): void {
     random.fill(drawn);
     return drawn;
   };
-  // Of their own: nonces are drawn into a pool, which outlives a simulation.
+  // Nonces have random numbers of their own, because they are drawn into a pool that outlives a
+  // simulation.
   const nonces = random.fork("nonces");
   Math.random = random.fork("fractions").next;
   Object.assign(crypto, {

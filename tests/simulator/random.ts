@@ -6,9 +6,9 @@ export function makeRandom(seed: number, name = "") {
   let state = mix(seed, name);
 
   return {
-    /** From 0 to 1, without 1. */
+    /** A number from 0 up to, but not including, 1. */
     next,
-    /** From `low` to `high`, as a fraction. */
+    /** A fraction from `low` to `high`. */
     between: (low: number, high: number) => low + next() * (high - low),
     /** A whole number below `limit`. */
     below,
@@ -18,12 +18,12 @@ export function makeRandom(seed: number, name = "") {
       if (item === undefined) throw new Error("nothing to pick from");
       return item;
     },
-    /** Most draws are short, a few are long: latencies are like that. */
+    /** A number of which most draws are low and a few are high, like latencies. */
     skewed: (low: number, high: number) => low + (high - low) * next() ** 4,
     fill(bytes: Uint8Array): void {
       for (let index = 0; index < bytes.length; index += 1) bytes[index] = below(256);
     },
-    /** A stream of its own: what is drawn from one does not shift the others. */
+    /** Returns a separate stream, so that draws from one do not shift the others. */
     fork: (word: string) => makeRandom(seed, `${name}/${word}`),
   };
 
@@ -31,7 +31,7 @@ export function makeRandom(seed: number, name = "") {
     return Math.floor(next() * limit);
   }
 
-  /** Mulberry32. */
+  /** Computes the next number by Mulberry32. */
   function next(): number {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);

@@ -1,6 +1,6 @@
 /**
  * After a standby took over that lacks commits, the host's books and the gateway's differ. The
- * gateway's own reconciliation, given the host's settlement file, must name every difference.
+ * gateway's own reconciliation with the host's settlement file must name every difference.
  */
 import type { Order } from "../../gateway/orders/order.ts";
 import { initialOf, totalsOf } from "../../gateway/orders/transactions.ts";
@@ -20,7 +20,7 @@ const period = {
   windowMs: 0,
 };
 
-/** References whose sums differ and that no difference of the reconciliation names. */
+/** Finds references whose sums differ and that no difference of the reconciliation names. */
 export async function findUnnamed(
   orders: readonly Order[],
   books: readonly Booking[],
@@ -55,7 +55,7 @@ function referenceOf(order: Order): string {
   return initialOf(order).identifiers?.reference ?? "";
 }
 
-/** A charge that was reversed, or only held, is in no settlement file. */
+/** Returns the lines of a settlement file. A charge that was reversed, or only held, has none. */
 function linesOf({ reference, kind, captured, returned, isReversed }: Booking): SettlementLine[] {
   if (isReversed || captured === 0) return [];
   const line = { line: 1, reference };

@@ -1,6 +1,6 @@
 /**
  * An operator who rotates the vault's keys while orders run, as `gw key rotate` does: with its
- * lock, in a process of its own, which may end in the middle. The next rotation goes on with it.
+ * lock, in a separate process, which may end in the middle. The next rotation continues it.
  */
 import {
   makeKeyStore,
@@ -28,7 +28,7 @@ const againMs = 10_000;
 export function makeRotation({ time, server, story }: World) {
   return { begin, finish, isUnderWay };
 
-  /** The process ends after this time, wherever it is. */
+  /** Begins a rotation whose process ends after this time, at any point. */
   function begin(forMs: number): void {
     const process = new SimulatedProcess("rotation");
     time.after(0, process, () => {
@@ -40,13 +40,16 @@ export function makeRotation({ time, server, story }: World) {
     });
   }
 
-  /** Goes on until no rotation is left half done. */
+  /** Continues until no rotation is incomplete. */
   function finish(): void {
     if (isUnderWay()) begin(2 * keyGraceMs);
     time.after(2 * keyGraceMs + againMs, time.world, finish);
   }
 
-  /** Keys for digests are kept for as long as repeats are recognised. */
+  /**
+   * Whether a rotation is incomplete. Keys for digests are kept for as long as repeats are
+   * recognised.
+   */
   function isUnderWay(): boolean {
     const isLeft = ({ purpose, sealed, retiredAt }: VaultKeyRecord) =>
       purpose !== "digests" && sealed !== null && retiredAt !== null;

@@ -6,7 +6,7 @@
  * again: print the cells of each seed, and add the seeds that reach the missing ones.
  */
 
-/** A simulation of a test has so many orders. */
+/** The number of orders of a test's simulation. */
 export const ordersPerSeed = 50;
 
 // biome-ignore format: a list
@@ -18,5 +18,7 @@ export const shortSeeds: readonly number[] = [
 /** The seeds of the long run are those from 1 to this one. */
 export const longSeeds = 600;
 
-/** The short seeds reached 267 cells when they were chosen; they are chosen again below this. */
+/**
+ * The short seeds reached 267 cells when they were chosen. Below this number they are chosen again.
+ */
 export const cellsMin = 264;

@@ -1,4 +1,4 @@
-/** Finds a short plan that still breaks the same law: faults and purchases are dropped in turn. */
+/** Finds a short plan that still breaks the same law, by dropping faults and purchases in turn. */
 import { type Outcome, type Plan, simulate } from "./simulation.ts";
 
 const triesMax = 120;
@@ -15,7 +15,7 @@ export async function shorten(failed: Outcome): Promise<Outcome> {
   }
   return best;
 
-  /** Halves first, then quarters, down to single ones. */
+  /** Drops halves first, then quarters, down to single ones. */
   async function drop(what: "faults" | "purchases"): Promise<void> {
     for (let size = Math.ceil(best.plan[what].length / 2); size >= 1; size = Math.floor(size / 2)) {
       for (let from = 0; from < best.plan[what].length && !isTired(); ) {

@@ -81,7 +81,7 @@ if (!isWorker && workers > 1) {
 if (isWorker) process.disconnect?.();
 else summarize();
 
-/** Every so many seeds, in another process. */
+/** Runs one share of the seeds in another process. */
 function runShare(index: number): Promise<number | null> {
   const { seconds, findings } = values;
   const share = ["--from", `${from + index}`, "--every", `${workers}`, "--orders", `${orders}`];
@@ -120,7 +120,7 @@ function totalOf({ plan, orders, charges, events, virtualMs, reached }: Outcome)
   return { sums: counted, reached: [...reached], met };
 }
 
-/** The total of one seed. */
+/** Adds the totals of one seed. */
 function add(more: Total): void {
   total.fewest = Math.min(total.fewest, more.sums.orders);
   for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += more.sums[name];

@@ -1,5 +1,5 @@
 /**
- * One simulation, from one seed: two or three nodes, the database, the host and merchants, with the
+ * One simulation of one seed: two or three nodes, the database, the host and merchants, with the
  * faults of the seed for five minutes, and then without faults until nothing is left to do.
  */
 import type { Gate } from "../../gateway/acquirers/gates.ts";
@@ -24,12 +24,12 @@ import { makeStory } from "./story.ts";
 import { makeVirtualTime, type SimulatedProcess } from "./virtual-time.ts";
 
 export type Plan = {
-  /** When all faults end. */
+  /** The time at which all faults end. */
   readonly untilMs: number;
   readonly faults: readonly Fault[];
   readonly purchases: readonly Purchase[];
   readonly nodes: number;
-  /** Whether the host answers over any connection, as long as there are faults and after them. */
+  /** Whether the host answers over any connection, during the faults and after them. */
   readonly answersAnywhere: boolean;
 };
 
@@ -46,13 +46,13 @@ export type Outcome = {
   readonly story: readonly string[];
 };
 
-/** The ports of the other host are so much higher. */
+/** The offset of the other host's ports. */
 const otherPorts = 1_000;
 const calmMs = 6 * 3_600_000;
-/** When operators look at what no node can end, and every so long again. */
+/** The interval at which operators check what no node can settle. */
 const telephoneMs = 1_800_000;
 
-/** What `given` leaves open comes from the seed. */
+/** Makes a plan. The seed chooses what `given` leaves open. */
 export function planOf(
   seed: number,
   purchases: number,
@@ -152,7 +152,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     };
   }
 
-  /** Gates lead to the first; the other one has books of its own. */
+  /** Opens a host. Gates connect to the first; the other one has books of its own. */
   function openHost(name: string, index: number) {
     return makeHost({
       time,
@@ -175,7 +175,7 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     });
   }
 
-  /** Looks every few seconds. */
+  /** Whether the simulation is over, checked every few seconds. */
   function isOver(): boolean {
     if (time.now() < lookAt) return false;
     lookAt = time.now() + 5_000;
@@ -219,7 +219,10 @@ export async function simulate(seed: number, plan: Plan): Promise<Outcome> {
     }
   }
 
-  /** Another process with the name of a node: it waits for the name, and gives up in the end. */
+  /**
+   * Starts another process with the name of a node, which waits for the name and gives up in the
+   * end.
+   */
   function startNamesake({ name }: NodeSlot, forMs: number): void {
     const namesake = makeNodeSlot(name, { time, server, story, network, ...outside });
     slots.push(namesake);

@@ -1,6 +1,6 @@
 /**
  * Fixed seeds of the simulator hold every law, and a seed is the same simulation every time. A new
- * seed is run too: what it finds is printed, and fails nothing.
+ * seed is run too: its findings are printed, and fail nothing.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -53,7 +53,7 @@ test("the host closes a connection a minute after the last byte", async () => {
   assert.ok(Math.abs((closedAt[0] ?? 0) - 90_000) < 1_000, String(closedAt));
 });
 
-test("a statement that is tried out leaves nothing while the journal forgets old changes", () => {
+test("a statement that is tried out leaves no change while the journal forgets old ones", () => {
   const tables = makeTables();
   tables.cardKeys.add("1", { isDestroyed: false });
 
@@ -65,26 +65,26 @@ test("a statement that is tried out leaves nothing while the journal forgets old
   assert.deepEqual([tables.cardKeys.has("1"), tables.cardKeys.has("2")], [true, false]);
 });
 
-test("every cell that is named unreachable is one of the transition tables", () => {
+test("every cell that is listed as unreachable is in the transition tables", () => {
   const unknown = [...unreachable.keys()].filter((cell) => !allCells.includes(cell));
 
   assert.deepEqual(unknown, []);
 });
 
-test("every planted fault has its place in the gateway", () => {
+test("every planted fault fits the gateway's code", () => {
   const gateway = join(import.meta.dirname, "../../gateway");
 
   for (const fault of plantedFaults) assert.ok(readPlanted(fault, gateway).size > 0);
 });
 
-test("one seed is one simulation, to the last event", async () => {
+test("a seed repeats the same simulation, to the last event", async () => {
   const [first, second] = [await simulate(7, planOf(7, 30)), await simulate(7, planOf(7, 30))];
 
   assert.equal(first.hash, second.hash);
   assert.equal(first.events, second.events);
 });
 
-test("a new seed is printed with what it finds", (t) => {
+test("a new seed is printed with its findings", (t) => {
   const { stdout } = runProgram(["--fresh", "--orders", String(ordersPerSeed), "--whole"], 60_000);
 
   const [seed = "", ...found] = stdout.split("\n");
@@ -93,8 +93,8 @@ test("a new seed is printed with what it finds", (t) => {
 });
 
 /**
- * In a process of its own: the test runner follows every promise of its process, which takes longer
- * than the simulation, and counts any rejection as a failure of the test.
+ * Runs in a separate process, because the test runner follows every promise of its process, which
+ * takes longer than the simulation, and counts any rejection as a failure of the test.
  */
 function runProgram(options: readonly string[], timeout = 1_800_000) {
   return spawnSync(process.execPath, [program, ...options], { encoding: "utf8", timeout });

@@ -1,11 +1,11 @@
-/** What happens in a simulation: its hash, the same for the same seed, and a readable story. */
+/** Records a simulation: its hash, the same for the same seed, and a readable story. */
 import { createHash } from "node:crypto";
 import type { VirtualTime } from "./virtual-time.ts";
 
 export type Line = {
   readonly atMs: number;
   readonly text: string;
-  /** The order, the client order id or the reference that it is about; empty: all of them. */
+  /** The order, the client order id or the reference of the line; empty for all of them. */
   readonly about: string;
 };
 
@@ -19,10 +19,10 @@ export function makeStory(time: VirtualTime) {
       lines.push({ atMs: time.now(), text, about });
       hash.update(`${time.now()} ${text} ${about}\n`);
     },
-    /** Part of the hash, and too frequent to be told. */
+    /** Adds to the hash what is too frequent for the story. */
     note: (text: string) => void hash.update(`${time.now()} ${text}\n`),
     digest: () => hash.digest("hex").slice(0, 16),
-    /** The lines about the named things, and those about all. */
+    /** Returns the lines about these names, and those about all. */
     linesAbout(names: ReadonlySet<string>): readonly string[] {
       const chosen = lines.filter(({ about }) => about === "" || names.has(about));
       return chosen.map(({ atMs, text }) => `${(atMs / 1000).toFixed(3).padStart(10)}  ${text}`);

@@ -1,7 +1,7 @@
 /**
  * Virtual time: one queue of events, each of which belongs to a process of the simulation. Between
- * two events everything that the first one has made ready is run. A process that has ended gets no
- * more events; one that is frozen gets them when it goes on.
+ * two events everything runs that the first one has made ready. A process that has ended gets no
+ * more events; a frozen one gets them when it continues.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { nextTick } from "node:process";
@@ -9,7 +9,7 @@ import { nextTick } from "node:process";
 /** A node, the database's server, the host or a merchant. */
 export class SimulatedProcess {
   readonly name: string;
-  /** Its machine's clock by which timers run: it stands still while that is suspended. */
+  /** Its machine's clock for timers, which stands still while the machine is suspended. */
   readonly steadyMs: (() => number) | undefined;
   isAlive = true;
   frozenUntil = 0;
@@ -31,7 +31,7 @@ type Event = {
   readonly owner: SimulatedProcess;
   readonly task: () => void;
   isCancelled: boolean;
-  /** Its process was frozen when it was due. */
+  /** Whether its process was frozen when it was due. */
   isHeld: boolean;
 };
 
@@ -48,7 +48,7 @@ export function makeVirtualTime() {
   return {
     /** Milliseconds since the simulation began. */
     now: () => now,
-    /** How many events have happened. */
+    /** The number of events that have happened. */
     count: () => count,
     current: () => running.getStore() ?? world,
     world,
@@ -59,7 +59,7 @@ export function makeVirtualTime() {
     thaw,
   };
 
-  /** The process goes on before its time, with the events that it was kept from. */
+  /** Continues a frozen process early, with the events that were held back. */
   function thaw(owner: SimulatedProcess): void {
     owner.frozenUntil = Math.min(owner.frozenUntil, now);
     for (const event of queue.splice(0)) {
@@ -68,7 +68,7 @@ export function makeVirtualTime() {
     }
   }
 
-  /** Returns how to call it off. */
+  /** Schedules a task, and returns a function that cancels it. */
   function after(delayMs: number, owner: SimulatedProcess, task: () => void): () => void {
     const at = now + Math.max(0, Number.isFinite(delayMs) ? delayMs : 0);
     place += 1;
@@ -79,7 +79,7 @@ export function makeVirtualTime() {
     };
   }
 
-  /** A timer of the current process. What happened to its machine meanwhile may delay it. */
+  /** Starts a timer of the current process. What happens to its machine may delay it. */
   function startTimer(delayMs: number, task: () => void): () => void {
     const owner = running.getStore() ?? world;
     const { steadyMs } = owner;
@@ -95,7 +95,7 @@ export function makeVirtualTime() {
     }
   }
 
-  /** Until the moment, or until `isOver` says so. */
+  /** Runs until the time, or until `isOver` returns true. */
   async function run(until: number, isOver: () => boolean = () => false): Promise<void> {
     for (;;) {
       const event = queue[0];
@@ -112,8 +112,8 @@ export function makeVirtualTime() {
       count += 1;
       event.owner.enter ??= running.run(event.owner, () => AsyncLocalStorage.snapshot());
       event.owner.enter(event.task);
-      // Every promise that is ready has run by then. The real event loop turns now and then only:
-      // a turn costs as much as the event.
+      // Every promise that is ready has run by then. The real event loop runs only now and then,
+      // because a turn costs as much as an event.
       await new Promise((resolve) => (count % 256 === 0 ? realTurn : nextTick)(resolve));
     }
     if (queue.length === 0 || (queue[0]?.at ?? 0) > until) now = Math.max(now, until);

@@ -1,6 +1,6 @@
 /**
- * A gateway from before the newest migration, from the repository's own history, runs beside the
- * schema of this one: as in an update in which nodes are replaced one by one.
+ * A gateway from before the newest migration, from the repository's own history, runs with the
+ * schema of this version, as in an update in which nodes are replaced one by one.
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -23,7 +23,7 @@ const commit = await findPrevious();
 const skip =
   commit === undefined && "no migration or no history here, or the packages have changed since";
 
-test("a gateway from before the newest migration takes payments beside the new schema", {
+test("a gateway from before the newest migration accepts payments with the new schema", {
   skip,
 }, async (t) => {
   const folder = await extract(t, commit ?? "");
@@ -57,7 +57,10 @@ test("a gateway from before the newest migration takes payments beside the new s
   );
 });
 
-/** The parent of the commit that has added the newest migration; its packages must be here. */
+/**
+ * Returns the parent of the commit that added the newest migration. Its packages must be installed
+ * here.
+ */
 async function findPrevious(): Promise<string | undefined> {
   const added = ["log", "-1", "--diff-filter=A", "--format=%H^", "--", ...migrations];
   try {
@@ -78,7 +81,10 @@ async function git(...words: readonly string[]): Promise<string> {
   return (await run("git", [...words], { cwd: root })).stdout.trim();
 }
 
-/** Its own packages are the commit's, all others those of this installation. */
+/**
+ * Extracts the commit. Its own packages are the commit's, and all others those of this
+ * installation.
+ */
 async function extract(t: Test, commit: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-previous-"));
   atEnd(t, () => rm(folder, { recursive: true, force: true }));
