@@ -182,7 +182,7 @@ function Health({ figures: { links, missing } }: { readonly figures: HomeFigures
 
 type ChartProps = {
   readonly points: readonly Point[];
-  /** The beginning of the first column. */
+  /** The time at which the first column begins. */
   readonly since: number;
 };
 
