@@ -29,7 +29,7 @@ export type Doubtful = {
   readonly stage: string;
   /** The result if the gateway settles the doubt by itself. */
   readonly settled: string;
-  /** The ledger entries if the bank has carried it out, and if the rest was refunded afterwards. */
+  /** The ledger entries if the bank has booked it, and if the rest was refunded afterwards. */
   readonly done: string;
   readonly returned: string;
 };

@@ -166,7 +166,7 @@ for (const [asked, code] of [
     async (_t, { through, inquires, mti, code: named }) => {
       const merchant = world.merchant(through);
       const [done, undone] = [await begin(merchant), await begin(merchant)];
-      // The host refuses because of a fault, and has not carried it out.
+      // The host refuses because of a fault, and has not booked it.
       await world.bank.setSwitches({ followUpCode: "96" });
       await ask(merchant, undone);
       await world.settle();
