@@ -3,7 +3,7 @@
  * the second person, does the work and writes the audit. A trial does the work, rolls it back and
  * returns what would happen.
  */
-import { cellsAside, readAside } from "../storage/cells/cells.ts";
+import { cellsForScreens, queryForScreens } from "../storage/cells/cells.ts";
 import { makeAdministration } from "../storage/configuration/administration.ts";
 import { takeApproval } from "../storage/people/approvals.ts";
 import type { Audit, AuditEntry } from "../storage/people/audit.ts";
@@ -132,15 +132,15 @@ export async function tryOut(
   values: Values,
   face: Face,
 ): Promise<Trial> {
-  const [database, cells] = [readAside(opened.database), cellsAside(opened.cells)];
-  const aside = { ...opened, database, cells };
-  const openKnown = async () => (await openVault(aside)).openSecret;
+  const [database, cells] = [queryForScreens(opened.database), cellsForScreens(opened.cells)];
+  const opening = { ...opened, database, cells };
+  const openKnown = async () => (await openVault(opening)).openSecret;
   const undo = new Error("the trial is rolled back");
   let trial: Trial = { output: undefined, entries: [] };
   try {
     await auditFor(opened, face.reason).together(async (inside) => {
       const { audit, entries } = noted(inside);
-      const session = sessionOf({ ...aside, openKnown }, audit, { ...face, isTrial: true });
+      const session = sessionOf({ ...opening, openKnown }, audit, { ...face, isTrial: true });
       trial = { output: await action.perform(session, values as never), entries };
       throw undo;
     });

@@ -1,7 +1,7 @@
 /**
- * A backup of a real database, read into another one: every row, sequence and partition is there.
- * Someone who knows the public key can write a backup too; without the key-encryption key of the
- * installation it is refused, and nothing of it is committed.
+ * A backup of a real database is read into another one, with every row, sequence and partition. A
+ * forger who knows the public key can write a backup too; without the installation's key-encryption
+ * key it is refused, and none of it is committed.
  */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -65,7 +65,7 @@ before(async () => {
   stopTarget = empty.stop;
   targetUrl = empty.url;
   target = openDatabase(targetUrl, limits);
-  // An administrator's: the database is empty all the same.
+  // An administrator may have added an extension: the database still counts as empty.
   await target.query("create extension pg_stat_statements");
   parts = await takeBackup();
 });
@@ -113,7 +113,7 @@ test("a forged backup is refused, and nothing of it stays", async (t) => {
   for (const [name, forge] of forgeries) {
     await t.test(name, async () => {
       await assert.rejects(load(forge(parts, older)), (error: Error) => {
-        // Some rows PostgreSQL refuses by itself.
+        // PostgreSQL itself refuses some of the rows.
         const refusals = ["BadArchive", "NotRestorable", "DatabaseError"];
         assert.ok(refusals.includes(error.constructor.name), String(error));
         return true;
@@ -151,7 +151,7 @@ test("every row, sequence and partition is in the restored database, which is on
 
 test("beside a backup nothing waits: partitions are dropped after it, a second backup is refused", async () => {
   const picture = await openPicture(source.database, cells());
-  // The first partition has everything until then.
+  // The first partition contains everything until then.
   const old = monthStart(now, 1);
 
   const during = await dropPartitions(source.database, "order_history", old);
@@ -260,7 +260,7 @@ function change(given: readonly Part[], which: RegExp, edit: (text: string) => s
   return given.with(at, { ...part, content: Buffer.from(text) });
 }
 
-/** As if other rows had been there. */
+/** Changes the manifest so that it fits other rows. */
 function withRows(text: string): string {
   const manifest: Manifest = JSON.parse(text);
   return JSON.stringify({ ...manifest, audit: { ...manifest.audit, seq: 99 } });

@@ -1,4 +1,7 @@
-/** When a node puts the installation on hold by itself, what a hold keeps out, and its release. */
+/**
+ * A node puts the installation on hold by itself, a hold stops most work, and an operator releases
+ * it.
+ */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { isUnavailable } from "../server/faults.ts";

@@ -1,4 +1,7 @@
-/** A rehearsal and its database belong together: neither takes the other's place in production. */
+/**
+ * A rehearsal needs its own database: it refuses one of production, and production refuses its
+ * database.
+ */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { startDatabase } from "../testing/database-for-tests.ts";

@@ -1,4 +1,4 @@
-/** What is written of callbacks, on a real database: by whom a row may be moved, and to when. */
+/** The rows of callbacks in a real database: which node may move a row, and to which time. */
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import type { Callback, DeliveryAttempt, DeliveryDecision } from "../../callbacks/callback.ts";
@@ -31,7 +31,7 @@ test("two of one order that are told together are both written down", async () =
 
   await Promise.all([tell(1, failed(later(now, 120_000))), tell(2, delivered)]);
 
-  // Which of the two takes the third along does not matter.
+  // Either of the two may take the third one along.
   assert.deepEqual((await rows()).slice(0, 2), [
     [1, 1, null, now + 120_000],
     [2, 1, "delivered", null],

@@ -6,7 +6,7 @@
 import type { AttemptRecord, Callback, CallbackStore } from "../../callbacks/callback.ts";
 import type { Order } from "../../orders/order.ts";
 import type { Instant } from "../../values/time.ts";
-import { isHere, livesHere } from "../cells/cells.ts";
+import { assertHomeCell, isHere } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 import { type GatherOptions, makeGather, plainArray, textArray } from "../server/gather.ts";
 import type { NodeName } from "../server/presence.ts";
@@ -166,7 +166,7 @@ from json_to_recordset($1::json)
 where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.order_id
   and callbacks.sequence = held.sequence and callbacks.ended is null
   and callbacks.due_at is not distinct from to_timestamp(held.lease / 1000)
-  and ${livesHere(`in (
+  and ${assertHomeCell(`in (
     select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}`;
 
 /**
@@ -179,7 +179,7 @@ export const waitStatement = `
 with open as (
   select due_at from callbacks
   where merchant_id = $1 and order_id = $2 and sequence < $3 and ended is null
-    and ${livesHere("= $1")} for share
+    and ${assertHomeCell("= $1")} for share
 ), earlier as (
   select max(due_at) as due_at from open
 ), moved as (
@@ -209,7 +209,7 @@ with attempted as materialized (
     status, failure, duration_ms, answer)
   select merchant_id, order_id, sequence, to_timestamp(at / 1000), $2, method, url, body,
     status, failure, duration_ms, answer from attempted
-  where ${livesHere("in (select merchant_id from attempted)")}
+  where ${assertHomeCell("in (select merchant_id from attempted)")}
   on conflict do nothing -- an attempt whose record is repeated after a lost connection
 ), moved as (
   update callbacks set tries = tries + attempted.counted, ended = attempted.ended,

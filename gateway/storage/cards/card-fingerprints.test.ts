@@ -1,6 +1,6 @@
 /**
- * The key of card fingerprints is replaced in a real database: all that follows from it is
- * recomputed, in every cell, and meanwhile cards are recognised by both keys.
+ * The key of card fingerprints is replaced in a real database. Everything that depends on it is
+ * recomputed in every cell, and until then cards are recognised by both keys.
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -31,7 +31,7 @@ const [paid, refused] = [new CardNumber("4000001000000018"), new CardNumber("520
 const late = new CardNumber("4000001000000026");
 const graceMs = 60_000;
 const deletion = { by: "jo", at: asInstant(1_800_000_000_000) };
-// As much of an endpoint as screening counts by.
+// The part of an endpoint that screening uses for counting.
 const endpoint = { id: asEndpointId("1001"), merchant: { id: merchantId } } as Endpoint;
 const tables = await startVault();
 after(() => tables.stop());
@@ -58,7 +58,7 @@ test("fingerprints, orders, references, lists and counts follow the new key, and
   const isOld = async () => (await stored(tables.database, vault)).cards.every((isOwn) => isOwn);
   const beforeNodes = async () => {
     assert.ok(await isOld(), "nothing is recomputed until all nodes know both keys");
-    // A node that has not been notified.
+    // This card is added by a node that has not been notified.
     for (const each of cells) await add(each, vault, "9", late);
   };
   const first = await renew(beforeNodes, async () => {
@@ -67,7 +67,7 @@ test("fingerprints, orders, references, lists and counts follow the new key, and
       await refer(each, "10", vault.fingerprint(merchantId, late).hashId);
       await refer(each, "8", before.refusedId);
     }
-    // Another node, which lists the card by the old key.
+    // Another node lists the card by the old key.
     const node = await openVault();
     const names = node.vault.cardNames(merchantId, paid);
     seen.push(...names.map(({ hashId }) => hashId));
@@ -184,13 +184,16 @@ test("the payments of a card are counted together before, while and after its ke
     },
     async () => void counts.push(await pay(both)),
   );
-  // Of two nodes one has not been notified that the old key is destroyed.
+  // One of two nodes has not been notified that the old key is destroyed.
   counts.push(await pay(both), await pay((await openVault()).vault));
 
   assert.deepEqual(counts, [1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-/** Answers how many payments of the card a rule has seen, with this one, at the node. */
+/**
+ * Returns a function that counts a payment of the card at the node and returns how many payments a
+ * rule has seen, with this one.
+ */
 function makeCounter(card: CardNumber) {
   const { add: count, remove, findResults } = makeTallyStore(tables.database.hot, { retryMs: 0 });
   const rule: ConfiguredRule = {
@@ -239,7 +242,10 @@ function makeOnce(act: () => Promise<unknown>): () => Promise<unknown> {
   return () => (done ??= act());
 }
 
-/** The waits: for nodes that may not know the new key, and for orders that are under way. */
+/**
+ * Renews the fingerprints. The two functions replace the waits: for nodes that may not know the new
+ * key, and for orders in progress.
+ */
 async function renew(beforeNodes = async () => {}, beforeOrders = async () => {}) {
   const { keys } = await openVault();
   const pause = (durationMs: number) => (durationMs <= graceMs ? beforeNodes() : beforeOrders());
@@ -266,7 +272,9 @@ function tallyKey({ digestSubject }: Vault, digest: string): string | undefined 
   return rows.find(({ owner }) => owner === merchantId)?.key;
 }
 
-/** Two cards, an order with both, an order whose card is destroyed, a reference and a count. */
+/**
+ * Stores two cards, an order with both, an order whose card is destroyed, a reference and a count.
+ */
 async function fill(cell: Database, vault: Vault): Promise<void> {
   const { query } = cell;
   const { hashId, refusedId, digest } = namesOf(vault);

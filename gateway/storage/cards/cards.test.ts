@@ -29,7 +29,7 @@ const now = asInstant(1_800_000_000_000);
 const tomorrow = later(now, 86_400_000);
 const folders: string[] = [];
 
-// When all databases in them are stopped.
+// The folders are removed after all databases in them have stopped.
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 test("pending card data comes out until it is destroyed, row and key", async (t) => {
@@ -133,12 +133,12 @@ test("a copy of the stopped data folder does not open what was pending", async (
 type Opened = {
   readonly installation: Installation;
   readonly pending: PendingCards;
-  /** An ordinary card, by which one sees that a backup was really restored. */
+  /** Stores an ordinary card, which shows later that a backup was really restored. */
   keep(): Promise<void>;
   reveal(): Promise<{ readonly number: CardNumber } | undefined>;
 };
 
-/** For a test that looks at no file of the database. */
+/** Opens a database for a test that looks at no file of it. */
 async function openShared(t: TestContext): Promise<Opened> {
   const { url, stop } = await startEmpty("tables");
   const opened = await open(t, await makeFolder(), { GW_DATABASE_URL: url });
@@ -146,7 +146,7 @@ async function openShared(t: TestContext): Promise<Opened> {
   return opened;
 }
 
-/** As the gateway does it: with the key-encryption key that lies in the data folder. */
+/** Opens an installation as the gateway does, with the key-encryption key in the data folder. */
 async function open(t: TestContext, dataDir: string, more: object = {}): Promise<Opened> {
   const environment = { GW_DATA_DIR: dataDir, ...more };
   const installation = await openInstallation({
@@ -175,7 +175,7 @@ async function open(t: TestContext, dataDir: string, more: object = {}): Promise
   };
 }
 
-/** PostgreSQL's own way to copy the files of a database that goes on. */
+/** Copies the files of a running database with PostgreSQL's own tool. */
 async function backUpRunning(folder: string, { database }: Installation) {
   const backup = await makeFolder();
   const client = await database.connect();
@@ -201,7 +201,7 @@ async function countPending({ database }: Installation) {
   return row;
 }
 
-/** The very bytes that would be needed, as they would lie in a file. */
+/** Returns the bytes that an attacker would need, as a file would contain them. */
 async function tracesOf({ database }: Installation): Promise<readonly Buffer[]> {
   const rows = await database.query<{ sealed: Buffer }>(
     "select sealed from vault.held_keys union all select sealed from vault.held_secrets",

@@ -19,7 +19,7 @@ import type { CardId, CardRefId, MerchantId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
 import type { PendingCardRow, PendingCardStore } from "../../vault/pending-cards.ts";
 import type { FindSealedCard, StoredSealedCard } from "../../vault/vault.ts";
-import { isHere, livesHere } from "../cells/cells.ts";
+import { assertHomeCell, isHere } from "../cells/cells.ts";
 import { openWith } from "../orders/find-orders.ts";
 import { besideOthers, type Database, type Query } from "../server/database.ts";
 import {
@@ -45,7 +45,7 @@ export function makeFindSealedCard(query: Query, options: GatherOptions = {}): F
     join cards on cards.merchant_id = wanted.merchant_id and cards.id = wanted.id
     left join condemned_cards as condemned
       on condemned.merchant_id = wanted.merchant_id and condemned.id = wanted.id
-    where ${livesHere("= any($1::bigint[])")}`;
+    where ${assertHomeCell("= any($1::bigint[])")}`;
   const named = { ...options, statement, name: "find_cards" };
   const find = makeFindRow<SealedCardRow, CardId>(query, named);
   return async (merchantId, cardId) => {
@@ -65,7 +65,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
     from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
     join card_references as references_
       on references_.merchant_id = wanted.merchant_id and references_.id = wanted.id
-    where ${livesHere("= any($1::bigint[])")}`;
+    where ${assertHomeCell("= any($1::bigint[])")}`;
   const name = "card_references_by_id";
   const find = makeFindRow<ReferenceRow, CardRefId>(query, { statement, name });
 
@@ -85,7 +85,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
          select $1, source.id, source.purpose, $2, $3, $4, $5::json,
            to_timestamp($6::float8 / 1000)
          from unnest($7::text[], $8::bigint[]) as source(purpose, id)
-         where ${livesHere("= $1")}
+         where ${assertHomeCell("= $1")}
          on conflict do nothing`,
         [
           ...[merchantId, cardId, endpointId, orderId, JSON.stringify(facts), at],
@@ -105,7 +105,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
       const rows = await query(
         `update card_references set removed_at = to_timestamp($3::float8 / 1000), removed_by = $4
          where merchant_id = $1 and card_id = $2 and removed_at is null
-           and ${livesHere("= $1")} returning id`,
+           and ${assertHomeCell("= $1")} returning id`,
         [merchantId, cardId, at, by],
       );
       return rows.length > 0;
@@ -130,7 +130,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
   ): Promise<Registration | undefined> {
     const rows = await query<Pick<ReferenceRow, "id" | "purpose" | "removedBy">>(
       `select id, purpose, ${remover} as "removedBy" from card_references
-       where merchant_id = $1 and card_id = $2 and ${livesHere("= $1")}`,
+       where merchant_id = $1 and card_id = $2 and ${assertHomeCell("= $1")}`,
       [merchantId, cardId],
       "card_references_by_card",
     );
@@ -203,7 +203,7 @@ export function makePendingCardStore(
     return wanted.map(({ context }) => found.get(context));
   }, options);
   const remove = makeGather(async (contexts: readonly string[]) => {
-    const statement = deletePending(`context = any($1::text[]) and ${ownersLiveHere}`);
+    const statement = deletePending(`context = any($1::text[]) and ${assertOwnersHomeCell}`);
     await query(statement, [textArray(contexts)], "remove_pending_cards");
     return contexts.map(() => undefined);
   }, options);
@@ -246,7 +246,7 @@ export async function vacuumPendingCards({ connect }: Pick<Database, "connect">)
 }
 
 /** A condition for home cells: the first part of a context is the merchant. */
-const ownersLiveHere = livesHere(
+const assertOwnersHomeCell = assertHomeCell(
   "in (select split_part(owner, '/', 1)::bigint from unnest($1::text[]) as owner)",
 );
 
@@ -260,7 +260,7 @@ with source as (
 ), key as (
   insert into held_keys (context, key_id, sealed, expires_at)
   select context, key_id, sealed_key, expires_at from source
-  where not exists (select from refused) and ${ownersLiveHere}
+  where not exists (select from refused) and ${assertOwnersHomeCell}
   on conflict (context) do update set key_id = excluded.key_id, sealed = excluded.sealed,
     expires_at = excluded.expires_at
 ), secret as (
@@ -279,4 +279,4 @@ const findPending = `
 select context, secrets.sealed, keys.sealed as "sealedKey", keys.key_id as "keyId"
 from held_secrets as secrets join held_keys as keys using (context)
 where context = any($1::text[]) and secrets.expires_at > to_timestamp($2::float8 / 1000)
-  and ${ownersLiveHere}`;
+  and ${assertOwnersHomeCell}`;

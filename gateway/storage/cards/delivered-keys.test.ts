@@ -1,4 +1,4 @@
-/** Delivered keys as they are stored: once, sealed, with an end for the key before. */
+/** Delivered keys are stored once and sealed, and the previous key gets an end. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { asGateId } from "../../values/ids.ts";
@@ -13,7 +13,7 @@ let now = asInstant(1_800_000_000_000);
 const [one, two] = [asGateId("1"), asGateId("2")];
 const hourMs = 3_600_000;
 
-/** Stands for the vault: what is sealed for one context opens in no other. */
+/** Replaces the vault: a secret that is sealed for one context cannot be opened in another. */
 const sealSecret = (secret: Secret<string>, context: string) =>
   Buffer.from(JSON.stringify([context, secret.reveal()]));
 const openSecret = (sealed: Uint8Array, context: string) => {

@@ -1,4 +1,7 @@
-/** Erasure of a person in a real database: nothing of the person is left, and the books are. */
+/**
+ * Erasure of a person in a real database: no data of the person remains, and the books stay
+ * complete.
+ */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { advance, conditions, draft, events, start } from "../../orders/testing.ts";
@@ -100,7 +103,8 @@ test("nothing is erased or condemned in a cell that the merchant has left", asyn
   const card = { merchantId, cardId: draft.card.cardId, why: "erased" } as const;
 
   await assert.rejects(eraseOrder(database, { merchantId, id }, by), hasMoved);
-  // Also when its rows are deleted there: it is not "open by now".
+  // The same error comes if the rows are deleted in this cell: it does not mean that the order is
+  // open by now.
   await assert.rejects(eraseOrder(database, { merchantId, id: asOrderId("1") }, by), hasMoved);
   await assert.rejects(condemnCards(database.query, [card], by.at), hasMoved);
   assert.deepEqual(await listOrdersAfter(database.query, asOrderId("700000"), 9), []);
@@ -112,7 +116,7 @@ test("nothing is erased or condemned in a cell that the merchant has left", asyn
 test("an erasure that began before the fence does not write behind it", async () => {
   const { database } = tables;
   const { merchantId, id } = await addOrder("700006", email);
-  // Between the lock of the order and its change.
+  // This runs between the lock of the order and its change.
   const transaction: typeof database.transaction = (work) =>
     database.transaction((query) =>
       work(async (text, ...rest) => {

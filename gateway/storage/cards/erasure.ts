@@ -7,7 +7,7 @@ import type { CardOfMerchant } from "../../engine/cards.ts";
 import { erase } from "../../orders/erase.ts";
 import { asCardId, asMerchantId, type MerchantId, type OrderId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
-import { isHere, livesHere } from "../cells/cells.ts";
+import { assertHomeCell, isHere } from "../cells/cells.ts";
 import { isOpen, refusedTries } from "../orders/find-orders.ts";
 import { lockIndex } from "../portal/order-index.ts";
 import { besideOthers, type Database, type Query } from "../server/database.ts";
@@ -221,7 +221,7 @@ export function eraseOrder(
   return transaction(async (query) => {
     const key = [merchantId, id];
     await query(
-      `select from orders where merchant_id = $1 and id = $2 and ${livesHere("= $1")} for update`,
+      `select from orders where merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")} for update`,
       key,
     );
     const [row] = await query<OrderDocuments>(
@@ -237,7 +237,7 @@ export function eraseOrder(
     await query(
       `update orders set facts = $3, progress = $4, version = version + 1, cvv_digest = null,
          ${noDigest}
-       where merchant_id = $1 and id = $2 and ${livesHere("= $1")}`,
+       where merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`,
       [...key, ...documents],
     );
     await eraseHistory(query, key);

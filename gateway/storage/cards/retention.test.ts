@@ -1,6 +1,6 @@
 /**
- * The retention of card numbers in a real database: which are destroyed and when, which never, and
- * that no look for them reads a large table.
+ * The retention of card numbers in a real database: which are destroyed and when, and which never.
+ * No search for them reads a large table.
  */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
@@ -165,7 +165,7 @@ test("a condemned card is destroyed by the next run, not by the one that condemn
 
   await run();
   assert.equal(await listCards(), "1");
-  // Another node has not seen it condemned: it waits for its own next run too.
+  // Another node has not seen it condemned, so it also waits for its own next run.
   await makeRun()();
   assert.equal(await listCards(), "1");
   await run();

@@ -6,7 +6,7 @@ import type { CardOfMerchant } from "../../engine/cards.ts";
 import type { CondemnedCard, RetentionStore } from "../../engine/retention.ts";
 import { asOrderId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
-import { livesHere } from "../cells/cells.ts";
+import { assertHomeCell } from "../cells/cells.ts";
 import { listOrdersAfter, openWith } from "../orders/find-orders.ts";
 import type { Database, Query } from "../server/database.ts";
 import { textArray } from "../server/gather.ts";
@@ -68,7 +68,7 @@ export async function condemnCards(
      select cards.merchant_id, cards.id, why, to_timestamp($4::float8 / 1000)
      from unnest($1::bigint[], $2::bigint[], $3::text[]) as source(merchant_id, id, why)
      join cards on cards.merchant_id = source.merchant_id and cards.id = source.id
-     where ${livesHere("= any($1::bigint[])")}
+     where ${assertHomeCell("= any($1::bigint[])")}
      on conflict do nothing`,
     [...cardColumns(cards), textArray(cards.map(({ why }) => why)), at],
   );

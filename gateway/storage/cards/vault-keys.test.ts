@@ -1,6 +1,6 @@
 /**
- * A rotation of the vault's keys, in a real database: everything that they seal is sealed anew, in
- * every cell.
+ * A rotation of the vault's keys in a real database seals everything with the new keys, in every
+ * cell.
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
@@ -61,7 +61,7 @@ test("control keys, wallet keys, MAC keys and pending cards are sealed anew", as
   assert.deepEqual([wallets.keys.length, wallets.unreadable], [1, []]);
   const [mac] = [...(await loadMacKeys(query, next.vault.openSecret)).values()].flat();
   assert.equal(mac?.key.reveal(), "0123456789abcdef");
-  // A node that has not heard of the rotation finds the new key by itself.
+  // A node that was not notified of the rotation finds the new key by itself.
   assert.equal((await pending.find("101/7", now))?.cvv?.reveal(), "739");
   assert.equal(next.vault.fingerprint(merchantId, number).hashId, hashId);
   assert.deepEqual(next.vault.secretFor("webhook/1"), secret);
@@ -140,7 +140,7 @@ test("a key that is made after a failover is not taken for a lost one that a nod
     return makePendingCards(by, store).store(context, card, later(now, 60_000));
   };
 
-  // A standby takes over that lacks the key.
+  // A standby that lacks the key takes over.
   await query("delete from vault.keys where id = $1", [keys.current("held").id]);
   await query("update vault.keys set retired_at = null where id = $1", [old.current("held").id]);
   await replace([old.sealNew("held")]);

@@ -9,7 +9,7 @@ import type { Clock } from "../../values/time.ts";
 import type { Vault } from "../../vault/vault.ts";
 import type { UsedToken } from "../../wallets/open-wallet.ts";
 import type { KeyUse, ReadKeys, WalletKey } from "../../wallets/wallet-trust.ts";
-import { livesHere } from "../cells/cells.ts";
+import { assertHomeCell } from "../cells/cells.ts";
 import { notifyNodes } from "../configuration/configuration.ts";
 import type { Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
@@ -224,7 +224,7 @@ insert into wallet_messages as known
 select merchant_id, wallet, message_id, digest, to_timestamp(remember_until / 1000), holders, claim
 from unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::float8[], $6::int[], $7::uuid[])
   as taken (merchant_id, wallet, message_id, digest, remember_until, holders, claim)
-where ${livesHere("= any($1::bigint[])")}
+where ${assertHomeCell("= any($1::bigint[])")}
 order by merchant_id, wallet, message_id
 on conflict (merchant_id, wallet, message_id) do update set
   digest = case when known.holders = 0 then excluded.digest else known.digest end,
@@ -242,7 +242,7 @@ export async function releaseToken(query: Query, token: UsedToken): Promise<void
   await query(
     `update wallet_messages set holders = holders - 1
        where merchant_id = $1 and wallet = $2 and message_id = any($3) and digest = $4
-         and holders > 0 and ${livesHere("= $1")}`,
+         and holders > 0 and ${assertHomeCell("= $1")}`,
     [merchantId, wallet, replayIds.map(({ id }) => id), digest],
   );
 }

@@ -1,10 +1,10 @@
-/** Walks over all cells, on real databases: several at once, and beside a cell that is away. */
+/** Calls to all cells on real databases: several at once, and with an unreachable cell. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { asMerchantId } from "../../values/ids.ts";
 import { type Database, openDatabase } from "../server/database.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
-import { livesHere, makeCells } from "./cells.ts";
+import { assertHomeCell, makeCells } from "./cells.ts";
 
 const tables = await startDatabase();
 after(() => tables.stop());
@@ -74,7 +74,7 @@ test("calls for a merchant that is known to be moving join no batch, until its f
       async (store) => {
         tries += 1;
         assert.ok(tries === 1 || !isFenced, "a call has met the fence again");
-        return store(`select 1 as there where ${livesHere("= 7")}`);
+        return store(`select 1 as there where ${assertHomeCell("= 7")}`);
       },
       60_000,
     );
@@ -82,7 +82,7 @@ test("calls for a merchant that is known to be moving join no batch, until its f
 
   const first = look();
   await assert.rejects(
-    stores.call(merchant, (store) => store(`select where ${livesHere("= 7")}`), 0),
+    stores.call(merchant, (store) => store(`select where ${assertHomeCell("= 7")}`), 0),
     { code: "55006" },
   );
   const later = [look(), look()];

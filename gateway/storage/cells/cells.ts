@@ -74,7 +74,7 @@ export async function openCellMap(load: () => Promise<CellMap>) {
  * configuration is. A function that raises an error would have to exist on every server of a Citus
  * cluster.
  */
-export function livesHere(merchants: string): string {
+export function assertHomeCell(merchants: string): string {
   return `(select 1 / (count(*) = 0)::int from moved_merchants where merchant_id ${merchants}) = 1`;
 }
 
@@ -232,9 +232,9 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
         moving = router.awaitMove(merchant, cell);
       }
       const leftMs = Math.min(giveUpAt - performance.now(), timerMaxMs);
-      const tired = delay(Math.max(0, leftMs), true, { ref: false });
-      const isTired = await Promise.race([moving, tired]);
-      if (isTired === true) throw new MerchantMoving(`merchant ${merchant} is moving`);
+      const timedOut = delay(Math.max(0, leftMs), true, { ref: false });
+      const isTimedOut = await Promise.race([moving, timedOut]);
+      if (isTimedOut === true) throw new MerchantMoving(`merchant ${merchant} is moving`);
     }
   }
 
@@ -304,17 +304,17 @@ const nothing = new Error("not in this cell");
  * audit's end must not wait for connections that other changes occupy while they wait for this
  * lock.
  */
-export function cellsAside(cells: Cells): Cells {
+export function cellsForScreens(cells: Cells): Cells {
   const databasesOf = (name: string): CellDatabases => {
     const { node, vault } = cells.databasesOf(name);
-    return { node: readAside(node), vault: readAside(vault) };
+    return { node: queryForScreens(node), vault: queryForScreens(vault) };
   };
   const router = { ...cells, databasesOf };
   return { ...router, stores: (make) => makeStores(router, make) };
 }
 
-export function readAside(database: Database): Database {
-  return { ...database, query: database.aside, snapshot: database.snapshotAside };
+export function queryForScreens(database: Database): Database {
+  return { ...database, query: database.forScreens, snapshot: database.snapshotForScreens };
 }
 
 const timerMaxMs = 2 ** 31 - 1;

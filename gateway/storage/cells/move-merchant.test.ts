@@ -1,4 +1,4 @@
-/** A merchant is moved to another cell and back, also when the move is cut short at every point. */
+/** A merchant is moved to another cell and back, even if the move is interrupted at any point. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { asMerchantId, asOrderId } from "../../values/ids.ts";
@@ -84,11 +84,11 @@ test("what was changed, added and deleted since the first copy is in the new cel
     step("101, 101000001, 7"),
     "update callbacks set tries = 3 where order_id = 101001100",
     "delete from cards where id = 101000500",
-    // A callback is attempted, and attempted again, without a step of its order.
+    // A callback is attempted several times without a step of its order.
     `insert into callback_attempts (merchant_id, order_id, sequence, at, node, method, url,
        duration_ms) values (101, 101000700, 1, now(), 'a', 'GET', '', 1),
          (101, 101000700, 1, now(), 'b', 'GET', '', 1)`,
-    // As the erasure of a person does it.
+    // The erasure of a person writes this.
     step("101, 101000600, 2"),
     `update order_history set events = '[{"erased":1}]' where order_id = 101000600 and version = 1`,
   ];
@@ -158,7 +158,7 @@ test("no document changes alone: the sums of a move do not cover documents", asy
      where table_schema = 'cell_other' and data_type in ('json', 'jsonb') order by name`,
   );
 
-  // Another one must be covered by `copy-rows.ts` before it is added here.
+  // A new column must be covered by `copy-rows.ts` before it is added here.
   assert.deepEqual(
     rows.map(({ name }) => name),
     [
@@ -185,7 +185,7 @@ test("an order whose writer commits after the fence is in the new cell", async (
   const moving = move("other", () => undefined, neighbour).finally(() => {
     isOver = true;
   });
-  // A move that does not wait for the writer is over long before the third time-out of the lock.
+  // A move that does not wait for the writer ends long before the third time-out of the lock.
   const waits = new Set<unknown>();
   while (waits.size < 3 && !isOver) {
     const rows = await server.database.query<{ by: string }>(waiting);
@@ -197,7 +197,7 @@ test("an order whose writer commits after the fence is in the new cell", async (
   assert.equal((await other.query("select from orders where id = 777000001")).length, 1);
 });
 
-/** As every commit does it: the order and its history change together. */
+/** Returns the statements of a commit, which changes the order and its history together. */
 function step(key: string): string {
   const [, id, version] = key.split(", ");
   return `with moved as (update orders set version = ${version} where id = ${id})
@@ -232,7 +232,8 @@ test("a search by number never answers with a copy that may be stale", async () 
     neighbour,
   );
 
-  // In the old cell, in none while both are fenced, in the new cell beside the old rows.
+  // The order was in the old cell, then in none while both were fenced, then in the new cell
+  // besides the old rows.
   assert.deepEqual(seen, [9, "55006", 9]);
   assert.equal((await search())?.version, 9);
 });
@@ -318,7 +319,7 @@ test("a run that slept while another ended the move, took it back or began the n
     });
     assert.deepEqual(await countAll(database, 102), rows);
     assert.deepEqual(await countAll(other, 102), none);
-    // The cell that it has left stays fenced.
+    // The cell that the merchant has left stays fenced.
     const left = makeFindOrders(other.hot).findExisting(neighbour, "order-1");
     await assert.rejects(left, { code: "22012" });
   }
@@ -382,7 +383,7 @@ test("a run ends when the old cell's server goes away behind the fence, and anot
   await away.close();
 });
 
-/** As if a job of a node had deleted each row at once. */
+/** Makes a table lose each row at once, as if a job of a node had deleted it. */
 function forget(table: string): string {
   return `create rule forgets as on insert to ${table} do instead nothing`;
 }

@@ -1,4 +1,4 @@
-/** Endpoints and their gates in a real database: as they are made, changed and read again. */
+/** Endpoints and their gates in a real database: created, changed and loaded again. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { GateSettings } from "../../acquirers/gates.ts";
@@ -144,7 +144,7 @@ test("a gate through which an order may still have to be settled cannot be remov
   const used = { identifiers: { gate: { id: gateId } } };
   const other = { identifiers: { gate: { id: "1" } } };
 
-  // An earlier amount of a list may have gone through another gate, and be owed its reversal.
+  // An earlier try may have used another gate and still need its reversal.
   for (const progress of [
     { transaction: used },
     { transaction: { ...other, priorAttempts: [used] } },
@@ -256,7 +256,7 @@ async function makeEndpoint(gates: Parameters<Administration["setEndpointGates"]
 
 type Administration = ReturnType<typeof makeAdministration>;
 
-/** Behind one gate. */
+/** Inserts an endpoint with one gate. */
 async function insertEndpoint(): Promise<void> {
   const { query } = database;
   await query("insert into merchants (id, login, name, control_key) values (1, 'a', 'A', '')");

@@ -1,4 +1,6 @@
-/** The BIN table in a real database: replaced whole or not at all, and heard of by every node. */
+/**
+ * The BIN table in a real database: replaced completely or not at all, with a notice to every node.
+ */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { type IssuerRange, makeRange, openIssuers, readIssuerFile } from "../../issuers/issuers.ts";
@@ -175,7 +177,10 @@ function onError(error: unknown): never {
   throw error;
 }
 
-/** What the channel has said until now; a notice sent last shows that all before it have come. */
+/**
+ * Returns what the channel has sent until now. A notice that is sent last shows that all others
+ * have arrived.
+ */
 async function listen(): Promise<() => Promise<readonly string[]>> {
   const client = await database.connect();
   const heard: string[] = [];

@@ -1,4 +1,4 @@
-/** The embedded server, started, killed and started again as an operator's machine would do it. */
+/** The embedded server is started, killed and started again as on an operator's machine. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
@@ -164,7 +164,7 @@ async function problemOf(folder: string): Promise<string> {
   return problem.sentence;
 }
 
-/** A gateway in a process of its own, which can be killed without a chance to clean up. */
+/** Starts a gateway in a process of its own, which can be killed without a chance to clean up. */
 async function startElsewhere(
   t: TestContext,
   folder: string,
@@ -203,7 +203,7 @@ async function ask(url: string, statement: string) {
   }
 }
 
-/** A session that does not notice the end of its server, because it never waits for anything. */
+/** Begins a session that does not notice the end of its server, because it never waits. */
 async function beginEndlessQuery(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   client.on("error", () => {});

@@ -15,7 +15,7 @@ import {
   type RefusedKey,
   writeUnderKeys,
 } from "../cards/card-keys.ts";
-import { livesHere } from "../cells/cells.ts";
+import { assertHomeCell } from "../cells/cells.ts";
 import { besideOthers, type Query } from "../server/database.ts";
 import {
   bytesArray,
@@ -246,7 +246,7 @@ with source as materialized (
   select merchant_id, id, endpoint_id, client_orderid, attempt, digest, digest_key, cvv_digest,
     version, kind, stage, owes, carrier, amount, currency, to_timestamp(at / 1000),
     at, to_timestamp(finished_at / 1000), facts, progress
-  from source where not exists (select from refused) and ${livesHere("= any($1::bigint[])")}
+  from source where not exists (select from refused) and ${assertHomeCell("= any($1::bigint[])")}
   on conflict do nothing
   returning merchant_id, id
 ), history as (
@@ -302,7 +302,7 @@ with ${before}moved as (
   where orders.merchant_id = source.merchant_id and orders.id = source.id
     and orders.version = source.from_version
     and orders.changed_at = source.from_changed_at
-    and ${livesHere("= any($1::bigint[])")}${condition}
+    and ${assertHomeCell("= any($1::bigint[])")}${condition}
   returning source.merchant_id, source.id, source.version, source.at, source.events,
     source.due_at, orders.carrier, source.from_version, source.from_due_at${arrayNames}
 ), history as (

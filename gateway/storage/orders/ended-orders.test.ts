@@ -1,4 +1,4 @@
-/** Ended orders in memory, over a real database: read once, and never answered stale. */
+/** Ended orders in memory, over a real database: they are read once and never returned stale. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { makeEndedOrders } from "../../engine/find.ts";
@@ -17,7 +17,7 @@ const merchantId = asMerchantId("7");
 let tables: DatabaseForTests;
 let database: Database;
 let sell: () => Promise<OrderId>;
-/** The statements of polls, by name. */
+/** The statements of polls by name. */
 let asked: string[] = [];
 const named = { orders_by_id: "whole", orders_current: "version" } as const;
 
@@ -156,13 +156,13 @@ function openNode(query: Query = database.hot, limits?: { ordersMax: number; byt
   return { ...orders, poll };
 }
 
-/** The steps of a return: asked for, and done. */
+/** Returns the steps of a return: requested, and done. */
 function returnOf(sale: Parameters<typeof step>[0]) {
   const opened = step(sale, asks("return"));
   return [opened, step(opened.order, events.returned)] as const;
 }
 
-/** By another node. */
+/** Commits a step as another node. */
 function commit(taken: ReturnType<typeof step>) {
   return makeCommit(database.hot, makeFixedName("node-2"), { callbackLeaseMs: 1000 })(taken);
 }

@@ -1,4 +1,4 @@
-/** Tries on the payment page in a real database: one commit each, and every card accounted for. */
+/** Tries on the payment page in a real database: each is one commit, and no card is lost. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Order } from "../../orders/order.ts";

@@ -1,4 +1,4 @@
-/** Orders of receipts, and orders page by page, in a real database: within their merchant. */
+/** Orders of receipts and pages of orders in a real database stay within their merchant. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Order } from "../../orders/order.ts";

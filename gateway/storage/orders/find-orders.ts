@@ -16,7 +16,7 @@ import {
 } from "../../values/ids.ts";
 import { type Instant, monthStart } from "../../values/time.ts";
 import type { RequestDigest } from "../../vault/request-digests.ts";
-import { isHere, livesHere, MerchantMoving } from "../cells/cells.ts";
+import { assertHomeCell, isHere, MerchantMoving } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 import {
   type GatherOptions,
@@ -92,7 +92,7 @@ function unpackDigest({ digest, digest_key, cvv_digest }: DigestColumns): Reques
 const byIdStatement = `
 select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
-where ${livesHere("= any($1::bigint[])")}`;
+where ${assertHomeCell("= any($1::bigint[])")}`;
 
 // After a restore or a failover, another step may have received the same version, but it was made
 // at another time.
@@ -102,7 +102,7 @@ select orders.id, orders.version from unnest($1::bigint[], $2::bigint[], $3::int
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 where orders.version = wanted.version
   and orders.changed_at = wanted.changed_at and orders.finished_at is not null
-  and ${livesHere("= any($1::bigint[])")}`;
+  and ${assertHomeCell("= any($1::bigint[])")}`;
 
 const byClientOrderIdStatement = `
 select ${prefixed("orders")}, orders.digest, orders.digest_key, orders.cvv_digest
@@ -112,7 +112,7 @@ from (
 ) as wanted
 join orders on orders.merchant_id = wanted.merchant_id
   and orders.client_orderid = wanted.client_orderid
-where ${livesHere("= any($1::bigint[])")}
+where ${assertHomeCell("= any($1::bigint[])")}
 order by orders.attempt`;
 
 function prefixed(table: string): string {
@@ -126,7 +126,7 @@ export async function findBySerial(
 ): Promise<NamedBySerial | undefined> {
   const [row] = await query<{ order_id: string | null; describes: string | null }>(
     `select order_id, answer ->> 'describes' as describes from requests
-       where merchant_id = $1 and serial = $2 and ${livesHere("= $1")}`,
+       where merchant_id = $1 and serial = $2 and ${assertHomeCell("= $1")}`,
     [merchant, serial],
     "request_by_serial",
   );
@@ -149,7 +149,7 @@ export function makeFindOfReceipt(query: Query) {
     find([merchant, orderId]);
 }
 
-const ofReceipt = `merchant_id = $1 and id = $2 and ${livesHere("= $1")}`;
+const ofReceipt = `merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`;
 
 /**
  * Makes the search for due orders, those overdue the longest first. A row of `due` counts for one

@@ -1,4 +1,4 @@
-/** Blocks of order ids and sequence numbers, and what a restored database gives out. */
+/** Blocks of order ids and sequence numbers, and the numbers that a restored database issues. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { asInstant, systemClock } from "../../values/time.ts";
@@ -28,7 +28,7 @@ function open(ownTime = systemClock.now) {
   return { takeBlock: (size = 20) => ids.takeBlock(size), close: ids.close };
 }
 
-/** As a backup has it that was made when this block was the newest. */
+/** Sets the database back to a backup that was made when this block was the newest. */
 async function loseAfter({ firstSequence, firstId, size }: Block): Promise<void> {
   await database.query("select setval('order_sequence', $1)", [firstSequence]);
   await database.query("update order_numbers set next_id = $1", [firstId + size]);
@@ -151,7 +151,7 @@ test("a node that is started again and again does not use the numbers of years",
   const { firstSequence, firstId } = await open().takeBlock();
 
   assert.ok(firstSequence < minimumOf(Date.now() + 60_000), "more than a minute of numbers");
-  // Of two thousand million ids, for a start every ten seconds: enough for years.
+  // Of two thousand million ids, a start every ten seconds may use this many for years.
   assert.ok(firstId - from < starts * 2_000, `${firstId - from} ids`);
 });
 
@@ -181,7 +181,7 @@ test("blocks that were lost after more orders than the clock allows for are not 
   await database.query("delete from order_blocks where first_sequence >= $1", [hour]);
 });
 
-/** Two takeovers, the second of a server that lacks the block that the first has given out. */
+/** Simulates two takeovers. The second server lacks the block that the first has issued. */
 async function takeOverTwice({ isSameTimeline = false, laterMs = 0 }): Promise<void> {
   const before = await open().takeBlock();
   const tookOver = () => database.query("update order_blocks set timeline = timeline - 1");
@@ -198,7 +198,7 @@ async function takeOverTwice({ isSameTimeline = false, laterMs = 0 }): Promise<v
 test("a block that a standby gave out and lost to the next one is not given out again", async () => {
   await loseSequence(1000);
   await takeOverTwice({ laterMs: 200 });
-  // As after a restore.
+  // The sequence is lost as by a restore.
   await loseSequence(minimumOf(Date.now() + 43_200_000));
   await takeOverTwice({});
   await loseSequence(1000);
@@ -230,7 +230,7 @@ test("more orders than a block has numbers, all at once, get different ones that
     assert.deepEqual(await findPlace(database.query, sequence), { id });
   }
   const { firstSequence, firstId } = await open().takeBlock(20);
-  // In no block: of a block that the server lacks.
+  // The number is in no known block, because the server lacks its block.
   const beyond = firstSequence + 20;
   assert.deepEqual(await findPlace(database.query, beyond), {
     sequence: beyond,

@@ -54,7 +54,7 @@ test("a row that a newer gateway has written is refused", () => {
   assert.throws(() => unpackOrder(rowOf(approved(), newer)), /schema 2; this gateway reads 1/);
 });
 
-/** JSON has no members that are undefined. */
+/** Compares orders by their rows, because JSON has no undefined members. */
 function assertSame(read: Order, order: Order): void {
   assert.deepEqual(rowOf(read), rowOf(order));
   assert.deepEqual(read.transaction.amount, order.transaction.amount);

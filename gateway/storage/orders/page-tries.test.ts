@@ -1,4 +1,4 @@
-/** The bounds on card testing, counted in a database, under attack at two nodes. */
+/** The limits against card testing, counted in a database, hold under attack at two nodes. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { after, test } from "node:test";
@@ -22,7 +22,7 @@ const { hot, query } = tables.database;
 const start = 1_794_708_246_000;
 const hour = 3_600_000;
 
-/** Each world has its own links, addresses and cards. */
+/** Numbers the worlds, so that each has its own links, addresses and cards. */
 let worlds = 0;
 
 function makeWorld(given: Partial<TryLimits> = {}) {
@@ -99,11 +99,11 @@ test("beyond half of a limit a proof for the page is needed, and beyond it none 
   assert.deepEqual(await there.look(place), { challenge: "1.for order 1" });
   assert.deepEqual(await admit(""), { challenge: "1.for order 1" });
   assert.deepEqual(await admit("solved 1 for order 2"), { challenge: "1.for order 1" });
-  // A wrong proof is no try.
+  // A wrong proof does not count as a try.
   for (const _ of [3, 4]) assert.deepEqual(await admit("solved 1 for order 1"), {});
   world.now = asInstant(start + 60_000);
   assert.deepEqual(await admit("solved 1 for order 1"), { waitS: 3_540 });
-  // Refused tries do not prolong it.
+  // Refused tries do not prolong the lock.
   world.now = asInstant(start + hour);
   assert.deepEqual(await admit(""), {});
 });
@@ -136,7 +136,7 @@ test("a card counts by both keys of fingerprints while one is being replaced", a
   const admit = (place: Partial<TryPlace>) =>
     nodes[0].admit(newOrder(), placeOf(place), { proof: "solved 1 for p" });
 
-  // A node that knows the old key alone, and one that knows both.
+  // One node knows the old key only, and one knows both.
   await admit({ card: cardOf(9) });
   await admit({ card: cardOf(10), earlierCard: cardOf(9) });
 

@@ -1,4 +1,4 @@
-/** Payment links: their uses are counted exactly, at two nodes at once. */
+/** The uses of payment links are counted exactly, even at two nodes at once. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { PaymentLink } from "../../orders/payment-page.ts";

@@ -6,7 +6,7 @@ import type { LinkKey, PaymentLink } from "../../orders/payment-page.ts";
 import { asEndpointId, asLinkId, asMerchantId, type MerchantId } from "../../values/ids.ts";
 import { unpackMoney } from "../../values/money.ts";
 import { asInstant, type Instant } from "../../values/time.ts";
-import { type Cells, livesHere } from "../cells/cells.ts";
+import { assertHomeCell, type Cells } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 import { textArray } from "../server/gather.ts";
 
@@ -48,7 +48,7 @@ export function makeLinkStore(query: Query) {
       const added = await query(
         `insert into payment_links (merchant_id, id, endpoint_id, amount, currency, description,
            return_url, callback_url, created_at, created_by, expires_at, uses_max)
-         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 where ${livesHere("= $1")}
+         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 where ${assertHomeCell("= $1")}
          on conflict do nothing returning id`,
         [
           ...[...key(link), endpointId, String(amount.minor), amount.currency.code, description],
@@ -61,7 +61,7 @@ export function makeLinkStore(query: Query) {
 
     async find(link: LinkKey): Promise<PaymentLink | undefined> {
       const [row] = await query<LinkRow>(
-        `${selected} where merchant_id = $1 and id = $2 and ${livesHere("= $1")}`,
+        `${selected} where merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`,
         key(link),
         "find_payment_link",
       );
@@ -94,7 +94,7 @@ export function makeLinkStore(query: Query) {
     async close(link: LinkKey, at: Instant): Promise<boolean> {
       const closed = await query(
         `update payment_links set closed_at = $3
-         where merchant_id = $1 and id = $2 and closed_at is null and ${livesHere("= $1")}
+         where merchant_id = $1 and id = $2 and closed_at is null and ${assertHomeCell("= $1")}
          returning id`,
         [...key(link), at],
       );
@@ -120,13 +120,13 @@ set uses = case when uses_max is null or $3::text = any(uses) then uses
 where merchant_id = $1::bigint and id = $2::bigint and closed_at is null
   and (expires_at is null or expires_at > $4::bigint)
   and (uses_max is null or $3::text = any(uses) or cardinality(uses) < uses_max)
-  and ${livesHere("= $1::bigint")}
+  and ${assertHomeCell("= $1::bigint")}
 returning id`;
 
 const releaseStatement = `
 update payment_links
 set uses = array(select page from unnest(uses) as page where page <> all($3::text[]))
-where merchant_id = $1::bigint and id = $2::bigint and ${livesHere("= $1::bigint")}`;
+where merchant_id = $1::bigint and id = $2::bigint and ${assertHomeCell("= $1::bigint")}`;
 
 export type RoutedLinks = ReturnType<typeof routeLinks>;
 

@@ -1,4 +1,7 @@
-/** Repeats are recognised for ever, other CVVs for some minutes, and then nothing knows the CVV. */
+/**
+ * Repeats are recognised for ever and other CVVs for some minutes. After that the CVV is unknown
+ * everywhere.
+ */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret } from "../../values/secret.ts";
@@ -50,7 +53,7 @@ test("a quarter of an hour later the CVV counts no more, and its key is nowhere"
   assert.equal(await node.digests.isSame(asked("999", "preauth"), first), false);
   await node.digests.destroyExpired();
   assert.deepEqual(await read(), []);
-  // A clock that goes back opens nothing again: the key is gone from memory too.
+  // A clock that is set back reveals no CVV: the key is gone from memory too.
   node.now -= 15 * minute;
   assert.equal(await node.digests.isSame(asked("999"), first), true);
 });
@@ -75,7 +78,7 @@ test("while the database gives no key, payments go on without waiting for it eac
     [first, second, third, fourth].map(({ cvv }) => cvv !== undefined),
     [false, false, false, true],
   );
-  // The second did not try.
+  // The second request did not try.
   assert.equal(failures, 2);
 });
 
@@ -90,7 +93,7 @@ test("the database loses the keys in a crash: then no CVV is compared, and no pa
   assert.equal(await next.digests.isSame(asked("124"), first), true);
   const second = await next.digests.make(asked("124"));
   assert.equal(await next.digests.isSame(asked("125"), second), false);
-  // Now both have a key of the same minutes, and each has one that the other never had.
+  // Now both have a key for the same minutes, and each has one that the other never had.
   assert.equal(await next.digests.isSame(asked("123"), first), true);
   assert.equal(await node.digests.isSame(asked("124"), second), true);
   assert.equal(await node.digests.isSame(asked("124"), first), false);
@@ -128,7 +131,7 @@ test("digests are compared by the key that made them, and receivers' secrets sta
 
   assert.equal(await other.digests.isSame(asked("123"), first), true);
   assert.notEqual((await other.digests.make(asked("123"))).keyId, first.keyId);
-  // This node has not heard of the new key yet.
+  // This node does not know the new key yet.
   assert.equal(
     await node.digests.isSame(asked("123"), await other.digests.make(asked("123"))),
     true,

@@ -1,4 +1,4 @@
-/** Nonces, tokens and records in a real database: each counts once, also when an answer is lost. */
+/** Nonces, tokens and records in a real database: each counts once, even if an answer is lost. */
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { asEndpointId, asMerchantId, asSerialNumber } from "../../values/ids.ts";
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 const clock = { now: () => now, after: () => () => undefined };
-/** For as long as a test may take. */
+/** The longest time that a test may take. */
 const retryMs = minutes(5);
 
 function makeNode(query: Query = database.hot) {
@@ -97,7 +97,10 @@ test("what was committed by a try whose answer was lost is the request's own", a
   assert.equal((await database.query("select from requests")).length, 1);
 });
 
-/** The connection ends after the first statement is committed, before its answer comes. */
+/**
+ * Returns a query whose connection ends after the first statement is committed and before its
+ * answer arrives.
+ */
 function losingFirst(): Query {
   let isLost = false;
   return async (text, values, name) => {
@@ -108,7 +111,7 @@ function losingFirst(): Query {
   };
 }
 
-/** Deletion runs in the background. */
+/** Waits for the deletion, which runs in the background. */
 async function untilForgotten(nonce: string): Promise<void> {
   const find = "select nonce from oauth_nonces where nonce = $1";
   while ((await database.query(find, [nonce])).length > 0) await database.query("select 1");

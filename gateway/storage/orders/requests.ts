@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import type { RequestRecord } from "../../merchant-api/routes.ts";
 import type { MerchantId } from "../../values/ids.ts";
 import type { Clock, Instant } from "../../values/time.ts";
-import { livesHere } from "../cells/cells.ts";
+import { assertHomeCell } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 import {
   type GatherOptions,
@@ -32,7 +32,7 @@ export function makeStoreRequest(
          answer::json
        from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::text[], $6::float8[],
          $7::text[]) as source(merchant_id, serial, endpoint_id, order_id, operation, at, answer)
-       where ${livesHere("= any($1::bigint[])")}
+       where ${assertHomeCell("= any($1::bigint[])")}
        on conflict do nothing`,
       [
         plainArray(requests.map((request) => request.merchantId)),
@@ -107,7 +107,7 @@ insert into oauth_nonces as known (merchant_id, nonce, signed_at, claim)
 select merchant_id, nonce, to_timestamp(signed_at / 1000), claim
 from unnest($1::bigint[], $2::text[], $3::float8[], $4::uuid[])
   as source(merchant_id, nonce, signed_at, claim)
-where ${livesHere("= any($1::bigint[])")}
+where ${assertHomeCell("= any($1::bigint[])")}
 order by merchant_id, nonce
 on conflict (merchant_id, nonce) do update set claim = excluded.claim
   where known.claim = excluded.claim

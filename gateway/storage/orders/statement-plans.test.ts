@@ -1,6 +1,6 @@
 /**
- * What statements cost the server, on the newest PostgreSQL and on the oldest that is supported: no
- * look-up reads a whole table or index, and a sale writes few index entries.
+ * The cost of statements on the newest PostgreSQL and on the oldest supported one: no look-up reads
+ * a whole table or index, and a sale writes few index entries.
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -120,7 +120,7 @@ for (const [version, server] of [["18", undefined] as const, ["15", oldest] as c
       }
     });
 
-    /** Of the write-ahead log, all of which a commit that waits for the disk has written out. */
+    /** Returns the position in the write-ahead log after a commit that has waited for the disk. */
     async function position(): Promise<string> {
       await database.transaction(async (query) => {
         await query("set local synchronous_commit = on");
@@ -144,7 +144,7 @@ test("every insert of a batch reads a table of its cell, so that Citus keeps to 
   }
 });
 
-/** The first statement that a look-up sends. */
+/** Returns the first statement that a look-up sends. */
 async function textOf(look: Looks): Promise<string> {
   let sent = "";
   await look(async (text) => {
@@ -154,7 +154,7 @@ async function textOf(look: Looks): Promise<string> {
   return sent;
 }
 
-/** With a generic plan, as after many uses. */
+/** Explains a statement with a generic plan, as PostgreSQL uses it after many calls. */
 async function explain(url: string, text: string, options: string): Promise<string> {
   const session = `${options} -c search_path=public,vault -c plan_cache_mode=force_generic_plan`;
   const client = new pg.Client({ connectionString: url, options: session });
@@ -182,8 +182,8 @@ const filledTables = `select relname as name from pg_class
     and pg_relation_size(oid) > 0 and relname not in ('due', 'card_keys', 'keys')`;
 
 /**
- * Scans of tables that have rows without a condition on an index. What is due is few rows, in a
- * table of its own.
+ * Returns scans of filled tables without a condition on an index. Due orders are few rows in a
+ * table of their own.
  */
 function findScans(plan: string, filled: ReadonlySet<string>): readonly string[] {
   const lines = plan.split("\n");

@@ -1,4 +1,4 @@
-/** Who may be the second person, and who may be the first person under another name. */
+/** A second person must be independent: users may not approve under another name of their own. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Problem } from "../../values/problem.ts";
@@ -16,7 +16,9 @@ const portal = "portal, 10.0.0.1";
 const root = { who: "root", from: "machine" };
 const ann = { who: "ann", from: portal };
 const dora = { who: "dora", from: portal };
-/** By `gw`, from the account of the machine that has the same name, and from another one. */
+/**
+ * The user runs `gw` from the account of the machine with the same name, and from another account.
+ */
 const annByGw = { who: "ann", from: "machine" };
 const annAsSam = { who: "ann", from: "sam@machine from 10.0.0.2" };
 const doraAsSam = { who: "dora", from: "sam@machine" };
@@ -86,7 +88,7 @@ for (const [what, given, isGiven] of cases) {
       [work, gives.who],
     );
     assert.equal(entry?.action, isGiven ? "approval give" : "approval refused");
-    // The next case begins with entries that are older than any that count.
+    // The next case begins with entries that are too old to count.
     await tables.database.query("update audit set at = at - interval '31 days'");
   });
 }

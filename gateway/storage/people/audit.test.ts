@@ -1,4 +1,4 @@
-/** The audit: one chain over everything that was changed, which shows every tampering with it. */
+/** The audit is one chain over all changes, and every manipulation of it shows. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -24,7 +24,7 @@ import { verifyAudit } from "./audit-verify.ts";
 const actor = { who: "alice", from: "office", why: "a ticket" };
 const mask = 0x5a;
 const flip = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ mask));
-/** Not in the clear, which is all that is asked of it here. */
+/** Replaces the vault: a secret must only not be stored in plain text here. */
 const vault = {
   sealSecret: (secret: Secret<string>) => flip(Buffer.from(secret.reveal())),
   openSecret: (sealed: Uint8Array) => new Secret(flip(sealed).toString()),
@@ -100,7 +100,7 @@ test("entries of concurrent changes are one chain", async () => {
   assert.deepEqual(verified, { ...verified, entries: entries + 20, unsigned: 0, findings: [] });
 });
 
-/** Each as the owner of the database, who may do everything but sign. */
+/** Each row acts as the owner of the database, who may do everything except sign. */
 // biome-ignore format: a table
 const tamperings: readonly (readonly [what: string, sql: string, finding: RegExp])[] = [
   ["changes who did it",        "update audit set actor = 'mallory' where seq = 3",                                                         /The entry 3 or the one before it was changed/],

@@ -1,4 +1,4 @@
-/** Users as they are stored: logins, and what their sessions remember. */
+/** Users in the database: their logins, and the state of their sessions. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { asMerchantId } from "../../values/ids.ts";

@@ -1,4 +1,4 @@
-/** When a node writes its orders to the portal's tables, in a real database. */
+/** A node writes its orders to the portal's tables in a real database at the right times. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Order } from "../../orders/order.ts";

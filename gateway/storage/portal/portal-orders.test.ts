@@ -1,4 +1,4 @@
-/** The portal's lists among many orders: which rows come, and by which index they are found. */
+/** The portal's lists among many orders: which rows they return, and which index finds them. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { personInSearch, wordsOfSearch } from "../../portal-api/order-index.ts";
@@ -31,7 +31,7 @@ const latest = { ...every, after: undefined, limit: 3 };
 const idsOf = async (asked: Partial<typeof latest> & object) =>
   (await findOrderLines(query, { ...latest, ...asked })).map(({ orderId }) => Number(orderId));
 
-/** The plans of the statements that the list sends, instead of their rows. */
+/** Returns the plans of the statements that the list sends instead of their rows. */
 async function plansOf(asked: object): Promise<string> {
   const plans: string[] = [];
   const explain: Query = async (statement, values) => {

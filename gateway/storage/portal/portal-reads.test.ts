@@ -1,4 +1,4 @@
-/** One list of the windows that several cells answer. */
+/** The windows of several cells become one list. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Window } from "../../portal-api/reads.ts";

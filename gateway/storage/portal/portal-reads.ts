@@ -41,7 +41,7 @@ type Options = {
 export type PortalReads = ReturnType<typeof makePortalReads>;
 
 export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }: Options) {
-  const stores = cells.stores(({ node }) => node.aside);
+  const stores = cells.stores(({ node }) => node.forScreens);
   type Ask<Result> = Parameters<typeof stores.each<readonly Result[]>>[0];
   const gather = async <Result>(
     merchantId: MerchantId | undefined,

@@ -1,6 +1,6 @@
 /**
- * Filters that no index has: a page looks through so many rows and says where it stopped, and the
- * pages together find everything once.
+ * Filters without an index: a page examines a limited number of rows and says where it stopped, and
+ * the pages together return everything once.
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -16,7 +16,7 @@ after(stop);
 const { query } = database;
 const rowsCount = 50;
 const [most, limit] = [12, 2];
-/** Every tenth is looked for. */
+/** The test searches for every tenth row. */
 const wanted = [50, 40, 30, 20, 10];
 
 await query(
@@ -41,7 +41,7 @@ await query(
    from generate_series(1, ${rowsCount}) as n`,
 );
 
-/** All rows of all pages; each page must be bounded. */
+/** Returns all rows of all pages, and checks that each page is bounded. */
 async function walk<Row, Key>(
   pageAfter: (key: Key | undefined) => Promise<Window<Row, Key>>,
   keyOf: (row: Row) => Key,
@@ -70,7 +70,7 @@ test("callbacks of a receiver are found a window at a time, by its host alone", 
     found.map(({ orderId }) => Number(orderId)),
     wanted,
   );
-  // Without such a filter the page is a page.
+  // Without such a filter, a page is complete.
   const { rows, end } = await findCallbackPage(query, { after: undefined, limit }, most);
   assert.deepEqual([rows.length, end], [limit, undefined]);
 });

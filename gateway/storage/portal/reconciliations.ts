@@ -4,7 +4,7 @@
  */
 import type { Chargeback, Order } from "../../orders/order.ts";
 import type { Instant } from "../../values/time.ts";
-import { isHere, livesHere } from "../cells/cells.ts";
+import { isHere, assertHomeCell } from "../cells/cells.ts";
 import { openIds } from "../orders/find-orders.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "../orders/order-row.ts";
 import type { Database, Query } from "../server/database.ts";
@@ -114,7 +114,7 @@ export async function indexChargeback(
     `insert into chargebacks (merchant_id, order_id, case_id, stage, amount, currency, reason,
        at, recorded_at)
      select $1, $2, $3, $4, $5, $6, $7, to_timestamp($8::float8 / 1000),
-       to_timestamp($9::float8 / 1000) where ${livesHere("= $1")}
+       to_timestamp($9::float8 / 1000) where ${assertHomeCell("= $1")}
      on conflict do nothing`,
     [
       ...[merchantId, id, caseId, stage, String(amount.minor), amount.currency.code, reason],

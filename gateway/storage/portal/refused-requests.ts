@@ -13,7 +13,7 @@ import type {
 } from "../../portal-api/requests.ts";
 import { isSerialNumber, type MerchantId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
-import { type Cells, isHere, livesHere } from "../cells/cells.ts";
+import { assertHomeCell, type Cells, isHere } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
 import { joinPages, rangeOf } from "./portal-reads.ts";
@@ -31,7 +31,7 @@ export type RefusedStore = ReturnType<typeof makeRefusedStore>;
 /** Makes the store for the merchant's cell, or for all cells together. */
 export function makeRefusedStore(cells: Cells, { countMax, lookedThrough, now }: Options) {
   const queries = cells.stores(({ node }) => node.query);
-  const asides = cells.stores(({ node }) => node.aside);
+  const screenQueries = cells.stores(({ node }) => node.forScreens);
   return {
     async write({ rows, dropped }: RefusedBatch): Promise<void> {
       const merchants = [...rows.map(({ merchantId }) => merchantId), ...dropped.keys()];
@@ -49,18 +49,18 @@ export function makeRefusedStore(cells: Cells, { countMax, lookedThrough, now }:
     async list(asked: RefusedQuery): Promise<Window<StoredRefusal, RefusalKey>> {
       const { merchantId, limit } = asked;
       if (merchantId !== undefined) {
-        return asides.call(merchantId, (query) => findRefused(query, asked, lookedThrough));
+        return screenQueries.call(merchantId, (query) => findRefused(query, asked, lookedThrough));
       }
-      const windows = await asides.each((query) => findRefused(query, asked, lookedThrough));
+      const windows = await screenQueries.each((query) => findRefused(query, asked, lookedThrough));
       return joinPages(windows, limit, ({ at, serial }) => ({ at, serial }), byAge);
     },
     find: (serial: string, merchantId: MerchantId | undefined) =>
-      asides.search((query) => findRefusal(query, serial, merchantId)),
+      screenQueries.search((query) => findRefusal(query, serial, merchantId)),
     async countDropped(merchantId: MerchantId | undefined): Promise<number> {
       if (merchantId !== undefined) {
-        return asides.call(merchantId, (query) => countDropped(query, merchantId, now()));
+        return screenQueries.call(merchantId, (query) => countDropped(query, merchantId, now()));
       }
-      const counts = await asides.each((query) => countDropped(query, undefined, now()));
+      const counts = await screenQueries.each((query) => countDropped(query, undefined, now()));
       return counts.reduce((sum, count) => sum + count, 0);
     },
   };
@@ -119,7 +119,7 @@ from unnest($1::bigint[], $2::float8[], $3::uuid[], $4::bigint[], $5::text[], $6
   $7::text[], $8::boolean[], $9::text[], $10::text[], $11::text[])
   as source(merchant_id, at, serial, entry_id, operation, version, code, authenticated, sent_from,
     client_orderid, document)
-where ${livesHere("= any($1::bigint[])")}
+where ${assertHomeCell("= any($1::bigint[])")}
 on conflict do nothing`;
 
 const trimStatement = `
@@ -132,7 +132,7 @@ const dropStatement = `
 insert into dropped_requests as known (merchant_id, day, count)
 select merchant_id, (to_timestamp($2::float8 / 1000) at time zone 'UTC')::date, count
 from unnest($1::bigint[], $3::bigint[]) as lost(merchant_id, count)
-where ${livesHere("= any($1::bigint[])")}
+where ${assertHomeCell("= any($1::bigint[])")}
 on conflict (merchant_id, day) do update set count = known.count + excluded.count`;
 
 export async function deleteOldRefused(query: Query, before: Instant): Promise<void> {

@@ -4,7 +4,7 @@
 
 -- Stores each order. Every step replaces `progress`; only a try on the payment page and an erasure
 -- replace `facts`. A step changes no indexed column, so that its update is a HOT one: fillfactor
--- leaves room on the page for the next version. Many small vacuums, no big one.
+-- leaves room on the page for the next version. Many small vacuums are better than a big one.
 create table orders (
   merchant_id    bigint not null,
   -- Unique in the installation: hosts and directory servers name an order by its id alone.
@@ -40,8 +40,8 @@ create table orders (
   autovacuum_vacuum_cost_limit = 1000);
 create unique index orders_by_client_orderid on orders (merchant_id, client_orderid, attempt);
 
--- When a node must look at an order. A row is a hint for one version of the order; the order is the
--- truth, and a row of another version is stale.
+-- When a node must look at an order. A row is a hint for one version of the order. The order itself
+-- decides, and a row of another version is stale.
 create table due (
   due_at      timestamptz not null,
   order_id    bigint not null,
@@ -52,9 +52,9 @@ create table due (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000);
 
--- Tables that only grow are partitioned by month: storage/schema/partitions.ts makes the partitions ahead
--- of time and drops old ones. The default partition takes what no month has, so that no payment
--- waits for a partition.
+-- Tables that only grow are partitioned by month: storage/schema/partitions.ts makes the partitions
+-- ahead of time and drops old ones. The default partition takes the rows of a month that has none,
+-- so that no payment waits for a partition.
 
 -- One row per commit: the events that led from one version of the order to the next.
 create table order_history (
@@ -68,11 +68,11 @@ create table order_history (
 ) partition by range (at);
 create table order_history_default partition of order_history default
   with (autovacuum_analyze_scale_factor = 0.2);
--- For reconciliation, which reads the orders with steps since a day began.
+-- Reconciliation reads the orders with steps since a day began.
 create index order_history_by_time on order_history using brin (at) with (pages_per_range = 32);
 
--- Which request led to which order, and what it was answered. Partitioned by serial number: a UUID
--- of version 7, which begins with the time.
+-- Which request led to which order, and how it was answered. The table is partitioned by serial
+-- number, a UUID of version 7, which begins with the time.
 create table requests (
   merchant_id bigint not null,
   serial      uuid not null,
@@ -86,8 +86,8 @@ create table requests (
 create table requests_default partition of requests default
   with (autovacuum_analyze_scale_factor = 0.2);
 
--- Requests that were refused, masked, for the portal (decision 0062). Nodes keep the latest of each
--- merchant, and drop the others; nothing that a payment needs is here.
+-- Refused requests, masked, for the portal (decision 0062). Nodes keep the latest of each merchant
+-- and delete the others. Payments do not need this table.
 create table refused_requests (
   merchant_id    bigint not null,
   at             timestamptz not null,
@@ -116,7 +116,7 @@ create table dropped_requests (
   primary key (merchant_id, day)
 );
 
--- Nonces that were seen, for as long as their time stamps could be accepted.
+-- Used nonces, which are kept for as long as their time stamps could be accepted.
 create table oauth_nonces (
   merchant_id bigint not null,
   nonce       text not null,
@@ -128,7 +128,7 @@ create table oauth_nonces (
 ) with (autovacuum_vacuum_scale_factor = 0.02);
 create index oauth_nonces_oldest on oauth_nonces (signed_at);
 
--- Wallets' payment data that was paid with, for as long as it could be sent again.
+-- Used payment data of wallets, which is kept for as long as it could be sent again.
 create table wallet_messages (
   merchant_id    bigint not null,
   wallet         text not null,
@@ -145,7 +145,7 @@ create table wallet_messages (
 ) with (autovacuum_vacuum_scale_factor = 0.02);
 create index wallet_messages_over on wallet_messages (remember_until);
 
--- What merchants keep instead of a card number. The card itself is in the vault.
+-- References that merchants store instead of a card number. The card itself is in the vault.
 create table card_references (
   merchant_id  bigint not null,
   id           bigint not null,
@@ -182,7 +182,7 @@ create table payment_links (
   created_by   text not null,
   expires_at   bigint,
   closed_at    bigint,
-  -- How many orders may be paid; null: any number.
+  -- How many orders may be paid. Null means any number.
   uses_max     int,
   -- The payment pages that count as uses of the link. Writers lock the row, so that the count is
   -- exact.
@@ -190,8 +190,8 @@ create table payment_links (
   primary key (merchant_id, id)
 );
 
--- Results that merchants are to be told. A row is written with the step that ended a transaction;
--- its text is made from the order when it is sent. Those of one order are sent in their sequence.
+-- Callbacks to merchants. A row is written with the step that ended a transaction, and its text is
+-- made from the order when it is sent. The callbacks of one order are sent in their sequence.
 create table callbacks (
   merchant_id bigint not null,
   order_id    bigint not null,
@@ -199,7 +199,7 @@ create table callbacks (
   sequence    integer not null,
   serial      uuid not null,
   url         text not null,
-  -- Host and port of the URL: every spelling of an address counts against the same limits.
+  -- Host and port of the URL, so that every spelling of an address counts against the same limits.
   receiver    text not null default '',
   made_at     timestamptz not null,
   -- The age at which the callback is given up is counted from this time: when the callback was
@@ -220,7 +220,7 @@ create table callbacks (
 create index callbacks_due on callbacks (due_at) where due_at is not null;
 create index callbacks_made on callbacks (made_at);
 
--- Every try, and what the merchant's server answered.
+-- Every attempt, with the answer of the merchant's server.
 create table callback_attempts (
   merchant_id bigint not null,
   order_id    bigint not null,
@@ -239,7 +239,7 @@ create table callback_attempts (
 create table callback_attempts_default partition of callback_attempts default
   with (autovacuum_analyze_scale_factor = 0.2);
 
--- Chargebacks by date. The order is the truth; a row here finds it again.
+-- Chargebacks by date. A row only finds the order, which decides.
 create table chargebacks (
   merchant_id bigint not null,
   order_id    bigint not null,
@@ -254,9 +254,9 @@ create table chargebacks (
 );
 create index chargebacks_by_date on chargebacks (at);
 
--- The latest payments of a card, an email … which screening counts (decision 0048). Times are in
--- milliseconds. No index has `keep_until`: an update then writes no index entries. A row with the
--- latest 128 payments has 5.7 kB and stays in its page.
+-- The latest payments of a card, an email address and so on, which screening counts (decision
+-- 0048). Times are in milliseconds. No index contains `keep_until`, so that an update writes no
+-- index entries. A row with the latest 128 payments has 5.7 kB and stays in its page.
 create table screening_tallies (
   -- Merchant 0 has the rows of rules that count over all merchants of the cell.
   merchant_id bigint not null,
@@ -269,8 +269,8 @@ create table screening_tallies (
   primary key (merchant_id, key)
 ) with (fillfactor = 70, toast_tuple_target = 8160);
 
--- What the portal lists, searches and sums up (decision 0058). A background job of the nodes fills
--- this table and the next; nothing that a payment needs is here, and all of it can be made again
+-- The orders as the portal lists, searches and sums them up (decision 0058). A background job of
+-- the nodes fills this table and the next. Payments do not need them, and both can be made again
 -- from orders.
 create table order_index (
   merchant_id    bigint not null,
@@ -283,7 +283,7 @@ create table order_index (
   kind           text not null,
   stage          text not null,
   status         text not null,
-  -- Of the transaction that began the order: its status, why it was not approved, 3-D Secure.
+  -- The transaction that began the order: its status, why it was not approved, and 3-D Secure.
   outcome        text not null,
   reason         text not null,
   threeds        text not null,
@@ -291,7 +291,7 @@ create table order_index (
   -- cardholder, or has no answer of the acquirer.
   overhead_ms    integer,
   amount         bigint not null,
-  -- What an approved order has left after refunds and chargebacks.
+  -- The amount of an approved order that is left after refunds and chargebacks.
   net            bigint,
   currency       text not null,
   network        text not null,
@@ -300,7 +300,7 @@ create table order_index (
   name           text not null default '',
   gate           text not null,
   reference      text not null,
-  -- Everything that is searched or filtered by, each with a letter for its kind.
+  -- The words for searches and filters, each with a letter for its kind.
   words          text[] not null,
   -- The words of the order's person, which are found by their beginnings (decision 0085).
   people         text[] not null default '{}',
@@ -313,7 +313,7 @@ create index order_index_words on order_index using gin (words) with (gin_pendin
 create index order_index_people on order_index using gin (array_to_tsvector(people))
   with (gin_pending_list_limit = 64);
 
--- Counts and sums by minute, hour and day; merchant 0 has those of all merchants of the cell.
+-- Counts and sums by minute, hour and day. Merchant 0 has those of all merchants of the cell.
 create table order_figures (
   merchant_id bigint not null,
   grain       text not null check (grain in ('minute', 'hour', 'day')),
@@ -324,8 +324,8 @@ create table order_figures (
   primary key (merchant_id, grain, at, name, key)
 ) with (fillfactor = 70, autovacuum_analyze_threshold = 1000);
 
--- One row. A writer locks it, so that one order is counted once. Steps up to `swept_at` were looked
--- through for orders that no node has indexed.
+-- This table has one row. A writer locks it, so that one order is counted once. Steps up to
+-- `swept_at` were searched for orders that no node has indexed.
 create table order_index_progress (
   one       boolean primary key default true check (one),
   swept_at  timestamptz not null default now(),
@@ -343,7 +343,7 @@ create table retention_walks (
   walked_at timestamptz not null
 );
 
--- Merchants that live in another cell by now: nothing of theirs is written here any more.
+-- Merchants that have moved to another cell: nothing of theirs is written in this one any more.
 create table moved_merchants (
   merchant_id bigint primary key,
   moved_at    timestamptz not null default now()
@@ -369,7 +369,7 @@ create table condemned_cards (
   primary key (merchant_id, id)
 );
 
--- Nodes may add cards, and read none.
+-- Sealed cards. Nodes may add cards but not read them.
 create table cards (
   merchant_id bigint not null,
   id          bigint not null,

@@ -1,6 +1,6 @@
 /**
- * A migration that declares `compatible-from` only expands the schema: all that an older gateway
- * reads and writes is there with the same meaning, and nothing new is demanded of its statements.
+ * A migration that declares `compatible-from` only extends the schema: everything that a node of
+ * the last release reads and writes keeps its meaning, and its statements need nothing new.
  */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -12,7 +12,7 @@ import { applyOne, migrate, readMigrations } from "./migrate.ts";
 const server = await startDatabase();
 after(() => server.stop());
 
-/** New unique indexes and checks that refuse no row of an older gateway. */
+/** New unique indexes and checks that refuse no row of such a node. */
 const harmless: readonly string[] = [];
 
 for (const folder of ["main", "cell"] as const) {
@@ -153,7 +153,7 @@ function compare(before: Things, now: Things): readonly string[] {
   return faults.filter((fault) => !harmless.includes(fault));
 }
 
-/** Columns with their types; unique indexes and checks, which refuse rows. */
+/** Describes columns with their types, and unique indexes and checks, which refuse rows. */
 async function describe({ query }: Database): Promise<Things> {
   const rows = await query<Thing>(`
     with tables as (

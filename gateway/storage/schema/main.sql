@@ -1,5 +1,6 @@
--- What an installation has once: its configuration, people, books of operators, and the vault's
--- keys. The tables of orders are in cell.sql. docs/schema.md is drawn from both files.
+-- The tables that an installation has once: its configuration, its users, the books of operators,
+-- and the vault's keys. The tables of orders are in cell.sql. docs/schema.md is drawn from both
+-- files.
 
 create sequence entry_point_ids start 1001;
 create sequence merchant_ids start 101;
@@ -9,7 +10,8 @@ create sequence gate_ids start 11;
 -- orders; the first, `main`, is the schema of this file.
 create table cells (
   name       text primary key check (name ~ '^[a-z][a-z0-9_]{0,30}$'),
-  -- Sealed by the vault's keys, because it has a password. Null: a schema of this database.
+  -- The cell's address, sealed by the vault's keys because it contains a password. Null means that
+  -- the cell is a schema of this database.
   sealed_url bytea,
   created_at timestamptz not null default now(),
   -- Whether the cell's schema is one that Citus places on a worker (decision 0042).
@@ -17,7 +19,7 @@ create table cells (
 );
 insert into cells (name) values ('main');
 
--- Who may send orders.
+-- The merchants, who may send orders.
 create table merchants (
   id                      bigint primary key,
   login                   text not null unique,
@@ -55,14 +57,14 @@ create table merchant_keys (
   primary key (merchant_id, id)
 );
 
--- Ways to acquirers' hosts. The kind is the host's dialect.
+-- The gateway's connections to acquirers' hosts. The kind is the host's dialect.
 create table gates (
   id                      bigint primary key,
   name                    text not null unique,
   kind                    text not null,
   settings                json not null,
   created_at              timestamptz not null default now(),
-  -- When an operator dropped the last of its keys: `gw doctor` reminds of it.
+  -- When an operator dropped the last of the gate's keys, of which `gw doctor` reminds.
   authentication_ended_at timestamptz
 );
 
@@ -96,7 +98,7 @@ create table gate_zone_keys (
   mac_bytes   integer not null check (mac_bytes in (4, 8)),
   check_value text not null,
   sealed      bytea not null,
-  -- How often the gateway asks for the next key; null: never.
+  -- How often the gateway asks for the next key. Null means never.
   every_s     integer check (every_s > 0),
   asked_at    timestamptz not null default now()
 );
@@ -180,7 +182,7 @@ create table list_entries (
   version     bigint not null,
   list        text not null check (list in ('allow', 'block')),
   kind        text not null,
-  -- Normalised; of a card its hash id, or a digest of its number.
+  -- The normalised value. For a card, it is its hash id, or a digest of its number.
   value       text not null,
   -- An entry without merchant and endpoint applies to the whole gateway. An entry of an endpoint
   -- names its merchant too.
@@ -198,15 +200,16 @@ create unique index list_entries_present
   where removed_at is null;
 create index list_entries_by_version on list_entries (version);
 
--- One row. A change locks it before it writes, so that versions commit in their order.
+-- This table has one row. A change locks it before it writes, so that versions commit in their
+-- order.
 create table list_version (
   single  boolean primary key default true check (single),
   version bigint not null
 );
 insert into list_version (version) values (0);
 
--- Who issued a card, by the first eleven digits of its number: the operator's BIN table. Nodes read
--- it whole into memory, so it has no index but its key.
+-- The operator's BIN table: who issued a card, by the first eleven digits of its number. Nodes read
+-- all of it into memory, so it has no index except its key.
 create table issuer_ranges (
   first        bigint not null,
   last         bigint not null,
@@ -220,7 +223,8 @@ create table issuer_ranges (
   check (first between 0 and last and last < 100000000000)
 );
 
--- One row: the version of the BIN table, by which a node knows whether it has loaded it already.
+-- This table has one row: the version of the BIN table, by which a node knows whether it has loaded
+-- it already.
 create table issuer_table (
   single    boolean primary key default true check (single),
   version   bigint not null,
@@ -235,8 +239,8 @@ create table directory_servers (
   settings jsonb not null
 );
 
--- The card ranges that directory servers have told, with ends of nineteen digits. Protocol 2 is EMV
--- 3-D Secure, 1 is 1.0.2.
+-- The card ranges that directory servers have sent, with bounds of nineteen digits. Protocol 2 is
+-- EMV 3-D Secure, protocol 1 is 1.0.2.
 create table card_ranges (
   directory  text not null references directory_servers on delete cascade,
   protocol   text not null check (protocol in ('1', '2')),
@@ -247,12 +251,12 @@ create table card_ranges (
   primary key (directory, protocol, first, last)
 );
 
--- What a directory server was asked and has told, by protocol: one that refuses the
--- newer messages must not be asked for the older ones more often, nor the other way round.
+-- The requests to a directory server and its answers, by protocol: a server that refuses the
+-- messages of one protocol must not be asked more often with those of the other.
 create table card_range_lists (
   directory     text not null references directory_servers on delete cascade,
   protocol      text not null check (protocol in ('1', '2')),
-  -- From when on a node may ask; while one asks, the end of its lease.
+  -- The time from which a node may ask. While a node asks, it is the end of its lease.
   due_at        timestamptz not null default 'epoch',
   -- The node that asks now. A node that finds another's claim here stores nothing.
   claim         text,
@@ -272,35 +276,36 @@ create table well_known_files (
   content text not null
 );
 
--- People, for `gw` and for the portal (decision 0057). What a role may do is a table in the code
+-- Users of `gw` and of the portal (decision 0057). The rights of a role are a table in the code
 -- (values/roles.ts). A user without a password cannot sign in to the portal.
 create table users (
   id                  bigint generated always as identity primary key,
-  -- A merchant's user has its merchant's login at the end, behind an @; no other login has an @.
+  -- The login of a merchant's user ends with @ and the merchant's login. No other login has an @.
   login               text not null unique,
   role                text not null,
-  -- Of a role that is a merchant's.
+  -- The merchant, if the role is one of a merchant's users.
   merchant_id         bigint references merchants,
   enabled             boolean not null default true,
   created_at          timestamptz not null default now(),
   -- The latest sign-in to the portal, or command of `gw`.
   used_at             timestamptz,
-  -- Argon2id with its parameters and salt, as a PHC string.
+  -- The Argon2id hash with its parameters and salt, as a PHC string.
   password            text,
-  -- Made by another person: the user must replace it before it expires.
+  -- Whether another person made the password, so that the user must replace it before it expires.
   password_temporary  boolean not null default true,
   password_expires_at timestamptz,
   -- Hashes of the user's own earlier passwords, the latest first.
   earlier_passwords   text[] not null default '{}',
-  -- Sealed by the vault's keys. The step is the latest whose code was used: no code counts twice.
+  -- The secret of the codes, sealed by the vault's keys. The step is the latest whose code was
+  -- used, so that no code counts twice.
   totp_sealed         bytea,
   totp_step           bigint not null default 0,
-  -- SHA-256 of each recovery code that was not used yet.
+  -- The SHA-256 of each recovery code that was not used yet.
   recovery_codes      bytea[] not null default '{}'
 );
 
 create table passkeys (
-  -- As the authenticator names it, in base64url.
+  -- The authenticator's name for the passkey, in base64url.
   id           text primary key,
   user_id      bigint not null references users,
   public_key   bytea not null,
@@ -313,7 +318,7 @@ create table passkeys (
 create index passkeys_of_user on passkeys (user_id);
 
 create table portal_sessions (
-  -- SHA-256 of the random token in the cookie: reading the table opens no session.
+  -- The SHA-256 of the random token in the cookie, so that reading the table opens no session.
   digest               bytea primary key,
   user_id              bigint not null references users,
   began_at             timestamptz not null,
@@ -321,10 +326,10 @@ create table portal_sessions (
   second_factor        boolean not null default false,
   network              text not null,
   agent                text not null,
-  -- What a passkey has to sign.
+  -- The challenge that a passkey has to sign.
   challenge            text,
   challenge_expires_at timestamptz,
-  -- The sealed secret that a first code confirms.
+  -- The sealed secret that a first code will confirm.
   pending_totp         bytea
 );
 create index portal_sessions_of_user on portal_sessions (user_id);
@@ -338,7 +343,7 @@ create table sign_in_tries (
   expires_at timestamptz not null
 );
 
--- What a user wants to do and a second person has to approve.
+-- Work that a user has requested and a second person has to approve.
 create table approvals (
   id           bigint generated always as identity primary key,
   work         text not null,
@@ -356,31 +361,31 @@ create table order_views (
   id          bigint generated always as identity primary key,
   merchant_id bigint references merchants,
   name        text not null,
-  -- Filters of an address, and never a search, which may name a person.
+  -- The filters in the page's URL, without the search, which may name a person.
   query       text not null,
   shared_by   text not null,
   shared_at   timestamptz not null default now()
 );
 create unique index order_views_of_team on order_views (coalesce(merchant_id, 0), query);
 
--- What operators and nodes have done: who, when, what, how much. An entry never names a person, a
--- card or an address. A chain (decision 0046): the hash covers the entry and the hash before it.
+-- The audit: who did what, when and from where. An entry never names a person, a card or an
+-- address. The entries are a chain (decision 0046): a hash covers the entry and the previous hash.
 create table audit (
   seq     bigint primary key,
   at      timestamptz not null,
   actor   text not null,
-  -- From where.
+  -- The place from which the actor has acted.
   origin  text not null,
   action  text not null,
   subject text not null,
   reason  text,
-  -- The text is hashed as it is stored, so these are not jsonb.
+  -- The text is hashed as it is stored, so these columns are not jsonb.
   before  json,
   after   json,
   hash    bytea not null
 );
 
--- One row, the newest entry. Its lock makes entries follow each other.
+-- This table has one row, the newest entry. Its lock makes entries follow each other.
 create table audit_head (
   one  boolean primary key default true check (one),
   seq  bigint not null,
@@ -388,7 +393,8 @@ create table audit_head (
 );
 insert into audit_head (seq, hash) values (0, '');
 
--- Ed25519. The private key is sealed by the vault's keys; the public key verifies old signatures.
+-- The Ed25519 keys of the audit. The vault's keys seal the private key. The public key verifies old
+-- signatures.
 create table audit_keys (
   id         integer primary key generated always as identity,
   public_key bytea not null,
@@ -409,21 +415,21 @@ create table audit_signatures (
 -- Backups that were made, for `gw doctor` and the metrics.
 create table backups (
   id       bigint generated always as identity primary key,
-  -- The moment whose picture it is, and the moment it was complete.
+  -- The moment of the data in the backup, and the moment when the backup was complete.
   taken_at timestamptz not null,
   ended_at timestamptz not null default now(),
   place    text not null,
   rows     bigint not null,
   bytes    bigint not null,
-  -- SHA-256 of the manifest.
+  -- The SHA-256 of the manifest.
   manifest text not null
 );
 
--- One row: whether the installation is on hold (decision 0050). A restored one sends nothing until
--- an operator releases it.
+-- This table has one row: whether the installation is on hold (decision 0050). A restored one sends
+-- nothing until an operator releases it.
 create table installation_hold (
   one         boolean primary key default true check (one),
-  -- The server that nodes work on. Another one has a copy of it.
+  -- The server on which nodes work. Another server has a copy of the database.
   system_id   text,
   timeline    integer,
   -- Null while payments go on.
@@ -435,27 +441,28 @@ create table installation_hold (
 );
 insert into installation_hold default values;
 
--- Sequence numbers, from which acquirers' references are made. They follow the clock, so that a host
--- that remembers references never meets one of an earlier database again.
+-- Sequence numbers, from which acquirers' references are made. They follow the clock, so that a
+-- host that remembers references never meets one of an earlier database again.
 do $$
 begin
   execute format('create sequence order_sequence increment 1000 start %s',
                  (extract(epoch from now())::bigint - 1735689600) * 10000);
 end $$;
 
--- One row: the next order id. Ids are a plain sequence of at most eleven digits (decision 0055).
+-- This table has one row: the next order id. Ids are a plain sequence of at most eleven digits
+-- (decision 0055).
 create table order_numbers (
   one     boolean primary key default true check (one),
   next_id bigint not null check (next_id <= 100000000000)
 );
 insert into order_numbers (next_id) values (10000000);
 
--- Which ids go with which sequence numbers: an acquirer's late answer names only the latter.
+-- Which ids belong to which sequence numbers: an acquirer's late answer only names the latter.
 create table order_blocks (
   first_sequence bigint primary key,
   first_id       bigint not null,
   size           integer not null check (size between 1 and 1000),
-  -- Of the server that gave the block out. A standby that takes over begins another one.
+  -- The timeline of the server that issued the block. A standby that takes over begins another one.
   timeline       integer not null
 );
 
@@ -466,7 +473,7 @@ create table order_blocks (
 --   is_first    the node has just connected, perhaps to a server that has lost blocks
 --   reached_id  the end of the ids that the node was given
 --   wanted      how many, at most a thousand
--- The owner's rights, because the gateway's role may not set a sequence.
+-- The function runs with its owner's rights, because the gateway's role may not set a sequence.
 create function take_order_numbers(
   own_time float8, reached bigint, is_first boolean, reached_id bigint, wanted integer,
   out first_sequence bigint, out first_id bigint
@@ -476,7 +483,8 @@ declare
   epoch constant float8 := 1735689600;
   per_second constant bigint := 10000;
   day constant float8 := 86400;
-  -- Ten seconds of numbers: nodes that begin together, and blocks that a standby has not received.
+  -- The gap of ten seconds covers nodes that begin together, and blocks that a standby has not
+  -- received.
   ahead constant bigint := 100000;
   database_time float8;
   minimum bigint;
@@ -487,7 +495,7 @@ declare
   passed bigint;
   lost bigint := 0;
 begin
-  -- Until the end of the transaction: blocks are taken one after the other.
+  -- The lock lasts until the end of the transaction, so blocks are taken one after the other.
   perform pg_advisory_xact_lock(8583, 23);
   database_time := extract(epoch from clock_timestamp());
   minimum := floor((greatest(database_time, least(own_time, database_time + day)) - epoch)
@@ -500,13 +508,13 @@ begin
 
   reached := greatest(minimum, reached);
   -- When two standbys take over one after the other, the second may lack the blocks of the first.
-  -- Standbys that have not heard of each other may begin the same timeline: the clock separates
+  -- Standbys that do not know of each other may begin the same timeline: the clock separates
   -- them, here by ten thousand numbers a second, below by a thousand ids a second.
   if takeovers > 0 then
     reached := greatest(reached, newest, present) + 100000 + 200000 * takeovers + minimum % 100000;
   end if;
   if is_first then
-    -- Far ahead of the clock the sequence is only after many more orders than it was made for.
+    -- The sequence can only be far ahead of the clock after more orders than it is designed for.
     reached := greatest(reached,
       case when present < minimum + 2 * ahead then minimum else present end + ahead);
   end if;
@@ -514,7 +522,7 @@ begin
   first_sequence := nextval('order_sequence');
 
   if newest is null then
-    -- Perhaps a server that has lost the very first block: a thousand ids for each second.
+    -- The server may have lost the very first block, so a thousand ids are skipped for each second.
     lost := first_sequence / 10 % 10000000;
   elsif is_first then
     -- The server may have lost the latest blocks. Sequence numbers follow the clock, so they show
@@ -537,8 +545,8 @@ end $$;
 
 create schema vault;
 
--- Keys that seal what the vault keeps, themselves sealed. A key is current, then retired, then
--- destroyed: its bytes go, the row stays and tells that there was such a key, and until when.
+-- Keys that seal the vault's data and are sealed themselves. A key is current, then retired, then
+-- destroyed: its bytes are deleted, and the row stays as a record of the key and its end.
 create table vault.keys (
   -- A check value of the key.
   id           integer primary key,
@@ -556,7 +564,7 @@ create unique index keys_one_current on vault.keys (purpose) where retired_at is
 -- Keys for the digests of CVVs: each is made for some minutes, and destroyed a quarter of an hour
 -- after its first use at the latest (decision 0041). Unlogged: neither the write-ahead log nor a
 -- backup nor a replica has them. A vacuum frees the space of a deleted row, and what is written
--- there next overwrites its bytes: a single row is reason enough.
+-- there next overwrites its bytes. Therefore even a single deleted row causes a vacuum.
 create unlogged table vault.cvv_keys (
   slot       bigint primary key,
   key_id     integer not null,
@@ -564,8 +572,8 @@ create unlogged table vault.cvv_keys (
   expires_at timestamptz not null
 ) with (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0);
 
--- The keys that customers' wallets encrypt for, and the one with which a merchant identifies itself
--- to walleta. A merchant has several for one wallet while they are renewed.
+-- The keys for which customers' wallets encrypt, and the one with which a merchant identifies
+-- itself to walleta. A merchant has several for one wallet while they are renewed.
 create table vault.wallet_keys (
   id          bigint primary key generated always as identity,
   merchant_id bigint not null,

@@ -93,7 +93,7 @@ test("a key is closed after the statements that write with it, and never under a
   assert.equal(await closing, false);
   await cell.query("delete from cards");
   assert.equal(await closeCardKey(cell, 7), true);
-  // A late writer lists the key again, and is refused all the same.
+  // A late writer lists the key again and is refused nevertheless.
   await listCardKeys(cell.query, [7]);
   const usable = `with ${lockUsableKeys("$1::int[]")} select from usable`;
   assert.deepEqual(await cell.query(usable, [[7]]), []);

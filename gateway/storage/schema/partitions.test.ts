@@ -19,7 +19,7 @@ const { database, url, stop } = await startDatabase();
 after(stop);
 const { query } = database;
 await separateVault(database);
-// As a node connects: its role may not change tables.
+// This connection has the role of a node, which may not change tables.
 const node = openDatabase(url, {
   poolSize: 2,
   connectTimeoutMs: 5000,
@@ -28,7 +28,7 @@ const node = openDatabase(url, {
 });
 after(() => node.close());
 
-/** Years after the migration of this test's database. */
+/** A time years after the migration of this test's database. */
 const january = asInstant(1_924_992_000_000);
 const [february, june] = [monthStart(january, 1), monthStart(january, 5)];
 
@@ -94,7 +94,10 @@ test("a row that is written while two nodes make its month is in it, and neither
 const waiting = `select from pg_locks
   where not granted and relation = 'order_history_default'::regclass`;
 
-/** A payment may hold the lock for longer than a node waits: then it tries later. */
+/**
+ * Makes partitions. A payment may hold the lock for longer than a node waits; the node then tries
+ * again later.
+ */
 function makeUntilFree(now: Instant): Promise<readonly string[]> {
   return makePartitions(node, now).catch((error) => {
     if (error.code !== "55P03") throw error;
@@ -107,7 +110,7 @@ for (const table of partitionedTables) {
     const early = await dropPartitions(node, table, later(february, -1));
     const dropped = await dropPartitions(node, table, february);
 
-    // The months of the present, and the partition with all rows from before there were any.
+    // The partitions are those of the present months, and one with all older rows.
     const first = ({ name }: { name: string }) => name.includes("_until_");
     assert.ok(early.length > 1 && !(await listPartitions(query)).some(isOf(table, first)));
     assert.deepEqual(dropped, [`${table}_2031_01`]);

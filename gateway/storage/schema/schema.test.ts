@@ -1,5 +1,5 @@
 /**
- * The schema's files and the migrations on top of the first release make the same tables; new
+ * The schema's files make the same tables as the migrations on top of the first release. New
  * databases are made by the files alone, and older ones by the migrations that they lack.
  */
 import assert from "node:assert/strict";
@@ -78,7 +78,10 @@ test("rows of the first release are copied into its schema, which is then migrat
   await database.query("select from notes");
 });
 
-/** The next release's: the first schema by its name, a migration, and the schema as it is then. */
+/**
+ * Makes the folder of a next release: the first schema by its name, a migration, and the schema
+ * after it.
+ */
 async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-schema-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -118,7 +121,7 @@ async function applyAll(database: Database, folder: string): Promise<void> {
   }
 }
 
-/** Those by month, which are no part of the files. */
+/** Describes the tables without monthly partitions, which are not part of the files. */
 async function withoutPartitions(database: Database) {
   const rows = await describeTables(database);
   return rows.filter(({ table }) => !/_20\d\d_\d\d$/.test(table));

@@ -1,4 +1,4 @@
-/** The stored lists: what nodes read of a change, and what a removed entry leaves. */
+/** The stored lists: what nodes read of a change, and what remains of a removed entry. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { openLists } from "../../screening/lists.ts";

@@ -1,4 +1,4 @@
-/** What screening counts: each payment knows exactly those before it, at two nodes at once. */
+/** Screening's counts: each payment sees exactly those before it, even at two nodes at once. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { draft } from "../../orders/testing.ts";
@@ -17,7 +17,7 @@ const start = 1_794_708_246_000;
 
 let count = 0;
 
-/** Of one card at one email unless it says otherwise. */
+/** Makes a payment of one card and one email address unless other values are given. */
 function payment(
   keys: readonly number[],
   { request = ++count, at = start, owner = "7" } = {},

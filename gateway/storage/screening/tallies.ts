@@ -9,7 +9,7 @@ import type { CountedPayment, TallyRow, TallyStore } from "../../screening/judge
 import type { PaymentResult, Seen, Tally } from "../../screening/rule.ts";
 import { asOrderId, type OrderId } from "../../values/ids.ts";
 import { asInstant, type Instant } from "../../values/time.ts";
-import { livesHere } from "../cells/cells.ts";
+import { assertHomeCell } from "../cells/cells.ts";
 import type { Database, Query } from "../server/database.ts";
 import { type GatherOptions, makeGather, plainArray } from "../server/gather.ts";
 
@@ -98,7 +98,7 @@ insert into screening_tallies as known (merchant_id, key, first_at, keep_until, 
 select merchant_id, key, first_at, keep_until, events
 from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bytea[])
   as source(merchant_id, key, first_at, keep_until, events)
-where ${livesHere("= any($6::bigint[])")}
+where ${assertHomeCell("= any($6::bigint[])")}
 order by merchant_id, key
 on conflict (merchant_id, key) do update set
   first_at = case when known.keep_until >= excluded.first_at then known.first_at
@@ -120,7 +120,7 @@ update screening_tallies
 set events = substring(events from 1 for position($3::bytea in events) - 1)
   || substring(events from position($3::bytea in events) + ${recordBytes})
 where merchant_id = $1::bigint and key = $2::uuid and position($3::bytea in events) > 0
-  and ${livesHere("= $4::bigint")}`;
+  and ${assertHomeCell("= $4::bigint")}`;
 
 /** A payment with its record, which is the same in all its rows. */
 type Added = { readonly payment: CountedPayment; readonly record: Buffer };

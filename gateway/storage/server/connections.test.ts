@@ -1,4 +1,4 @@
-/** Connections go to the server that takes writes, and time limits are the client's. */
+/** Connections use the server that takes writes, and time limits are the client's. */
 import assert from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
 import { after, before, test } from "node:test";
@@ -53,7 +53,7 @@ test("no connection to a cell on Citus asks for generic plans, which Citus canno
 
 const planMode = "select current_setting('plan_cache_mode') as mode";
 
-/** The address of the test's database, with servers before its own. */
+/** Returns the address of the test's database with other servers in front. */
 function behind(...hosts: readonly string[]): string {
   return served.url.replace("@", `@${hosts.map((host) => `${host},`).join("")}`);
 }
@@ -88,7 +88,7 @@ test("a statement that takes too long is given up with its connection, and the s
   const error = await served.database.transaction(async (inside) => {
     await inside("lock table orders in exclusive mode");
     const given = await query("delete from orders").catch((caught) => caught);
-    // The lock is held until then: the statement does not end by itself.
+    // The lock is held until then, so the statement does not end by itself.
     await untilGone(served.database, before_?.pid);
     return given;
   });
@@ -105,7 +105,7 @@ test("a connection that is ready too late for the query that waited serves the n
   const late: unknown[] = [];
   const ask = () => query("select 1").catch((error) => late.push(error));
 
-  // Queries come while connections are slow: some of those that wait give up just before.
+  // Queries arrive while connections are slow, and some of their callers give up just before.
   line.hold();
   const asked: Promise<unknown>[] = [];
   for (let count = 0; count < 60; count += 1) {
@@ -122,9 +122,9 @@ test("a connection that is ready too late for the query that waited serves the n
   assert.equal(both.flat().length, options.poolSize);
 });
 
-/** A line to the server on which answers to statements can be held back. */
+/** Starts a proxy to the server that can hold back answers to statements. */
 async function startSlowLine(url: string) {
-  // The folder of the server's socket stands in the place of a host.
+  // The folder of the server's socket replaces the host in the address.
   const [, place = ""] = /@([^/]+)\//.exec(url) ?? [];
   const socketPath = `${decodeURIComponent(place.replace(/:\d+$/, ""))}/.s.PGSQL.5432`;
   const held: (() => void)[] = [];
@@ -180,7 +180,7 @@ test("a commit that waits for its standby goes on waiting when its client has go
   while ((await watcher.query(standbyWait, [held])).length === 0);
   blocked.query("select pg_sleep(3600)").catch(() => undefined);
   for (const client of [waiting, blocked]) client.connection.stream.destroy();
-  // The server has looked, and has ended the statement that is not in a commit.
+  // The server has noticed the loss and has ended the statement that is not a commit.
   await untilGone(watcher, freed);
   const stillThere = await watcher.query(standbyWait, [held]);
   const seen = await watcher.query("select from kept");

@@ -6,7 +6,7 @@ import { openDatabaseClock, watchSkew } from "./database-clock.ts";
 
 const start = 1_800_000_000_000;
 
-/** A machine whose own clock is ahead of the database's, and an answer that takes time. */
+/** Makes a machine whose own clock is ahead of the database's, and an answer that takes time. */
 function makeMachine({ aheadMs = 0, delaysMs = [0] }: { aheadMs?: number; delaysMs?: number[] }) {
   const machine = { databaseMs: start, ownMs: start + aheadMs, steadyMs: 5_000 };
   const jumps: number[] = [];
@@ -30,7 +30,7 @@ function makeMachine({ aheadMs = 0, delaysMs = [0] }: { aheadMs?: number; delays
           after: () => () => undefined,
           steadyMs: () => machine.steadyMs,
         },
-        /** The whole delay lies before the database reads its clock: the worst case. */
+        /** The whole delay passes before the database reads its clock, which is the worst case. */
         async readTime(): Promise<Instant> {
           pass(delaysMs[asked % delaysMs.length] ?? 0);
           asked += 1;
@@ -78,7 +78,7 @@ test("a clock that is set between two measurements is noticed, and no claim is m
 
   machine.ownMs += 3_600_000;
   pass(1_000);
-  // Which of the two is right is not known yet: the later one ends leases, and begins nothing.
+  // It is not known yet which of the two is right: the later one ends leases and begins none.
   const [meanwhile, earliest] = [clock.now(), clock.earliest()];
   await clock.certain();
 
@@ -92,7 +92,7 @@ test("a machine that slept goes by the later of its clocks, until it has asked t
   const { open, machine, jumps } = makeMachine({});
   const clock = await open();
 
-  // The steady clock stood still meanwhile.
+  // The steady clock stood still while this time passed.
   machine.ownMs += 120_000;
   machine.databaseMs += 120_000;
   const meanwhile = clock.now();

@@ -1,4 +1,4 @@
-/** Addresses as operators write them for other programs too, and what is wrong with the others. */
+/** Addresses as operators write them for other programs too, and the faults of invalid ones. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import pg from "pg";

@@ -62,7 +62,7 @@ const sessionOnCitus = (connectTimeoutMs: number) => [
  */
 const [newMin, hotMin] = [1, 3];
 
-const asideMax = 3;
+const screenConnectionsMax = 3;
 
 /**
  * A condition that is always true. On Citus it is replaced by one that reads a table of the cell.
@@ -91,7 +91,7 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
   const cold = connections.openPool(session);
   const planned = (settings: string) => (onCitus ? session : `${settings} ${session}`);
   const hot = connections.openPool(planned(hotPlanner), hotMin);
-  const aside = connections.openPool(session, 0, asideMax);
+  const screens = connections.openPool(session, 0, screenConnectionsMax);
   const adding = connections.openPool(planned(genericPlans), newMin);
   const ask = (pool: pg.Pool): Query => {
     const query = makePoolQuery(connections, pool);
@@ -118,10 +118,10 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
     /** Runs batches of new rows, which are joined with one another: by hash, and planned once. */
     add: ask(adding),
     /** Runs queries of screens. They wait for each other, and never make a payment wait. */
-    aside: ask(aside),
+    forScreens: ask(screens),
     /** Everything that the work reads is of one snapshot. */
     snapshot: readIn(cold),
-    snapshotAside: readIn(aside),
+    snapshotForScreens: readIn(screens),
     /** Opens a connection outside the pools, for a lock or a subscription. */
     connect: () => connections.open(session),
     async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {

@@ -1,4 +1,4 @@
-/** Every error that a failing database, network or driver gives has the verdict of the table. */
+/** Every error of a failing database, network or driver has the verdict of the table. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isServerInDoubt, isUnavailable, judge, type Verdict } from "./faults.ts";
@@ -48,7 +48,7 @@ test("the driver's sentences have one too", () => {
 test("a merchant hears that the database is away, and nothing else is taken for that", () => {
   assert.ok(isUnavailable(Object.assign(new Error("any"), { code: "28P01" })));
   assert.ok(!isUnavailable(Object.assign(new Error("any"), { code: "23505" })));
-  // A node that ends: no statement is tried again, and the merchant is told to try another node.
+  // The node is ending: no statement is tried again, and the merchant is asked to try another node.
   const closed = new Error("Cannot use a pool after calling end on the pool");
   assert.deepEqual([judge(closed), isUnavailable(closed)], ["bug", true]);
 });

@@ -1,4 +1,4 @@
-/** Gathering must never mix up answers, and one bad item must not fail its neighbours. */
+/** Gathering never mixes up answers, and one bad item does not fail its neighbours. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesArray, makeGather, plainArray, textArray } from "./gather.ts";
@@ -95,7 +95,7 @@ test("one bad item fails alone, and a lost connection fails all", async () => {
 
 const away = (code = "57P01") => Object.assign(new Error("away"), { code });
 
-/** Fails so many times, then answers; notes what each run was told. */
+/** Returns a `run` that fails this many times and then succeeds. It notes its arguments. */
 function failing(times: number, error: Error) {
   const runs: { readonly items: readonly number[]; readonly isRepeated: boolean }[] = [];
   const run = async (items: readonly number[], isRepeated: boolean) => {

@@ -1,7 +1,7 @@
 /**
- * Gathers the wishes of many callers at the same moment into one statement. While a statement runs
- * the next batch fills, so batches grow with the load and a quiet gateway never waits. Also the
- * array literals of a batch, and deletion in the background.
+ * Gathers the items of many callers at the same moment into one statement. While a statement runs,
+ * the next batch fills, so batches grow with the load and a quiet gateway never waits. This file
+ * also has the array literals of a batch, and deletion in the background.
  */
 import { setTimeout } from "node:timers/promises";
 import type { MerchantId } from "../../values/ids.ts";
@@ -12,7 +12,10 @@ import { isClosed, isOfStatement, judge } from "./faults.ts";
 
 export type GatherOptions = {
   readonly batchMax?: number;
-  /** A batch has at most these, or a third of the items that wait: not all are to wait for one. */
+  /**
+   * The highest number of items in a batch, or a third of the waiting items if that is more:
+   * otherwise all of them would wait for one huge batch.
+   */
   readonly wholeMax?: number;
   /**
    * Returns the least time from one batch to the next, so that items of several turns of the event
@@ -20,11 +23,14 @@ export type GatherOptions = {
    */
   readonly gapMs?: () => number;
   readonly onBatch?: (size: number, durationMs: number) => void;
-  /** Run each item alone after a failure that is a bug's: one of them may have caused it. */
+  /**
+   * Runs each item alone after a failure that is a bug's, because one of them may have caused it.
+   */
   readonly retryAlone?: boolean;
   /**
-   * For how long an item is tried again while the database is away; it must be repeatable. Without
-   * end, also a failure that is a bug's loses no item: each is tried alone until it succeeds.
+   * How long an item is tried again while the database is unreachable; the item must be repeatable.
+   * If this is infinite, no item is lost even by a failure that is a bug's: each is tried alone
+   * until it succeeds.
    */
   readonly retryMs?: number;
   /** Called for each such failure. */
@@ -35,27 +41,27 @@ export type GatherOptions = {
 const firstGapMs = 50;
 const gapMaxMs = 1000;
 const stuckGapMs = 5000;
-/** For how long an item that is not tried again waits for its first try. */
+/** How long an item that is not tried again waits for its first try. */
 const patienceMs = 2000;
 
 /**
- * A queue. Its probe travels with the next batch, or in an empty one, and ends with that batch:
- * a probe waits for the same reasons as an item. At most one probe waits at a time.
+ * A queue. Its probe is sent with the next batch, or with an empty one, and ends with that batch,
+ * so that a probe waits for the same reasons as an item. At most one probe waits at a time.
  */
 type Gather<Item, Result> = ((item: Item, isRepeated?: boolean) => Promise<Result>) & Probed;
 type Probed = { readonly probe: () => Promise<void> };
 
 /**
- * `run` returns one result for each item, in their order; for a probe alone it gets no items.
- * `isRepeated` tells that an earlier try of some of them has failed: it may have been committed all
- * the same.
+ * Makes a queue. `run` returns one result for each item, in the same order; for a probe alone it
+ * gets no items. `isRepeated` says that an earlier try of some items has failed, which may have
+ * been committed nevertheless.
  */
 export function makeGather<Item, Result>(
   run: (items: readonly Item[], isRepeated: boolean) => Promise<readonly Result[]>,
   options: GatherOptions = {},
 ): Gather<Item, Result> {
   const { batchMax = 256, wholeMax = batchMax, retryAlone = false, retryMs = 0, onBatch } = options;
-  const isLasting = retryMs === Number.POSITIVE_INFINITY;
+  const retriesForever = retryMs === Number.POSITIVE_INFINITY;
   let waiting: Waiting<Item, Result>[] = [];
   let nextProbe: PromiseWithResolvers<void> | undefined;
   let isBusy = false;
@@ -74,7 +80,10 @@ export function makeGather<Item, Result>(
     return nextProbe.promise;
   }
 
-  /** Deferred, because the requests that this turn of the event loop reads belong together. */
+  /**
+   * The batch is deferred, because the requests that this turn of the event loop reads belong
+   * together.
+   */
   function start(): void {
     isBusy = true;
     setImmediate(runBatch);
@@ -101,7 +110,7 @@ export function makeGather<Item, Result>(
     if (waiting.length > 0 || nextProbe !== undefined) start();
   }
 
-  /** Returns the items that are to be tried again. */
+  /** Runs a batch and returns the items that are to be tried again. */
   async function tryAll(
     batch: readonly Waiting<Item, Result>[],
     tested?: PromiseWithResolvers<void>,
@@ -117,26 +126,26 @@ export function makeGather<Item, Result>(
       return [];
     } catch (error) {
       const verdict = judge(error);
-      const isOfOne = isOfStatement(error) && (retryAlone || isLasting || hasMoved(error));
+      const isOfOne = isOfStatement(error) && (retryAlone || retriesForever || hasMoved(error));
       if (isOfOne && batch.length > 1) {
-        // The server has answered: an item is at fault.
+        // The server has answered, so an item is at fault.
         tested?.resolve();
         return (await Promise.all(batch.map((each) => tryAll([each])))).flat();
       }
       tested?.reject(error);
-      if (isOfOne && isLasting && !hasMoved(error) && !isClosed(error)) {
+      if (isOfOne && retriesForever && !hasMoved(error) && !isClosed(error)) {
         for (const each of batch) void tryLater(each, error);
         return [];
       }
-      const isHopeless = verdict === "bug" || (verdict === "refuse" && !isLasting);
-      // Those that wait for their turn fare no better, and their callers must hear.
-      if (!isHopeless) waiting = keepYoung(waiting, error, Math.max(retryMs, patienceMs));
-      const young = keepYoung(batch, error, isHopeless ? 0 : retryMs);
-      return young.map((each) => ({ ...each, isRepeated: true }));
+      const isHopeless = verdict === "bug" || (verdict === "refuse" && !retriesForever);
+      // Items that wait for their turn would fail too, and their callers must be informed.
+      if (!isHopeless) waiting = rejectOlder(waiting, error, Math.max(retryMs, patienceMs));
+      const retried = rejectOlder(batch, error, isHopeless ? 0 : retryMs);
+      return retried.map((each) => ({ ...each, isRepeated: true }));
     }
   }
 
-  /** Alone and beside the queue, which does not wait for it. A node that ends does not either. */
+  /** Tries an item alone, without delaying the queue or the end of the node. */
   async function tryLater(each: Waiting<Item, Result>, error: unknown): Promise<void> {
     options.onStuck?.(error);
     await setTimeout(options.stuckGapMs ?? stuckGapMs, undefined, { ref: false });
@@ -145,7 +154,7 @@ export function makeGather<Item, Result>(
     if (left.length > 0 && !isBusy) start();
   }
 
-  function keepYoung(items: readonly Waiting<Item, Result>[], error: unknown, limitMs: number) {
+  function rejectOlder(items: readonly Waiting<Item, Result>[], error: unknown, limitMs: number) {
     const oldest = performance.now() - limitMs;
     for (const { since, reject } of items) if (since <= oldest) reject(error);
     return items.filter(({ since }) => since > oldest);
@@ -154,14 +163,17 @@ export function makeGather<Item, Result>(
 
 type Waiting<Item, Result> = Omit<PromiseWithResolvers<Result>, "promise"> & {
   readonly item: Item;
-  /** By the process's own clock. */
+  /** When the item was added, by the process's own clock. */
   readonly since: number;
   readonly isRepeated: boolean;
 };
 
 export type KeyedRow = { readonly merchant_id: string; readonly id: string };
 
-/** Finds rows by merchant and id, both in the row; $1 and $2 of the statement are the arrays. */
+/**
+ * Makes a look-up of rows by merchant and id, which the row must have. $1 and $2 of the statement
+ * are the arrays.
+ */
 export function makeFindRow<Row extends KeyedRow, Id extends string>(
   query: Query,
   { statement, name, ...options }: GatherOptions & { statement: string; name: string },
@@ -177,11 +189,11 @@ export function makeFindRow<Row extends KeyedRow, Id extends string>(
   return Object.assign(findRow, { probe: find.probe });
 }
 
-// The driver can write arrays too, but it escapes every element twice, and a batch of orders on
-// the hot path has fifteen columns. Documents are sent as one JSON array, without more escapes.
+// The driver can write arrays too, but it escapes every element twice, and a batch of orders on the
+// hot path has fifteen columns. Documents are sent as one JSON array, without more escapes.
 const needsQuotes = /[{}",\\\s]|^$|^null$/i;
 
-/** For numbers, uuids and other text that never needs quotes. */
+/** Returns the literal for numbers, UUIDs and other text that never needs quotes. */
 export function plainArray(values: readonly (string | number | bigint | null)[]): string {
   return `{${values.map((value) => value ?? "NULL").join(",")}}`;
 }
@@ -196,7 +208,7 @@ function textElement(value: string | null): string {
   return `"${value.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** For `json_array_elements`: each of the texts is JSON already. */
+/** Returns an argument of `json_array_elements`. Each of the texts is JSON already. */
 export function jsonArray(documents: readonly string[]): string {
   return `[${documents.join(",")}]`;
 }
@@ -209,7 +221,10 @@ function bytesElement(value: Uint8Array | null): string {
   return value === null ? "NULL" : `"\\\\x${value.toHex()}"`;
 }
 
-/** Deletes in the background, at most once in `everyMs`; what fails is left to the next time. */
+/**
+ * Returns a function that deletes in the background, at most once in `everyMs`. A failed deletion
+ * is left to the next time.
+ */
 export function makeSweep(
   clock: Clock,
   everyMs: number,

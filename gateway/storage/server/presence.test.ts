@@ -1,4 +1,4 @@
-/** Names of nodes: no two running nodes have the same, also when they lose their connections. */
+/** No two running nodes have the same name, even after they lose their connections. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -31,7 +31,7 @@ async function join(t: TestContext, options: Options, connecting = database.conn
   return { node, events };
 }
 
-/** As a failover or an administrator does it. */
+/** Cuts connections as a failover or an administrator does. */
 async function cutConnections(): Promise<void> {
   await database.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
@@ -142,11 +142,11 @@ test("a connection that does not answer is replaced, and the session behind it i
   await until(() => notices > 0);
 
   assert.equal(node.name, "one");
-  // On a busy machine a healthy connection may be late as well.
+  // On a busy machine, a healthy connection may be late as well.
   assert.deepEqual([...new Set(events)], ["lost"]);
 });
 
-/** Forwards to the database until it is silenced: open connections then carry nothing. */
+/** Starts a proxy to the database that can be silenced: its open connections then carry no data. */
 async function startProxy(t: TestContext) {
   const { username, password, hostname, port, pathname } = new URL(url);
   const target = `${decodeURIComponent(hostname)}/.s.PGSQL.${port}`;
