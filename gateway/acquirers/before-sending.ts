@@ -84,8 +84,8 @@ export function isCharge(kind: TransactionKind): kind is ChargeKind {
 }
 
 /**
- * Another node may claim the order before the bank could answer. A message that is not sent now
- * cannot cross one that the claiming node sends.
+ * Returns whether another node may claim the order before the host could answer. A message that is
+ * not sent now cannot cross one that the claiming node sends.
  */
 export function isTooLate(
   { owed }: Order,

@@ -22,8 +22,8 @@ const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", exp
 const answerTimeoutMs = 100;
 const unused = () => Promise.reject(new Error("not asked for"));
 
-/** A bank that answers so, and what it was sent. */
-function makeBank(
+/** Makes a host that gives this answer and records the messages that it was sent. */
+function makeHost(
   says: FollowUpAnswer,
   { isReady = true, isTooLate = false }: Partial<Record<"isReady" | "isTooLate", boolean>> = {},
   inquired?: { readonly found: Found; readonly afterMs: number },
@@ -69,17 +69,17 @@ function refusedWith(responseCode: string): FollowUpAnswer {
 }
 
 test("a capture is sent once as it is, and as a repeat whenever it may have left", async () => {
-  const bank = makeBank({ kind: "approved", answer });
+  const host = makeHost({ kind: "approved", answer });
 
-  await bank.capture(asked, fresh);
-  await bank.capture(asked, takenOver);
-  await bank.capture(inDoubt, fresh);
+  await host.capture(asked, fresh);
+  await host.capture(asked, takenOver);
+  await host.capture(inDoubt, fresh);
 
   assert.deepEqual(
-    bank.sent.map(({ repeated }) => repeated),
+    host.sent.map(({ repeated }) => repeated),
     [false, true, true],
   );
-  assert.equal(new Set(bank.sent.map(({ traceNumber }) => traceNumber)).size, 1);
+  assert.equal(new Set(host.sent.map(({ traceNumber }) => traceNumber)).size, 1);
 });
 
 // biome-ignore format: a table
@@ -110,7 +110,7 @@ const answers: readonly (readonly [what: string, order: Order, says: FollowUpAns
 
 for (const [what, order, says, event] of answers) {
   test(`a capture is ${what}: ${event}`, async () => {
-    assert.equal((await makeBank(says).capture(order, fresh)).kind, event);
+    assert.equal((await makeHost(says).capture(order, fresh)).kind, event);
   });
 }
 
@@ -126,9 +126,9 @@ const inquiries: readonly (readonly [found: Found, afterMs: number, event: strin
 
 for (const [found, afterMs, event] of inquiries) {
   test(`a repeat refused as invalid, ${found.kind} after ${afterMs} ms: ${event}`, async () => {
-    const bank = makeBank(refusedWith("12"), {}, { found, afterMs });
+    const host = makeHost(refusedWith("12"), {}, { found, afterMs });
 
-    assert.equal((await bank.capture(inDoubt, fresh)).kind, event);
+    assert.equal((await host.capture(inDoubt, fresh)).kind, event);
   });
 }
 
@@ -136,7 +136,7 @@ test("a repeat that went unanswered may still be on its way when the next is ref
   const unanswered = meet(inDoubt, events.repeat_unanswered, later(start, answerTimeoutMs));
   const found: Found = { kind: "not_found" };
   const askAfter = (afterMs: number) =>
-    makeBank(refusedWith("12"), {}, { found, afterMs }).capture(unanswered, fresh);
+    makeHost(refusedWith("12"), {}, { found, afterMs }).capture(unanswered, fresh);
 
   assert.equal((await askAfter(2 * answerTimeoutMs - 1)).kind, "repeat_refused");
   assert.equal((await askAfter(2 * answerTimeoutMs)).kind, "refused");
@@ -147,7 +147,7 @@ test("what the node before may have sent unrecorded may still be on its way", as
   const takenAt = later(start, answerTimeoutMs);
   const found: Found = { kind: "not_found" };
   const askAfter = async (order: Order, afterMs: number) =>
-    (await makeBank(refusedWith("12"), {}, { found, afterMs }).capture(order, takenOver)).kind;
+    (await makeHost(refusedWith("12"), {}, { found, afterMs }).capture(order, takenOver)).kind;
   const resting = meet(inDoubt, events.repeat_refused);
 
   for (const event of [claimed, events.expired]) {
@@ -161,31 +161,31 @@ test("what the node before may have sent unrecorded may still be on its way", as
 });
 
 test("what another node may have claimed by now is not sent", async () => {
-  const bank = makeBank({ kind: "approved", answer }, { isTooLate: true });
+  const host = makeHost({ kind: "approved", answer }, { isTooLate: true });
 
-  const event = await bank.capture(asked, fresh);
+  const event = await host.capture(asked, fresh);
 
   assert.equal(event.kind, "outcome_unknown");
-  assert.deepEqual(bank.sent, []);
+  assert.deepEqual(host.sent, []);
 });
 
 test("without a link a new one fails, and one that may have left waits", async () => {
-  const bank = makeBank({ kind: "approved", answer }, { isReady: false });
+  const host = makeHost({ kind: "approved", answer }, { isReady: false });
 
-  assert.equal((await bank.capture(asked, fresh)).kind, "gate_unavailable");
-  assert.equal((await bank.capture(asked, takenOver)).kind, "outcome_unknown");
-  assert.deepEqual(bank.sent, []);
+  assert.equal((await host.capture(asked, fresh)).kind, "gate_unavailable");
+  assert.equal((await host.capture(asked, takenOver)).kind, "outcome_unknown");
+  assert.deepEqual(host.sent, []);
 });
 
 test("a return tells which capture took the money, and for how much", async () => {
-  const bank = makeBank({ kind: "approved", answer });
+  const host = makeHost({ kind: "approved", answer });
   const captured = meet(asked, events.captured);
 
-  await bank.capture(asked, fresh);
-  await bank.refund(meet(captured, asks("return", 200n)), fresh);
-  await bank.refund(meet(approved("preauth"), asks("return")), fresh);
+  await host.capture(asked, fresh);
+  await host.refund(meet(captured, asks("return", 200n)), fresh);
+  await host.refund(meet(approved("preauth"), asks("return")), fresh);
 
-  const [sent, returned, cancelled] = bank.sent;
+  const [sent, returned, cancelled] = host.sent;
   const { traceNumber, transmittedAt, amount } = returned?.original.capture ?? {};
   assert.deepEqual(
     [traceNumber, transmittedAt, amount?.minor],
@@ -195,14 +195,14 @@ test("a return tells which capture took the money, and for how much", async () =
 });
 
 test("a return says what remains when it is done", async () => {
-  const bank = makeBank({ kind: "approved", answer });
+  const host = makeHost({ kind: "approved", answer });
   const once = meet(meet(approved(), asks("return", 42n)), events.returned);
 
-  await bank.refund(meet(once, asks("return", 500n)), fresh);
-  await bank.refund(meet(approved("preauth"), asks("return")), fresh);
+  await host.refund(meet(once, asks("return", 500n)), fresh);
+  await host.refund(meet(approved("preauth"), asks("return")), fresh);
 
   assert.deepEqual(
-    bank.sent.map(({ amount, remaining }) => [amount.minor, remaining.minor]),
+    host.sent.map(({ amount, remaining }) => [amount.minor, remaining.minor]),
     [
       [500n, 500n],
       [1042n, 0n],

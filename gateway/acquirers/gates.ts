@@ -200,7 +200,7 @@ export type GateSettings = {
   readonly refunds?: RefundPolicy;
   /** How long a hold lives; seven days when absent. */
   readonly holdDays?: number;
-  /** Leads to a sandbox bank, as gates of staging and of a rehearsal do. */
+  /** Whether the gate leads to a sandbox, as gates of staging and of a rehearsal do. */
   readonly sandbox?: boolean;
   /** What the gate takes: every currency when absent. */
   readonly currencies?: readonly string[];

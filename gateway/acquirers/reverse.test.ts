@@ -16,7 +16,7 @@ const unused = () => Promise.reject(new Error("not asked for"));
 
 type Found = Awaited<ReturnType<NonNullable<Acquirer["inquire"]>>>;
 
-function makeBank(
+function makeHost(
   says: Reversal = { kind: "reversed" },
   isReady = true,
   found?: Found,
@@ -56,20 +56,20 @@ const doubtful = meet(meet(listed, events.received), events.outcome_unknown);
 const second = meet(doubtful, { ...events.amount_reversed, next: half });
 
 test("a list goes on when its amount is proved not to be charged, and while it is young", async () => {
-  const bank = makeBank();
+  const host = makeHost();
 
-  assert.equal((await bank.reverse(true)(doubtful, fresh)).kind, "amount_reversed");
-  assert.equal((await bank.reverse(false)(doubtful, fresh)).kind, "reversed");
+  assert.equal((await host.reverse(true)(doubtful, fresh)).kind, "amount_reversed");
+  assert.equal((await host.reverse(false)(doubtful, fresh)).kind, "reversed");
   const last = meet(second, events.outcome_unknown);
-  assert.equal((await bank.reverse(true)(last, fresh)).kind, "reversed");
+  assert.equal((await host.reverse(true)(last, fresh)).kind, "reversed");
 });
 
 test("a reversal after a late approval is no repeat of the one before it", async () => {
-  const bank = makeBank();
-  await bank.reverse(true)(doubtful, fresh);
-  await bank.reverse(true)(meet(doubtful, events.approved_late), fresh);
+  const host = makeHost();
+  await host.reverse(true)(doubtful, fresh);
+  await host.reverse(true)(meet(doubtful, events.approved_late), fresh);
 
-  const [before, after] = bank.sent.map(({ advice }) => advice);
+  const [before, after] = host.sent.map(({ advice }) => advice);
   assert.notEqual(before?.traceNumber, after?.traceNumber);
   assert.equal(after?.repeated, false);
 });
@@ -77,7 +77,7 @@ test("a reversal after a late approval is no repeat of the one before it", async
 test("an order that is over does not go on with its list when a late approval is reversed", async () => {
   const over = meet(meet(doubtful, events.reversed), events.approved_late);
 
-  assert.equal((await makeBank().reverse(true)(over, fresh)).kind, "reversed");
+  assert.equal((await makeHost().reverse(true)(over, fresh)).kind, "reversed");
 });
 
 const first = second.transaction.priorAttempts?.[0] ?? assert.fail();
@@ -86,29 +86,29 @@ const over = meet(second, events.refused);
 const owing = meet(over, { ...events.prior_approved_late, reference });
 
 test("an earlier try that was approved late is reversed by a message of its own", async () => {
-  const bank = makeBank();
+  const host = makeHost();
 
-  const event = await bank.reversePrior(owing, fresh);
+  const event = await host.reversePrior(owing, fresh);
 
-  const [{ attempt, advice } = assert.fail()] = bank.sent;
+  const [{ attempt, advice } = assert.fail()] = host.sent;
   assert.deepEqual(event, { kind: "prior_reversed", reference, approvedAt: start });
   assert.deepEqual([attempt.identifiers, attempt.amount], [first.identifiers, amount]);
   assert.deepEqual([advice.repeated, advice.approvalCode], [false, "731904"]);
-  await bank.reverse(true)(doubtful, fresh);
+  await host.reverse(true)(doubtful, fresh);
   // What the host answered to the reversal before the approval says nothing about this one.
-  assert.notEqual(advice.traceNumber, bank.sent[1]?.advice.traceNumber);
-  await bank.reversePrior(owing, { ...fresh, startedBefore: true });
-  const { advice: repeat } = bank.sent[2] ?? assert.fail();
+  assert.notEqual(advice.traceNumber, host.sent[1]?.advice.traceNumber);
+  await host.reversePrior(owing, { ...fresh, startedBefore: true });
+  const { advice: repeat } = host.sent[2] ?? assert.fail();
   assert.deepEqual([repeat.repeated, repeat.traceNumber], [true, advice.traceNumber]);
 });
 
 test("an earlier try is not taken back without an answer, nor without a link", async () => {
   const silent = { kind: "unknown", cause: "timeout" } as const;
   const refusal = { kind: "refused", code: "12", mayHelp: false } as const;
-  const away = makeBank({ kind: "reversed" }, false);
+  const away = makeHost({ kind: "reversed" }, false);
 
-  for (const bank of [makeBank(silent), makeBank(refusal), makeBank(notFound), away]) {
-    assert.equal((await bank.reversePrior(owing, fresh)).kind, "prior_unreversed");
+  for (const host of [makeHost(silent), makeHost(refusal), makeHost(notFound), away]) {
+    assert.equal((await host.reversePrior(owing, fresh)).kind, "prior_unreversed");
   }
   assert.deepEqual(away.sent, []);
 });
@@ -116,17 +116,17 @@ test("an earlier try is not taken back without an answer, nor without a link", a
 test("a refused reversal ends no doubt, with any code", async () => {
   for (const mayHelp of [true, false]) {
     const refusal = { kind: "refused", code: "91", mayHelp } as const;
-    const event = await makeBank(refusal).reverse(true)(doubtful, fresh);
+    const event = await makeHost(refusal).reverse(true)(doubtful, fresh);
     assert.deepEqual(event, { kind: "reversal_refused", code: "91", mayHelp });
   }
 });
 
 test("a charge that the host does not know is confirmed by a repeat, but not by an early one", async () => {
-  const { reverse } = makeBank(notFound);
+  const { reverse } = makeHost(notFound);
   const first = await reverse(true)(doubtful, fresh);
   assert.deepEqual(first, { kind: "original_not_found", code: "25" });
 
-  // The bank's clock is a second after the start, and answers are lost after half a second.
+  // The host's clock is a second after the start, and answers are lost after half a second.
   const early = meet(doubtful, events.original_not_found, later(start, 501));
   const early2 = meet(early, events.original_not_found, later(start, 900));
   const due = meet(doubtful, events.original_not_found, later(start, 500));
@@ -154,7 +154,7 @@ test("where the host has an inquiry, only the inquiry confirms that there is no 
   ];
 
   for (const [found, kind] of rows) {
-    const event = await makeBank(notFound, true, found).reverse(true)(due, fresh);
+    const event = await makeHost(notFound, true, found).reverse(true)(due, fresh);
     assert.equal(event.kind, kind, found.kind);
   }
 });
@@ -162,7 +162,7 @@ test("where the host has an inquiry, only the inquiry confirms that there is no 
 test("an inquiry confirms nothing while the charge may still be on its way to the host", async () => {
   // The link was lost, and another took the reversal at once; the charge was sent at the start.
   const confirm = (answerTimeoutMs: number) =>
-    makeBank(notFound, true, { kind: "not_found" }, answerTimeoutMs).reverse(true)(doubtful, fresh);
+    makeHost(notFound, true, { kind: "not_found" }, answerTimeoutMs).reverse(true)(doubtful, fresh);
 
   assert.equal((await confirm(1_001)).kind, "original_not_found");
   assert.equal((await confirm(1_000)).kind, "amount_reversed");
@@ -173,7 +173,7 @@ test("a reversal behind a decline in doubt keeps the decline; one of a list decl
   const inList = meet(meet(listed, events.received), events.amount_in_doubt);
 
   assert.deepEqual([single.transaction.stage, single.owed?.effect], ["declined", "reverse"]);
-  assert.equal((await makeBank().reverse(true)(single, fresh)).kind, "reversed");
-  assert.equal((await makeBank().reverse(true)(inList, fresh)).kind, "amount_reversed");
-  assert.equal((await makeBank().reverse(false)(inList, fresh)).kind, "part_reversed");
+  assert.equal((await makeHost().reverse(true)(single, fresh)).kind, "reversed");
+  assert.equal((await makeHost().reverse(true)(inList, fresh)).kind, "amount_reversed");
+  assert.equal((await makeHost().reverse(false)(inList, fresh)).kind, "part_reversed");
 });

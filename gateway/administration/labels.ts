@@ -73,7 +73,7 @@ export const fieldLabels = {
   currencies:              texts("Currencies",                         "Währungen"),
   "recurrent-initiator":   texts("Recurrent: initiator",               "Wiederkehrend: Auslöser"),
   "recurrent-scenario":    texts("Recurrent: scenario",                "Wiederkehrend: Szenario"),
-  sandbox:                 texts("Sandbox bank",                       "Sandbox-Bank"),
+  sandbox:                 texts("Sandbox",                            "Sandbox"),
   algorithm:               texts("Algorithm",                          "Verfahren"),
   bytes:                   texts("Bytes of the code",                  "Bytes des Codes"),
   "turn-off":              texts("Also the last key",                  "Auch den letzten Schlüssel"),

@@ -186,7 +186,7 @@ export async function findSandboxRoots(name: string, place: string): Promise<rea
     (isFile && existsSync(join(dirname(place), "SANDBOX"))) ||
     subjects.some((subject) => /sandbox/i.test(subject ?? "")) ||
     /"sandbox"\s*:\s*true/.test(text);
-  return isSandbox ? [`${name} trusts the sandbox bank's wallets: use the wallet's own.`] : [];
+  return isSandbox ? [`${name} trusts the sandbox's wallets: use the wallet's own.`] : [];
 }
 
 function subjectOf(pem: string): string | undefined {

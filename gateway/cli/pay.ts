@@ -29,7 +29,7 @@ const payFields = {
   endpoint: required("endpoint", "id", ["the endpoint"]),
   amount: preset("amount", "amount", "1.00", ["in the endpoint's currency"]),
   card: flag(["read the card from standard input, like `4000001000000018 12/2031 123`"]),
-  pass: flag(["pass the sandbox bank's 3-D Secure; in staging"]),
+  pass: flag(["pass the sandbox's 3-D Secure; in staging"]),
   open: flag(["open the address of 3-D Secure in this machine's browser"]),
   url: option("url", "url", ["where the gateway listens (default: GW_BASE_URL)"]),
   wait: preset("whole", "seconds", "120", ["how long to wait for the result"]),
@@ -90,7 +90,7 @@ async function findAuthenticate(
 ): Promise<Authenticate | Problem> {
   const staging = pass ? await loadStaging(config) : undefined;
   if (pass && staging === undefined) {
-    return new Problem("--pass is for the sandbox bank: in production, open the address.");
+    return new Problem("--pass is for the sandbox: in production, open the address.");
   }
   return async (address) => {
     process.stderr.write(`Open this address in a browser: ${address}\n`);

@@ -87,7 +87,7 @@ export function allows({ allow }: Pick<Config, "allow">, what: Allowance): boole
   return partsOf(allow).includes(what);
 }
 
-/** Whether issuers may have http:// addresses, which those of a sandbox bank have. */
+/** Whether issuers may have http:// addresses, which those of a sandbox have. */
 export function allowsHttp({ environment, rehearsal }: Config): boolean {
   return environment === "staging" || rehearsal;
 }
@@ -221,7 +221,7 @@ function keyProblems(config: Config, environment: Environment): readonly string[
     problems.push("Give both GW_TLS_CERTIFICATE_FILE and GW_TLS_KEY_FILE, or neither.");
   }
   if (config.rehearsal && config.environment !== "production") {
-    problems.push("GW_REHEARSAL needs GW_ENV=production: staging has a sandbox bank of its own.");
+    problems.push("GW_REHEARSAL needs GW_ENV=production: staging has a sandbox of its own.");
   }
   const isWorker = environment[keyFromParent] !== undefined;
   for (const [setting, sources] of [

@@ -156,7 +156,7 @@ test("without files there is none; the operator's own must be readable", async (
   }
 });
 
-test("staging shows the sandbox bank's certificate unless another is set; production never", async (t) => {
+test("staging shows the sandbox's certificate unless another is set; production never", async (t) => {
   const dataDir = await makeFolder(t);
   await write(join(dataDir, "bank", "tls"), "gateway");
   await write(join(dataDir, "own"), "own");

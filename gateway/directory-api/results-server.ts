@@ -264,9 +264,9 @@ function resultsUrlOf(address: string, directory: string): string {
 }
 
 /**
- * The certificate that the server shows: the operator's, or in staging the one that the sandbox
- * bank has issued, unless another is set. Undefined when none is set;
- * rejects when the operator's files cannot be read.
+ * Returns the certificate that the server presents: the operator's, or else in staging the one that
+ * the sandbox has issued. Returns undefined if there is none, and rejects if the operator's files
+ * cannot be read.
  */
 export async function readResultsCertificate(
   settings: CertificateSettings,
@@ -275,7 +275,7 @@ export async function readResultsCertificate(
   if (resultsCertificateFile !== "") return readIdentity(resultsCertificateFile, resultsKeyFile);
   if (environment !== "staging") return undefined;
   const folder = join(resolve(dataDir), "bank", "tls");
-  // A staging gateway without the sandbox bank needs none.
+  // A staging gateway without the sandbox needs no certificate.
   return readIdentity(join(folder, "gateway.pem"), join(folder, "gateway.key")).catch(
     () => undefined,
   );

@@ -27,7 +27,7 @@ const endpoint: Endpoint = {
   settings: { threeDSecure: "off", shopName: "Harbour Coffee" },
 };
 const sister = { ...endpoint, id: asEndpointId("1002") };
-const place = { name: "bank", rank: 1, weight: 1, worksWithoutCvv: false, amountDigits: 12 };
+const place = { name: "gate", rank: 1, weight: 1, worksWithoutCvv: false, amountDigits: 12 };
 const nameless: Endpoint = {
   ...endpoint,
   id: asEndpointId("1004"),

@@ -7,7 +7,7 @@ import { formatPrefix, readIssuerFile } from "./issuers.ts";
 test("ranges and single prefixes are read, with columns in any order", async () => {
   const ranges = await read(
     "country,LAST,first,bank,type_name,type_code,product_name,product_code\n" +
-      "NLD,40000019,400000,Example Bank,CREDIT,C,Visa Gold,P\n",
+      "NLD,40000019,400000,Example Trust,CREDIT,C,Visa Gold,P\n",
   );
   const bins = await read("bin,bank\n400000,One\n40000100000,Two\n");
 
@@ -16,7 +16,7 @@ test("ranges and single prefixes are read, with columns in any order", async () 
       first: 40_000_000_000,
       last: 40_000_019_999,
       issuer: {
-        bankName: "Example Bank",
+        bankName: "Example Trust",
         country: "NLD",
         productCode: "P",
         productName: "Visa Gold",
@@ -35,14 +35,14 @@ test("ranges and single prefixes are read, with columns in any order", async () 
 });
 
 // biome-ignore format: a table
-const cells: readonly (readonly [what: string, line: string, bank: string | undefined, country: string | undefined])[] = [
-  ["a quoted comma",             '400000,"Bank, of it",US',        "Bank, of it",     "USA"],
-  ["a quoted quote",             '400000,"The ""Old"" Bank",US',   'The "Old" Bank',  "USA"],
-  ["a quoted line end",          '400000,"Old\r\nBank",US',        "Old Bank",        "USA"],
-  ["everything quoted",          '"400000","Bank","US"',           "Bank",            "USA"],
-  ["spaces around",              " 400000 , Bank   of it , nl ",   "Bank of it",      "NLD"],
+const cells: readonly (readonly [what: string, line: string, name: string | undefined, country: string | undefined])[] = [
+  ["a quoted comma",             '400000,"Trust, of it",US',        "Trust, of it",     "USA"],
+  ["a quoted quote",             '400000,"The ""Old"" Trust",US',   'The "Old" Trust',  "USA"],
+  ["a quoted line end",          '400000,"Old\r\nTrust",US',        "Old Trust",        "USA"],
+  ["everything quoted",          '"400000","Trust","US"',           "Trust",           "USA"],
+  ["spaces around",              " 400000 , Trust  of it , nl ",   "Trust of it",      "NLD"],
   ["letters beyond ASCII",       "400000,Crédit Forêt 銀行,FR",      "Crédit Forêt 銀行", "FRA"],
-  ["three letters for a country", "400000,Bank,DEU",               "Bank",            "DEU"],
+  ["three letters for a country", "400000,Trust,DEU",               "Trust",           "DEU"],
   ["empty cells",                "400000,,",                       undefined,         undefined],
   ["empty quoted cells",         '400000,"",""',                   undefined,         undefined],
 ];
@@ -75,31 +75,31 @@ const strayed = "4000001000000018";
 
 // biome-ignore format: a table
 const faulty: readonly (readonly [text: string, faults: readonly string[]])[] = [
-  ["",                                 ["Line 1: no header row; the file is empty."]],
-  ["bank\nOne\n",                      ["Line 1: there must be the columns first and last, or the column bin."]],
-  ["first,bank\n",                     ["Line 1: there must be the columns first and last, or the column bin."]],
-  ["bin,first,last\n",                 ["Line 1: there must be the columns first and last, or the column bin."]],
-  ["bin,bin\n",                        ["Line 1, column 2: the same name again."]],
-  ["bin,bank\n40000,One\n",            ["Line 2, column bin: not a prefix of 6 to 11 digits."]],
-  ["bin,bank\n4.0E+10,One\n",          ["Line 2, column bin: not a prefix of 6 to 11 digits."]],
-  ["bin,bank\n,One\n",                 ["Line 2, column bin: not a prefix of 6 to 11 digits."]],
-  ["bin\n٤٠٠٠٠٠\n",                    ["Line 2, column bin: not a prefix of 6 to 11 digits."]],
-  [`bin,bank\n${strayed},One\n`,       ["Line 2, column bin: more than 11 digits; card numbers have no place here."]],
-  [`bin,bank\n400000,${strayed}\n`,    ["Line 2, column bank: more than 11 digits in a row; card numbers have no place here."]],
-  ["bin,bank\n400000,4000 0010 0000 0018\n", ["Line 2, column bank: more than 11 digits in a row; card numbers have no place here."]],
-  ["first,last\n4,5\n",                ["Line 2, column first: not a prefix of 6 to 11 digits.", "Line 2, column last: not a prefix of 6 to 11 digits."]],
-  ["first,last\n400001,400000\n",      ["Line 2, column last: lower than first."]],
-  ["bin,country\n400000,XX\n",         ["Line 2, column country: not a country code of ISO 3166-1."]],
-  ["bin,country\n400000,528\n",        ["Line 2, column country: not a country code of ISO 3166-1."]],
-  ["bin,bank\n400000\n",               ["Line 2: 1 cells instead of 2."]],
-  ["bin,bank\n400000,a,b\n",           ["Line 2: 3 cells instead of 2."]],
-  ['bin,bank\n400000,a "b" c\n',       ["Line 2: the quotes do not match."]],
-  ['bin,bank\n400000,"a"b\n',          ["Line 2: the quotes do not match."]],
-  ['bin,bank\n400000,"a\n400001,b\n',  ["Line 2: the quotes do not match."]],
-  ["bin,bank\n400000,a\u0000b\n",      ["Line 2, column bank: control characters."]],
-  [`bin,bank\n400000,${"a".repeat(129)}\n`, ["Line 2, column bank: longer than 128 characters."]],
+  ["",                                     ["Line 1: no header row; the file is empty."]],
+  ["type_name\nOne\n",                     ["Line 1: there must be the columns first and last, or the column bin."]],
+  ["first,type_name\n",                    ["Line 1: there must be the columns first and last, or the column bin."]],
+  ["bin,first,last\n",                     ["Line 1: there must be the columns first and last, or the column bin."]],
+  ["bin,bin\n",                            ["Line 1, column 2: the same name again."]],
+  ["bin,type_name\n40000,One\n",           ["Line 2, column bin: not a prefix of 6 to 11 digits."]],
+  ["bin,type_name\n4.0E+10,One\n",         ["Line 2, column bin: not a prefix of 6 to 11 digits."]],
+  ["bin,type_name\n,One\n",                ["Line 2, column bin: not a prefix of 6 to 11 digits."]],
+  ["bin\n٤٠٠٠٠٠\n",                        ["Line 2, column bin: not a prefix of 6 to 11 digits."]],
+  [`bin,type_name\n${strayed},One\n`,      ["Line 2, column bin: more than 11 digits; card numbers have no place here."]],
+  [`bin,type_name\n400000,${strayed}\n`,   ["Line 2, column type_name: more than 11 digits in a row; card numbers have no place here."]],
+  ["bin,type_name\n400000,4000 0010 0000 0018\n", ["Line 2, column type_name: more than 11 digits in a row; card numbers have no place here."]],
+  ["first,last\n4,5\n",                    ["Line 2, column first: not a prefix of 6 to 11 digits.", "Line 2, column last: not a prefix of 6 to 11 digits."]],
+  ["first,last\n400001,400000\n",          ["Line 2, column last: lower than first."]],
+  ["bin,country\n400000,XX\n",             ["Line 2, column country: not a country code of ISO 3166-1."]],
+  ["bin,country\n400000,528\n",            ["Line 2, column country: not a country code of ISO 3166-1."]],
+  ["bin,type_name\n400000\n",              ["Line 2: 1 cells instead of 2."]],
+  ["bin,type_name\n400000,a,b\n",          ["Line 2: 3 cells instead of 2."]],
+  ['bin,type_name\n400000,a "b" c\n',      ["Line 2: the quotes do not match."]],
+  ['bin,type_name\n400000,"a"b\n',         ["Line 2: the quotes do not match."]],
+  ['bin,type_name\n400000,"a\n400001,b\n', ["Line 2: the quotes do not match."]],
+  ["bin,type_name\n400000,a\u0000b\n",     ["Line 2, column type_name: control characters."]],
+  [`bin,type_name\n400000,${"a".repeat(129)}\n`, ["Line 2, column type_name: longer than 128 characters."]],
   ["bin\n400000\n400001\n40000000000\n400000\n", ["Line 5: the same range as line 2."]],
-  ['bin,bank\n400000,"a\nb"\n4,c\n',   ["Line 4, column bin: not a prefix of 6 to 11 digits."]],
+  ['bin,type_name\n400000,"a\nb"\n4,c\n',  ["Line 4, column bin: not a prefix of 6 to 11 digits."]],
 ];
 
 test("what is wrong is told with line and column, and never repeats a card number", async () => {
@@ -119,9 +119,9 @@ test("a file without a header is refused without repeating its first row", async
 });
 
 test("bytes that are no UTF-8 are told by line and column", async () => {
-  const latin1 = Buffer.from("bin,bank\n400000,Cr\u00e9dit\n", "latin1");
+  const latin1 = Buffer.from("bin,type_name\n400000,Cr\u00e9dit\n", "latin1");
 
-  assert.deepEqual(await faultsOf(latin1), ["Line 2, column bank: not UTF-8."]);
+  assert.deepEqual(await faultsOf(latin1), ["Line 2, column type_name: not UTF-8."]);
 });
 
 test("reading stops after twenty faults", async () => {
@@ -133,7 +133,7 @@ test("reading stops after twenty faults", async () => {
 });
 
 test("a quote that is never closed, or a line without end, does not fill the memory", async () => {
-  const open = await faultsOf(`bin,bank\n400000,"${"a\n".repeat(100_000)}`);
+  const open = await faultsOf(`bin,type_name\n400000,"${"a\n".repeat(100_000)}`);
   const endless = await faultsOf(`bin\n${"4".repeat(1_000_000)}`);
 
   assert.equal(open[0], "Line 2: the quotes do not match.");

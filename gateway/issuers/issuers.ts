@@ -1,7 +1,7 @@
 /**
  * The issuer of a card, found by the card's first digits in the operator's BIN table, which comes
- * from a file. The table is read whole at the start and again only when it was replaced; in staging
- * the sandbox bank's ranges fill its gaps.
+ * from a file. The table is read as a whole at the start, and again after it was replaced. In
+ * staging, the sandbox's ranges fill its gaps.
  */
 import countries from "i18n-iso-countries/codes.json" with { type: "json" };
 import type { Issuer } from "../orders/order.ts";
@@ -50,7 +50,7 @@ export type IssuerStore = {
 
 type Dependencies = {
   readonly store: IssuerStore;
-  /** Known without a BIN table: the sandbox bank's cards in staging, none in production. */
+  /** The ranges that need no BIN table: the sandbox's cards in staging, none in production. */
   readonly builtIn: readonly IssuerRange[];
   readonly onError: (error: unknown) => void;
 };

@@ -23,7 +23,7 @@ export function endpointWith(optionalFields: readonly string[]): Endpoint {
     gates: [
       {
         id: asGateId("1"),
-        name: "bank",
+        name: "gate",
         rank: 1,
         weight: 1,
         terminalId: "10000018",

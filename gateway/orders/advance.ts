@@ -8,7 +8,7 @@ import { Failure } from "../values/failure.ts";
 import { type GateId, receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
 import { callbackSequenceOf, withChargeback } from "./chargebacks.ts";
-import { bankIsAsked, type EventOf, isBeforeRest, mayArrive, type OrderEvent } from "./events.ts";
+import { acquirerIsAsked, type EventOf, isBeforeRest, mayArrive, type OrderEvent } from "./events.ts";
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
 import type { Finding, Order, Owed } from "./order.ts";
@@ -203,8 +203,8 @@ function stepFrom(before: Order, after: Order, events: readonly OrderEvent[], at
 }
 
 /**
- * The order after an event that was committed once. What followed from it is recorded by itself,
- * and that the bank was not being asked was decided then.
+ * Returns the order after an event that was committed before. Its consequences are recorded as
+ * events of their own, and it was decided then that the acquirer was not being asked.
  */
 export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Order | Failure {
   const effect = mayReversePrior(order) ? "reverse_prior" : "reverse";
@@ -265,8 +265,8 @@ function meet(given: Order, event: OrderEvent, at: Instant): Met | Failure {
     return { order: { ...order, version, earlier, transaction: next }, effects };
   }
 
-  // What a node has sent may still be on its way to the bank.
-  if ("by" in event && order.owed?.resting !== true) return bankIsAsked;
+  // What a node has sent may still be on its way to the acquirer.
+  if ("by" in event && order.owed?.resting !== true) return acquirerIsAsked;
   const hasTriesLeft = order.page !== undefined && mayTryAgain(order.page, at);
   const cell = (hasTriesLeft ? tablesWithTriesLeft : tables)[transaction.kind][transaction.stage]?.[
     event.kind

@@ -6,7 +6,7 @@ import { asSerialNumber } from "../values/ids.ts";
 import { type Clock, later } from "../values/time.ts";
 import type { Step } from "./advance.ts";
 import { type Commit, makeApply, makeClaim } from "./apply.ts";
-import { bankIsAsked, mayArrive } from "./events.ts";
+import { acquirerIsAsked, mayArrive } from "./events.ts";
 import type { Order } from "./order.ts";
 import {
   advance,
@@ -21,7 +21,7 @@ import {
   threeds,
 } from "./testing.ts";
 
-const notDone = { kind: "settled_as_not_done", by: "ann", why: "the bank says so" } as const;
+const notDone = { kind: "settled_as_not_done", by: "ann", why: "the acquirer says so" } as const;
 /** At that time no answer to a message from the start can arrive any more. */
 const overdue = later(start, deadlines.answerTimeoutMs);
 const leaseOver = later(start, deadlines.leaseMs);
@@ -224,7 +224,7 @@ for (const kind of ["authorized", "approved_in_part"] as const) {
   });
 }
 
-test("nobody settles what the bank is being asked about", () => {
+test("no operator settles an order while the acquirer is being asked about it", () => {
   const asking = meet(meet(draft, events.received), events.outcome_unknown);
   const resting = meet(asking, events.reversal_unanswered);
   const claimed = meet(resting, events.claimed);
@@ -274,14 +274,14 @@ test("an order that rests between two tries is settled", async () => {
   assert.deepEqual(store.steps[0]?.events, [notDone]);
 });
 
-test("an order that the bank is being asked about is neither settled nor asked about again", async () => {
+test("while the acquirer is being asked, an order is neither settled nor asked about again", async () => {
   const asked = inStage("reversing");
   const store = makeStore(asked);
   const apply = makeApply({ ...store, advance, clock });
 
-  assert.equal(await apply(asked, notDone), bankIsAsked);
-  const again = { kind: "asked_again", by: "ann", why: "the bank is back" } as const;
-  assert.equal(await apply(asked, again), bankIsAsked);
+  assert.equal(await apply(asked, notDone), acquirerIsAsked);
+  const again = { kind: "asked_again", by: "ann", why: "the acquirer is back" } as const;
+  assert.equal(await apply(asked, again), acquirerIsAsked);
   assert.equal(store.steps.length, 0);
 });
 
@@ -290,7 +290,7 @@ test("a node that begins to ask first keeps the order, which notes the decision"
   const resting = meet(asked, events.reversal_unanswered);
   const store = makeStore({ ...asked, version: resting.version + 1 });
 
-  assert.equal(await makeApply({ ...store, advance, clock })(resting, notDone), bankIsAsked);
+  assert.equal(await makeApply({ ...store, advance, clock })(resting, notDone), acquirerIsAsked);
   assert.equal(store.steps.length, 1);
   assert.equal(store.steps[0]?.order.transaction.stage, "reversing");
   assert.equal(store.steps[0]?.events[0]?.kind, "noted");

@@ -184,7 +184,9 @@ export type CardData = Card & {
   readonly cryptogram?: Secret<string>;
 };
 
-/** An operator settles no order, and has the bank asked again about none, while a node asks it. */
-export const bankIsAsked = new Failure("not_allowed_now", "", "the bank is being asked");
+/**
+ * While a node asks the acquirer, an operator can neither settle the order nor have it asked again.
+ */
+export const acquirerIsAsked = new Failure("not_allowed_now", "", "the acquirer is being asked");
 /** A message that contradicts the operator's decision may still be on its way. */
 export const mayArrive = new Failure("not_allowed_now", "", "a message may still arrive");

@@ -7,7 +7,7 @@
  */
 import { Failure } from "../values/failure.ts";
 import type { Instant } from "../values/time.ts";
-import { bankIsAsked, type OperatorEvent, type OrderEvent, type Unproved } from "./events.ts";
+import { acquirerIsAsked, type OperatorEvent, type OrderEvent, type Unproved } from "./events.ts";
 import type { Order, OwedReversal, PriorAttempt, ReversalProgress } from "./order.ts";
 import { isFinal, stagesInDoubt } from "./stages.ts";
 import { initialOf } from "./transactions.ts";
@@ -111,7 +111,7 @@ export function meetPrior(order: Order, event: PriorEvent, at: Instant): Order |
 
 /** An operator decides about the reversal that the order owes. */
 export function decidePrior(order: Order, { kind }: OperatorEvent): Order | Failure {
-  if (order.owed?.resting !== true) return bankIsAsked;
+  if (order.owed?.resting !== true) return acquirerIsAsked;
   if (whileOwingPrior[kind] === undefined) return hasResult;
   if (kind === "asked_again") return { ...order, version: order.version + 1 };
   const attempt = findOwingAttempt(order);

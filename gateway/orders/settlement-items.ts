@@ -55,7 +55,7 @@ function itemOf(transaction: Transaction): readonly SettlementItem[] {
   const at = answer?.processedAt ?? finishedAt;
   if (identifiers === undefined || kind === undefined || at === undefined) return [];
   const { reference, gate } = identifiers;
-  // A bank may approve less than was asked of a charge.
+  // An issuer may approve less than was asked of a charge.
   const money = kind === "sale" ? (answer?.approvedAmount ?? amount) : amount;
   const isOptional = transaction.kind === "cancel";
   return [{ reference, kind, money, at, gateId: gate.id, isOptional }];

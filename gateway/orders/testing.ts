@@ -151,7 +151,7 @@ export function inStage(stage: Stage, kind: TransactionKind = "sale"): Order {
   return { ...draft, version: 3, transaction: { ...draft.transaction, kind, stage } };
 }
 
-/** An order that its bank has approved. */
+/** An order that its acquirer has approved. */
 export function approved(kind: ChargeKind = "sale"): Order {
   const asked = { ...draft, transaction: { ...draft.transaction, kind } };
   return meet(meet(asked, events.received), events.authorized);
@@ -275,8 +275,8 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   charged_back:          { kind: "charged_back", chargeback: { caseId: "C1", stage: "first", amount, reason: "10.4", at: start, serialNumber: asSerialNumber("d-1") }, notify: true },
   operator_alerted:      { kind: "operator_alerted" },
   asked_again:           { kind: "asked_again", by: "jo", why: "the host is back" },
-  settled_as_done:       { kind: "settled_as_done", by: "jo", why: "seen in the bank's report", receiptId: asReceiptId("814661") },
-  settled_as_not_done:   { kind: "settled_as_not_done", by: "jo", why: "not in the bank's report" },
+  settled_as_done:       { kind: "settled_as_done", by: "jo", why: "seen in the acquirer's report", receiptId: asReceiptId("814661") },
+  settled_as_not_done:   { kind: "settled_as_not_done", by: "jo", why: "not in the acquirer's report" },
 
   expired:               { kind: "expired" },
   claimed:               { kind: "claimed", node: "b" },

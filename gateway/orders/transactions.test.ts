@@ -42,7 +42,7 @@ function returned(order: Order, minor?: bigint, comment?: string): Order {
   return meet(meet(order, asks("return", minor, named)), events.returned);
 }
 
-test("a sale has charged what its bank approved, and a preauthorisation only holds it", () => {
+test("a sale has charged what its issuer approved, and a preauthorisation only holds it", () => {
   assert.deepEqual(totals(approved("sale")), [0n, 1042n, 0n, 0n, 1042n]);
   assert.deepEqual(totals(approved("preauth")), [1042n, 0n, 0n, 0n, 0n]);
   assert.deepEqual(totals(inStage("declined")), [0n, 0n, 0n, 0n, 0n]);
@@ -108,7 +108,7 @@ test("a transaction has a name at the acquirer once a message may have left", ()
   }
 });
 
-test("a bank that approved less has charged less", () => {
+test("a sale that was approved for less has charged less", () => {
   const half = asks("return", 521n).request.amount;
   const authorized = { ...events.authorized, answer: { ...answer, approvedAmount: half } };
   const order = meet(inCharge(), authorized);

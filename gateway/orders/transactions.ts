@@ -86,7 +86,7 @@ export function totalsOf(order: Order): Totals {
   const captured = captureOf(order);
   const isCancelled = approved.some(({ kind }) => kind === "cancel");
 
-  // A bank may approve less than was asked.
+  // An issuer may approve less than was asked.
   const approvedAmount = initial.answer?.approvedAmount ?? initial.amount;
   const granted = initial.stage === "approved" ? approvedAmount : none;
   const isHeld = initial.kind === "preauth" && captured === undefined && !isCancelled;
@@ -245,8 +245,8 @@ const inProgress = "another transaction of the order is on its way";
 const stillOnItsWay = new Failure("not_allowed_now", inProgress);
 
 /**
- * A payment may name several amounts, of which the first that the bank takes is charged: this is
- * the one to try after the present one, or undefined after the last. The gate takes no less than
+ * A payment may name several amounts, of which the first that the issuer approves is charged: this
+ * is the one to try after the present one, or undefined after the last. The gate takes no less than
  * `least`, in minor units.
  */
 export function nextAmount({ purchase, transaction }: Order, least = 0n): Money | undefined {

@@ -3,7 +3,7 @@
  * from the tables that decide orders.
  */
 import { type Advance, preview } from "../orders/advance.ts";
-import { bankIsAsked, mayArrive, type OperatorEvent } from "../orders/events.ts";
+import { acquirerIsAsked, mayArrive, type OperatorEvent } from "../orders/events.ts";
 import type { Order } from "../orders/order.ts";
 import { inDoubtOf, isInDoubt } from "../orders/prior-attempts.ts";
 import { Failure } from "../values/failure.ts";
@@ -34,7 +34,7 @@ export function previewDecision(
   if (caller.merchantId !== undefined) return refusals.not_allowed;
   if (!isInDoubt(order)) return refusals.not_in_doubt;
   const step = advance(order, eventOf(decision, caller), caller.now);
-  if (step === bankIsAsked) return refusals.bank_is_asked;
+  if (step === acquirerIsAsked) return refusals.bank_is_asked;
   if (step === mayArrive) return refusals.may_arrive;
   if (step instanceof Failure) return refusals.not_in_this_stage;
   const { stage } = step.order.transaction;

@@ -40,10 +40,10 @@ const bookedShape = record({
 
 // biome-ignore format: a table
 export const sandboxRoutes = {
-  "GET /sandbox":           row("see_configuration", "operator", nothing, sandboxShape, "the sandbox bank's test cards and switches; in staging only"),
+  "GET /sandbox":           row("see_configuration", "operator", nothing, sandboxShape, "the sandbox's test cards and switches; in staging only"),
   "POST /sandbox/pay":      row("operate",           "operator", record({ card: word(), endpoint: word(), wallet: optional(flag("as a wallet's token of this card")) }), paidShape, "pay with a test card, as the demonstration merchant; in staging only"),
-  "POST /sandbox/switch":   row("operate",           "operator", record({ name: word(), value: text("empty: its usual value", { max: 200 }) }), done, "set a switch of the sandbox bank; in staging only"),
-  "GET /sandbox/ledger":    row("see_configuration", "operator", nothing, record({ booked: list(bookedShape) }), "the sandbox bank's latest bookings beside the gateway's; in staging only"),
+  "POST /sandbox/switch":   row("operate",           "operator", record({ name: word(), value: text("empty: its usual value", { max: 200 }) }), done, "set a switch of the sandbox; in staging only"),
+  "GET /sandbox/ledger":    row("see_configuration", "operator", nothing, record({ booked: list(bookedShape) }), "the sandbox's latest bookings beside the gateway's; in staging only"),
 } as const;
 
 export type SandboxHandlers = HandlersOf<typeof sandboxRoutes>;

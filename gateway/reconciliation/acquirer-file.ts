@@ -23,7 +23,7 @@ export type FileFormat<Column extends string, Word extends string> = {
   readonly delimiter: string;
 };
 
-/** Columns that the file names as we do, like the sandbox bank's. */
+/** Columns that the file names as we do, like the sandbox's. */
 function usualNames<Column extends string>(columns: readonly Column[]) {
   const names: Record<string, string> = Object.fromEntries(columns.map((name) => [name, name]));
   // One entry for each column.

@@ -1,6 +1,6 @@
 /**
  * The demonstration merchant's callbacks for a developer's machine without a public address, for
- * `gw callback listen` and `gw certify`, and a cardholder's bank that charges a payment back. The
+ * `gw callback listen` and `gw certify`, and an issuer that charges a payment back. The
  * merchant signs each request with its control key. The gateway's own delivery does not depend on
  * it.
  */

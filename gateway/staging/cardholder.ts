@@ -1,6 +1,6 @@
 /**
  * A cardholder who confirms everything, for `gw pay --pass`: a browser without scripts that opens
- * the gateway's page, fills in the sandbox bank's code and presses the buttons until no form is
+ * the gateway's page, fills in the sandbox's code and presses the buttons until no form is
  * left. Only the sandbox's issuer takes this code.
  */
 

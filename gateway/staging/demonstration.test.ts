@@ -1,4 +1,4 @@
-/** What staging makes for itself: the gates to its bank, and a merchant that grows over time. */
+/** Staging makes the gates to its sandbox, and a merchant that gets new endpoints over time. */
 
 import assert from "node:assert/strict";
 import { createPublicKey, type KeyObject } from "node:crypto";
@@ -22,16 +22,16 @@ import {
 } from "./demonstration.ts";
 
 const older = { url: "http://127.0.0.1:8090", host: "127.0.0.1:8583" };
-const bank = { ...older, binaryHost: "127.0.0.1:8584", iso93Host: "127.0.0.1:8585" };
+const sandbox = { ...older, binaryHost: "127.0.0.1:8584", iso93Host: "127.0.0.1:8585" };
 
 test("the demonstration merchant of an older version gets the endpoint that it lacks", async (t) => {
   const installation = await open(t);
   const before = await makeDemonstration(installation, await putSandboxGates(installation, older));
   assert.equal(before.endpoints["binary"], undefined);
 
-  const gates = await putSandboxGates(installation, bank);
+  const gates = await putSandboxGates(installation, sandbox);
   const grown = await makeDemonstration(installation, gates);
-  const again = await makeDemonstration(installation, await putSandboxGates(installation, bank));
+  const again = await makeDemonstration(installation, await putSandboxGates(installation, sandbox));
 
   const { binary = "", secureBinary: _, iso93 = "", secure93: __, ...others } = grown.endpoints;
   assert.deepEqual(others, before.endpoints);
@@ -65,7 +65,7 @@ test("the demonstration merchant has a key for OAuth, also when an older version
   const demoFile = await writeDemoFile(installation, {
     baseUrl: older.url,
     set,
-    bank: older,
+    sandbox: older,
     wallets: undefined,
     portal: undefined,
   });
@@ -98,15 +98,15 @@ function readKey(installation: Installation): Promise<string> {
   return readFile(keyFile(installation), "utf8");
 }
 
-test("production refuses every gate to a sandbox bank, whatever it speaks", async (t) => {
+test("production refuses every gate to a sandbox, in any dialect", async (t) => {
   const installation = await open(t);
-  await putSandboxGates(installation, bank);
+  await putSandboxGates(installation, sandbox);
   const config = { ...installation.config, environment: "production" as const };
 
   const refused = await refuseStart({ ...installation, config });
 
-  assert.match(refused?.sentence ?? "", /^The gate sandbox leads to a sandbox bank/m);
-  assert.match(refused?.sentence ?? "", /^The gate sandbox-binary leads to a sandbox bank/m);
+  assert.match(refused?.sentence ?? "", /^The gate sandbox leads to a sandbox/m);
+  assert.match(refused?.sentence ?? "", /^The gate sandbox-binary leads to a sandbox/m);
 });
 
 async function open(t: TestContext): Promise<Installation> {
@@ -130,7 +130,7 @@ async function open(t: TestContext): Promise<Installation> {
 test("an operator and a merchant's user can sign in to the portal, with the same passwords after a restart, and never in production", async (t) => {
   const installation = await open(t);
   const set = await makeDemonstration(installation, await putSandboxGates(installation, older));
-  const facts = { baseUrl: older.url, set, bank: older, wallets: undefined };
+  const facts = { baseUrl: older.url, set, sandbox: older, wallets: undefined };
 
   const portal = await preparePortal(installation, "demo");
   const demoFile = await writeDemoFile(installation, { ...facts, portal });

@@ -1,5 +1,5 @@
 /**
- * The demonstration merchant: the gates and the directory server of the sandbox bank, the merchant
+ * The demonstration merchant: the gates and the directory server of the sandbox, the merchant
  * with its keys for OAuth and wallets, and `demo.json` with everything that a client needs.
  */
 import { createPrivateKey, createPublicKey, generateKeyPair, X509Certificate } from "node:crypto";
@@ -42,7 +42,7 @@ import { hashPassword, newPassword } from "../vault/password.ts";
 const oauthKeyFile = "oauth-demo.pem";
 const walletaCertificateFile = "walleta-demo.pem";
 
-export type BankAddress = {
+export type SandboxAddress = {
   readonly url: string;
   readonly host: string;
   /** The host in the binary dialect. */
@@ -69,7 +69,7 @@ const sandboxSettings = {
 
 export async function putSandboxGates(
   { audit }: Pick<Installation, "audit">,
-  { host, binaryHost, iso93Host }: BankAddress,
+  { host, binaryHost, iso93Host }: SandboxAddress,
 ): Promise<SandboxGates> {
   const { putGate } = makeAdministration(audit);
   const settingsOf = (address: string) => {
@@ -88,10 +88,10 @@ export async function putSandboxGates(
   };
 }
 
-/** The bank writes its certificates to the data folder that it shares with the gateway. */
+/** Stores the directory server. The sandbox writes its certificates to the shared data folder. */
 export async function putSandboxDirectory(
   { audit, database, config }: Installation,
-  { directory }: BankAddress,
+  { directory }: SandboxAddress,
 ): Promise<void> {
   if (directory === undefined) return;
   const folder = join(resolve(config.dataDir), "bank", "tls");
@@ -178,11 +178,11 @@ const walletDefaults = {
 };
 
 /**
- * Keys and identifiers at the sandbox bank, which plays the wallets too. Done at every start: the
- * bank may be a new one. The certificate is issued as the wallet itself does it. Returns the part
- * of `demo.json` about wallets.
+ * Sets up keys and identifiers at the sandbox, which plays the wallets too. This happens at every
+ * start, because the sandbox may be a new one. Its certificate is issued as the wallet itself does
+ * it. Returns the part of `demo.json` about wallets.
  */
-export async function prepareWallets(installation: Installation, login: string, bankUrl: string) {
+export async function prepareWallets(installation: Installation, login: string, sandboxUrl: string) {
   const merchant = findMerchant(await readConfiguration(installation), login);
   if (merchant instanceof Problem) return undefined;
   const settings: Required<WalletSettings> = { ...walletDefaults, ...merchant.settings.wallets };
@@ -199,10 +199,10 @@ export async function prepareWallets(installation: Installation, login: string, 
     await addWalletKey(installation, merchant, "walletb");
   }
   const { merchantIdentifier } = settings.walleta;
-  if (!known.some(isCertified) || !(await isKnownTo(bankUrl, merchantIdentifier))) {
+  if (!known.some(isCertified) || !(await isKnownTo(sandboxUrl, merchantIdentifier))) {
     const { id, request = "" } = await addWalletKey(installation, merchant, "walleta");
     const path = `/wallets/walleta/certificate?${new URLSearchParams({ merchantIdentifier })}`;
-    const certificate = await post(`${bankUrl}${path}`, request, "application/x-pem-file");
+    const certificate = await post(`${sandboxUrl}${path}`, request, "application/x-pem-file");
     await keys.certify(id, certificate, Date.parse(new X509Certificate(certificate).validTo));
   }
   // The newest key of each wallet is used.
@@ -213,23 +213,23 @@ export async function prepareWallets(installation: Installation, login: string, 
   const point = pointOf(createPublicKey(publicKey));
   const { recipientId, gatewayMerchantId = login } = settings.walletb;
   const recipient = JSON.stringify({ publicKey: point, recipientId, gatewayMerchantId });
-  await post(`${bankUrl}/wallets/walletb/recipient`, recipient, "application/json");
+  await post(`${sandboxUrl}/wallets/walletb/recipient`, recipient, "application/json");
   return { walletaCertificateFile, walletbPublicKey: point, walletbRecipientId: recipientId };
 }
 
 /**
- * What walleta's button on payment pages needs, once the gateway listens: a certificate of identity
- * of this bank, and the file that the bank expects at the gateway's domain.
+ * Sets up what walleta's button on payment pages needs once the gateway listens: an identity
+ * certificate of this sandbox, and the file that it expects at the gateway's domain.
  */
 export async function preparePageWallets(
   installation: Installation,
   login: string,
-  { baseUrl, bank }: { readonly baseUrl: string; readonly bank: { readonly url: string } },
+  { baseUrl, sandbox }: { readonly baseUrl: string; readonly sandbox: { readonly url: string } },
 ): Promise<void> {
   const merchant = findMerchant(await readConfiguration(installation), login);
   if (merchant instanceof Problem) return;
   const { merchantIdentifier } = merchant.settings.wallets?.walleta ?? walletDefaults.walleta;
-  const wallets = `${bank.url}/wallets/walleta`;
+  const wallets = `${sandbox.url}/wallets/walleta`;
   const keys = await openWalletKeys(installation);
   const folder = join(resolve(installation.config.dataDir), "bank", "wallets");
   const issuer = new X509Certificate(await readFile(join(folder, "walleta-intermediate.pem")));
@@ -250,9 +250,9 @@ export async function preparePageWallets(
   await putWellKnownFile(installation.audit, file.name, file.content);
 }
 
-/** The bank keeps walleta's recipients in memory: a restarted one knows none. */
-async function isKnownTo(bankUrl: string, merchantIdentifier: string): Promise<boolean> {
-  const answer = await fetch(`${bankUrl}/wallets`);
+/** Returns whether the sandbox knows the recipient. A restarted sandbox knows none. */
+async function isKnownTo(sandboxUrl: string, merchantIdentifier: string): Promise<boolean> {
+  const answer = await fetch(`${sandboxUrl}/wallets`);
   const { walleta } = (await answer.json()) as { walleta: { recipient: string | null } };
   return walleta.recipient === merchantIdentifier;
 }
@@ -265,7 +265,7 @@ async function post(url: string, body: string, contentType: string): Promise<str
   const headers = { "content-type": contentType };
   const answer = await fetch(url, { method: "POST", body, headers });
   const text = await answer.text();
-  if (!answer.ok) throw new Error(`the sandbox bank refused ${url}: ${answer.status} ${text}`);
+  if (!answer.ok) throw new Error(`the sandbox refused ${url}: ${answer.status} ${text}`);
   return text;
 }
 
@@ -309,21 +309,21 @@ function demoFileOf({ dataDir }: Pick<Config, "dataDir">): string {
 export type Demonstration = {
   readonly baseUrl: string;
   readonly set: MerchantSet;
-  readonly bank: BankAddress;
+  readonly sandbox: SandboxAddress;
   readonly wallets: Awaited<ReturnType<typeof prepareWallets>>;
   readonly portal: Awaited<ReturnType<typeof preparePortal>>;
 };
 
 export async function writeDemoFile(
   { config }: Installation,
-  { baseUrl, set, bank, wallets, portal: logins }: Demonstration,
+  { baseUrl, set, sandbox, wallets, portal: logins }: Demonstration,
 ): Promise<string> {
   const { login, controlKey, endpoints, group } = set;
   const file = demoFileOf(config);
   const portal = { url: `${baseUrl}/portal/`, ...logins };
   const oauth = { consumerKey: login, privateKeyFile: oauthKeyFile };
   const merchant = { login, controlKey };
-  const content = { baseUrl, merchant, oauth, wallets, endpoints, group, portal, bank };
+  const content = { baseUrl, merchant, oauth, wallets, endpoints, group, portal, bank: sandbox };
   await writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
   return file;
 }

@@ -1,6 +1,5 @@
 /**
- * What the sandbox screen shows when the sandbox bank is unreachable, and when the gateway itself
- * is wrong.
+ * The sandbox screen says whether the sandbox is unreachable or the gateway itself has a fault.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -18,24 +17,24 @@ const shop = {
 };
 type Reads = Parameters<typeof sandboxHandlers>[0]["reads"];
 
-function handlersAt(bankUrl: string, reads: Partial<Reads> = {}) {
-  const findSandbox = async () => ({ ...shop, bankUrl });
+function handlersAt(sandboxUrl: string, reads: Partial<Reads> = {}) {
+  const findSandbox = async () => ({ ...shop, sandboxUrl });
   // A ledger reads orders, which the tests below break or never reach.
   return sandboxHandlers({ findSandbox, reads: reads as Reads });
 }
 
-test("a bank that is away is said to be silent", async () => {
+test("an unreachable sandbox is reported as such", async () => {
   const answer = await handlersAt("http://127.0.0.1:1")["GET /sandbox"]({}, {} as never);
 
   assert.ok(answer instanceof PortalRefusal);
   assert.deepEqual([answer.status, answer.code], [503, "bank_silent"]);
 });
 
-test("a fault of the gateway is none of the bank's", async (t) => {
-  const bank = createServer((_, response) => response.end('{"entries":[]}')).listen(0);
-  t.after(() => bank.close());
-  await once(bank, "listening");
-  const { port } = bank.address() as AddressInfo;
+test("a fault of the gateway is not reported as one of the sandbox", async (t) => {
+  const server = createServer((_, response) => response.end('{"entries":[]}')).listen(0);
+  t.after(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
   const listOrders = async () => Object(undefined).missing.rows;
   const { "GET /sandbox/ledger": ledger } = handlersAt(`http://127.0.0.1:${port}`, { listOrders });
 

@@ -1,6 +1,6 @@
 /**
- * The portal's sandbox screen: test payments through the merchant interface, the bank's switches,
- * and its ledger beside ours. Only staging loads it.
+ * The portal's sandbox screen: test payments through the merchant interface, the sandbox's
+ * switches, and its ledger next to ours. Only staging loads it.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -45,7 +45,7 @@ export const backToPortal: HttpRoute = {
     redirectTo(`/portal/orders${URL.parse(url, "http://gateway")?.search ?? ""}`),
 };
 
-const bankAnswersWithinMs = 5_000;
+const sandboxAnswersWithinMs = 5_000;
 const ordersCompared = 50;
 const entriesCompared = 2_000;
 
@@ -64,17 +64,17 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
       const sandbox = await findSandbox();
       if (sandbox === undefined) return noSandbox;
       return work(sandbox, input).catch((error: unknown) => {
-        if (isConnectionFault(error)) return bankIsSilent;
+        if (isConnectionFault(error)) return sandboxIsSilent;
         throw error;
       });
     };
   };
 
   return {
-    "GET /sandbox": within(async ({ bankUrl, endpoints }) => {
+    "GET /sandbox": within(async ({ sandboxUrl, endpoints }) => {
       const [cards, table] = await Promise.all([
-        ask<readonly TestCard[]>(bankUrl, "/scenarios"),
-        ask<readonly Switch[]>(bankUrl, "/switch-table"),
+        ask<readonly TestCard[]>(sandboxUrl, "/scenarios"),
+        ask<readonly Switch[]>(sandboxUrl, "/switch-table"),
       ]);
       const named = Object.entries(endpoints).map(([name, id]) => ({ name, id }));
       return {
@@ -86,7 +86,7 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
     }),
     "POST /sandbox/pay": within(
       async (sandbox, { card: name, endpoint, wallet = false }: PayInput) => {
-        const cards = await ask<readonly TestCard[]>(sandbox.bankUrl, "/scenarios");
+        const cards = await ask<readonly TestCard[]>(sandbox.sandboxUrl, "/scenarios");
         const card = cards.find((each) => each.name === name)?.card;
         if (card === undefined || !Object.values(sandbox.endpoints).includes(endpoint)) {
           return noCard;
@@ -96,7 +96,7 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
         const description = `Test card ${name}`;
         const sale = { ...firstSale, card, endpoint, clientOrderId, description, redirectUrl };
         const requests = makeRequests(sandbox, sale);
-        const token = wallet ? await mintToken(sandbox.bankUrl, card) : undefined;
+        const token = wallet ? await mintToken(sandbox.sandboxUrl, card) : undefined;
         const status = await sendSale(
           token === undefined ? requests : { ...requests, sale: withWallet(requests.sale, token) },
         );
@@ -109,22 +109,22 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
         };
       },
     ),
-    "POST /sandbox/switch": within(async ({ bankUrl }, { name, value }: SwitchInput) => {
-      const table = await ask<readonly Switch[]>(bankUrl, "/switch-table");
+    "POST /sandbox/switch": within(async ({ sandboxUrl }, { name, value }: SwitchInput) => {
+      const table = await ask<readonly Switch[]>(sandboxUrl, "/switch-table");
       const off = table.find((each) => each.name === name)?.off;
       const body = new URLSearchParams({ [name]: value === "" ? String(off ?? "") : value });
-      const answer = await fetch(`${bankUrl}/switches`, {
+      const answer = await fetch(`${sandboxUrl}/switches`, {
         method: "POST",
         body,
-        signal: AbortSignal.timeout(bankAnswersWithinMs),
+        signal: AbortSignal.timeout(sandboxAnswersWithinMs),
       });
       if (answer.ok) return { done: true };
       const { error } = (await answer.json()) as { readonly error: string };
       return new PortalRefusal(400, "invalid_input", error);
     }),
-    "GET /sandbox/ledger": within(async ({ bankUrl }) => {
+    "GET /sandbox/ledger": within(async ({ sandboxUrl }) => {
       const { entries } = await ask<{ entries: readonly Booked[] }>(
-        ...([bankUrl, `/ledger?last=${entriesCompared}`] as const),
+        ...([sandboxUrl, `/ledger?last=${entriesCompared}`] as const),
       );
       const all = { words: [], from: undefined, until: undefined, after: undefined };
       const lines = await reads.listOrders({
@@ -148,7 +148,7 @@ export function sandboxHandlers({ findSandbox, reads }: SandboxOptions): Sandbox
 type PayInput = Parameters<SandboxHandlers["POST /sandbox/pay"]>[0];
 type SwitchInput = Parameters<SandboxHandlers["POST /sandbox/switch"]>[0];
 
-const bankIsSilent = new PortalRefusal(503, "bank_silent", "The sandbox bank does not answer.");
+const sandboxIsSilent = new PortalRefusal(503, "bank_silent", "The sandbox does not answer.");
 
 /**
  * Recognises the forms of `fetch`: an error that has the socket's error as its cause, or the
@@ -159,8 +159,8 @@ function isConnectionFault(error: unknown): boolean {
   return error instanceof TypeError && error.cause instanceof Error;
 }
 
-async function ask<Answer>(bankUrl: string, path: string): Promise<Answer> {
-  const answer = await fetch(bankUrl + path, { signal: AbortSignal.timeout(bankAnswersWithinMs) });
+async function ask<Answer>(sandboxUrl: string, path: string): Promise<Answer> {
+  const answer = await fetch(sandboxUrl + path, { signal: AbortSignal.timeout(sandboxAnswersWithinMs) });
   return (await answer.json()) as Answer;
 }
 
@@ -179,8 +179,8 @@ function viewSwitch({ name, value, off, what, takes }: Switch) {
 }
 
 /** Makes a token in the form in which a wallet's app hands it over. */
-async function mintToken(bankUrl: string, pan: string): Promise<string> {
-  const answer = await fetch(`${bankUrl}/wallets/walletb`, {
+async function mintToken(sandboxUrl: string, pan: string): Promise<string> {
+  const answer = await fetch(`${sandboxUrl}/wallets/walletb`, {
     method: "POST",
     body: JSON.stringify({
       pan,
@@ -188,7 +188,7 @@ async function mintToken(bankUrl: string, pan: string): Promise<string> {
       expirationMonth: 12,
       authMethod: "CRYPTOGRAM_3DS",
     }),
-    signal: AbortSignal.timeout(bankAnswersWithinMs),
+    signal: AbortSignal.timeout(sandboxAnswersWithinMs),
   });
   return answer.text();
 }
@@ -224,18 +224,18 @@ function compare(entries: readonly Booked[], orders: readonly Order[]) {
 function compareOne(entries: readonly Booked[], order: Order | undefined) {
   const { held, standing } = order === undefined ? {} : totalsOf(order);
   const code = entries[0]?.currency ?? standing?.currency.code ?? "USD";
-  const bank = balanceAtBank(entries);
+  const booked = balanceInLedger(entries);
   const isHeld = (held?.minor ?? 0n) > 0n;
   const own = isHeld ? held : standing;
   const isOpen = order !== undefined && (order.owed !== undefined || !isEnded(order));
-  const total = isHeld ? bank.held : bank.taken;
+  const total = isHeld ? booked.held : booked.taken;
   return {
     ...(order && { order: order.id }),
     ...(entries.length > 0 && { bank: viewMoney(new Money(total, getCurrency(code))) }),
     ...(own && { gateway: viewMoney(own) }),
     isHeld,
     isOpen,
-    differs: !isOpen && (total !== (own?.minor ?? 0n) || (isHeld ? bank.taken : bank.held) !== 0n),
+    differs: !isOpen && (total !== (own?.minor ?? 0n) || (isHeld ? booked.taken : booked.held) !== 0n),
   };
 }
 
@@ -243,7 +243,7 @@ function isEnded({ transaction: { finishedAt } }: Order): boolean {
   return finishedAt !== undefined;
 }
 
-function balanceAtBank(entries: readonly Booked[]) {
+function balanceInLedger(entries: readonly Booked[]) {
   const sum = (...kinds: readonly string[]) =>
     entries
       .filter(({ kind }) => kinds.includes(kind))

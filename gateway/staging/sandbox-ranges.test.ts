@@ -1,4 +1,4 @@
-/** Every card of the sandbox bank has an issuer, as every real card has. */
+/** Every card of the sandbox has an issuer, as every real card has. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeIssuerTable } from "../issuers/issuers.ts";
@@ -12,7 +12,7 @@ const cards: readonly string[] = [
   "2200000000000012",
 ];
 
-test("every range of the sandbox bank's cards has an issuer with all that can be told", () => {
+test("every range of the sandbox's cards has an issuer with all that can be told", () => {
   const table = makeIssuerTable(sandboxRanges);
 
   for (const card of cards) {

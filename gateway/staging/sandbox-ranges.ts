@@ -1,5 +1,5 @@
 /**
- * The issuers of the sandbox bank's cards: invented names, and codes in the form that the networks
+ * The issuers of the sandbox's cards: invented names, and codes in the form that the networks
  * use. They serve staging until an operator has loaded a BIN table.
  */
 
@@ -8,7 +8,7 @@ import type { Issuer } from "../orders/order.ts";
 
 type Row = readonly [
   prefix: string,
-  bankName: string,
+  name: string,
   country: string,
   productCode: string,
   productName: string,
@@ -18,26 +18,27 @@ type Row = readonly [
 const typeNames = { C: "CREDIT", D: "DEBIT", H: "CHARGE" } as const;
 
 const rows: readonly Row[] = [
-  ["40000010", "Sandbox Issuing Bank", "USA", "F", "Visa Classic", "C"],
-  ["40000020", "Sandbox Issuing Bank", "NLD", "P", "Visa Gold", "C"],
-  ["40000021", "Sandbox Savings Bank", "DEU", "F", "Visa Classic", "D"],
-  ["40000022", "Sandbox Maritime Bank", "FRA", "N", "Visa Platinum", "C"],
-  ["40000023", "Sandbox Digital Bank", "SWE", "I", "Visa Infinite", "C"],
-  ["40000030", "Sandbox Heritage Bank", "GBR", "F", "Visa Classic", "D"],
-  ["40000040", "Sandbox Issuing Bank", "USA", "G", "Visa Business", "C"],
-  ["520000", "Sandbox Merchants Bank", "NLD", "MCS", "Mastercard Standard", "C"],
-  ["222300", "Sandbox Digital Bank", "SWE", "MDS", "Debit Mastercard", "D"],
-  ["340000", "Sandbox Travel Bank", "USA", "AXG", "Gold Card", "H"],
-  ["601100", "Sandbox Discovery Bank", "USA", "001", "Consumer Credit", "C"],
-  ["353000", "Sandbox Sakura Bank", "JPN", "JCS", "JCB Standard", "C"],
-  ["620000", "Sandbox Orient Bank", "CHN", "UPC", "UnionPay Classic", "D"],
-  ["360000", "Sandbox Dining Bank", "ITA", "DCI", "Diners Club International", "H"],
-  ["676700", "Sandbox Savings Bank", "DEU", "MSI", "Maestro", "D"],
-  ["220000", "Sandbox Northern Bank", "RUS", "MRC", "Mir Classic", "D"],
+  ["40000010", "Issuing", "USA", "F", "Visa Classic", "C"],
+  ["40000020", "Issuing", "NLD", "P", "Visa Gold", "C"],
+  ["40000021", "Savings", "DEU", "F", "Visa Classic", "D"],
+  ["40000022", "Maritime", "FRA", "N", "Visa Platinum", "C"],
+  ["40000023", "Digital", "SWE", "I", "Visa Infinite", "C"],
+  ["40000030", "Heritage", "GBR", "F", "Visa Classic", "D"],
+  ["40000040", "Issuing", "USA", "G", "Visa Business", "C"],
+  ["520000", "Merchants", "NLD", "MCS", "Mastercard Standard", "C"],
+  ["222300", "Digital", "SWE", "MDS", "Debit Mastercard", "D"],
+  ["340000", "Travel", "USA", "AXG", "Gold Card", "H"],
+  ["601100", "Discovery", "USA", "001", "Consumer Credit", "C"],
+  ["353000", "Sakura", "JPN", "JCS", "JCB Standard", "C"],
+  ["620000", "Orient", "CHN", "UPC", "UnionPay Classic", "D"],
+  ["360000", "Dining", "ITA", "DCI", "Diners Club International", "H"],
+  ["676700", "Savings", "DEU", "MSI", "Maestro", "D"],
+  ["220000", "Northern", "RUS", "MRC", "Mir Classic", "D"],
 ];
 
 export const sandboxRanges: readonly IssuerRange[] = rows.map(
-  ([prefix, bankName, country, productCode, productName, type]) => {
+  ([prefix, name, country, productCode, productName, type]) => {
+    const bankName = `Sandbox ${name} Bank`;
     const typeCode: string = type;
     const typeName: string = typeNames[type];
     const issuer: Issuer = { bankName, country, productCode, productName, typeCode, typeName };

@@ -1,5 +1,5 @@
 /**
- * What staging adds to the gateway: the sandbox bank, the demonstration merchant, the page at `/`
+ * What staging adds to the gateway: the sandbox, the demonstration merchant, the page at `/`
  * and the issuers of test cards. Only `administration/installation/staging.ts` loads this folder,
  * and only where GW_ENV is staging.
  */
@@ -17,7 +17,7 @@ import type { Installation } from "../installation/installation.ts";
 import { Problem } from "../values/problem.ts";
 import { callbackFeedRoutes } from "./callback-feed.ts";
 import {
-  type BankAddress,
+  type SandboxAddress,
   type Demonstration,
   makeDemonstration,
   makeDemonstrationKey,
@@ -48,7 +48,7 @@ export const sandboxData = { ranges: sandboxRanges, networks: sandboxNetworks };
 export function makeStagingParts(installation: Installation): StagingParts {
   const { config } = installation;
   const findFacts = makeFindFacts(installation);
-  const sheet = makeWalletSheet(async () => (await readDemo(config))?.bank.url);
+  const sheet = makeWalletSheet(async () => (await readDemo(config))?.sandbox.url);
   return {
     ...sandboxData,
     documentValues: () => readDocumentValues(installation.config),
@@ -63,12 +63,12 @@ export function makeStagingParts(installation: Installation): StagingParts {
   };
 }
 
-/** Starts the bank and prepares the demonstration merchant for it; the bank's ports may change. */
+/** Starts the sandbox and prepares the demonstration merchant for its ports, which may change. */
 export async function startSandbox(installation: Installation, report: (progress: string) => void) {
   report("Starting the sandbox bank …");
-  const bank = await startBank(installation.config);
-  if (bank instanceof Problem) return bank;
-  const { address, stop } = bank;
+  const started = await startProgram(installation.config);
+  if (started instanceof Problem) return started;
+  const { address, stop } = started;
   const prepared = await prepare(installation, address).catch(async (error) => {
     await stop();
     throw error;
@@ -86,7 +86,7 @@ export async function startSandbox(installation: Installation, report: (progress
       processes: number,
     ): Promise<void> {
       const { config } = installation;
-      const shown = { ...prepared, baseUrl: baseUrlOf(config, port), bank: address };
+      const shown = { ...prepared, baseUrl: baseUrlOf(config, port), sandbox: address };
       const demoFile = await writeDemoFile(installation, shown);
       await preparePageWallets(installation, demonstrationLogin, shown);
       const isSecure = adminPort === "" && config.tlsCertificateFile !== "";
@@ -96,7 +96,7 @@ export async function startSandbox(installation: Installation, report: (progress
   };
 }
 
-async function prepare(installation: Installation, address: BankAddress) {
+async function prepare(installation: Installation, address: SandboxAddress) {
   const set = await makeDemonstration(installation, await putSandboxGates(installation, address));
   await putSandboxDirectory(installation, address);
   const wallets = await prepareWallets(installation, demonstrationLogin, address.url);
@@ -127,7 +127,7 @@ type Banner = Demonstration & {
   readonly processes: number;
 };
 
-function printBanner({ baseUrl, set, bank, portal, demoFile, config, ...given }: Banner): void {
+function printBanner({ baseUrl, set, sandbox, portal, demoFile, config, ...given }: Banner): void {
   const { startedAt, processes } = given;
   const logins = Object.values(portal ?? {}).map(({ login, password }) => `${login} ${password}`);
   const shop = { baseUrl, pathWord: config.pathWord, merchant: set };
@@ -148,7 +148,7 @@ Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
   Gateway        ${baseUrl}/
   Documentation  ${baseUrl}/docs/
   Portal         ${baseUrl}/portal/   (${logins.join(", ")})
-  Sandbox bank   ${bank.url}   (ISO 8583 host at ${bank.host})
+  Sandbox bank   ${sandbox.url}   (ISO 8583 host at ${sandbox.host})
   Credentials    ${demoFile}
   Log            ${config.dataDir}/gateway.log
   Processes      ${processes} (GW_WORKERS)
@@ -177,14 +177,15 @@ Ctrl-C stops everything.
 `);
 }
 
-const bankProgram = join(import.meta.dirname, "../../sandbox-bank/main.ts");
+const sandboxProgram = join(import.meta.dirname, "../../sandbox-bank/main.ts");
 
 /**
- * A child process in its own process group: Ctrl-C reaches only the gateway, which can then finish
- * its orders. The bank ends with the gateway, because it follows its standard input.
+ * Starts the sandbox bank as a child process in its own process group. Ctrl-C only reaches the
+ * gateway, which can then finish its orders. The child ends with the gateway, because it follows
+ * its standard input.
  */
-async function startBank(config: Config) {
-  const child = spawn(process.execPath, [bankProgram], {
+async function startProgram(config: Config) {
+  const child = spawn(process.execPath, [sandboxProgram], {
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
     env: {
@@ -208,7 +209,7 @@ async function startBank(config: Config) {
     child.stdout.resume();
     const { url: loopback, host, binaryHost, iso93Host, directory } = JSON.parse(line);
     const url: string = loopback.replace("127.0.0.1", "localhost");
-    const address: BankAddress = { url, host, binaryHost, iso93Host, directory };
+    const address: SandboxAddress = { url, host, binaryHost, iso93Host, directory };
     return { address, stop: () => stopProcess(child) };
   }
   return new Problem(

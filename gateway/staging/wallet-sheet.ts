@@ -1,5 +1,5 @@
 /**
- * The sandbox's wallets for browsers: the script that plays them, and what it asks the bank for.
+ * The sandbox's wallets for browsers: the script that plays them, and its requests to the sandbox.
  * The page's policy allows its own origin alone, so the gateway passes the questions on.
  */
 import { readFileSync } from "node:fs";
@@ -10,19 +10,19 @@ import { findCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import type { TestCard } from "./welcome-page.ts";
 
-const bankAnswersWithinMs = 5_000;
+const sandboxAnswersWithinMs = 5_000;
 const path = "/staging/wallets";
 
-/** The bank's address is asked for at each use: it may be a new one. */
-export function makeWalletSheet(findBankUrl: () => Promise<string | undefined>) {
+/** Makes the sheet. It asks for the sandbox's URL at each use, because it may be a new one. */
+export function makeWalletSheet(findSandboxUrl: () => Promise<string | undefined>) {
   const walletSheet = readFileSync(join(import.meta.dirname, "wallet-sheet.js"), "utf8");
 
-  async function ask(bankPath: string, body?: object): Promise<HttpReply> {
-    const url = await findBankUrl();
+  async function ask(sandboxPath: string, body?: object): Promise<HttpReply> {
+    const url = await findSandboxUrl();
     if (url === undefined) return replyWith(503, "");
     const sent = body && { method: "POST", body: JSON.stringify(body) };
-    const signal = AbortSignal.timeout(bankAnswersWithinMs);
-    const answer = await fetch(`${url}${bankPath}`, { ...sent, signal });
+    const signal = AbortSignal.timeout(sandboxAnswersWithinMs);
+    const answer = await fetch(`${url}${sandboxPath}`, { ...sent, signal });
     return replyWith(answer.status, await answer.text());
   }
 

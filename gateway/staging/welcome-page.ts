@@ -8,7 +8,7 @@ import { type Html, html } from "../values/html.ts";
 import type { Shop } from "./example-sale.ts";
 
 export type WelcomeFacts = Pick<Shop, "baseUrl" | "merchant"> & {
-  readonly bank: { readonly url: string; readonly host: string };
+  readonly sandbox: { readonly url: string; readonly host: string };
   readonly database: string;
   /** What keeps the gateway from accepting requests; empty when it is ready. */
   readonly missing: Readonly<Record<string, string>>;
@@ -16,14 +16,14 @@ export type WelcomeFacts = Pick<Shop, "baseUrl" | "merchant"> & {
   readonly groups: readonly (Named & {
     readonly endpoints: readonly { readonly name: string }[];
   })[];
-  /** Undefined when the sandbox bank does not answer. */
+  /** Undefined if the sandbox does not answer. */
   readonly cards: readonly TestCard[] | undefined;
 };
 
 type Named = { readonly id: string; readonly name: string };
 type EndpointFacts = Named & { readonly currency: string; readonly settings: EndpointSettings };
 
-/** A row of the sandbox bank's catalogue. */
+/** A row of the sandbox's catalogue. */
 export type TestCard = Readonly<Record<"name" | "card" | "group" | "what", string>>;
 
 const title = "Tollgate (staging)";
@@ -49,7 +49,7 @@ export function renderUnprepared(): Html {
 <section>
 <h1>Tollgate</h1>
 <p class="lead">The gateway runs in staging, and has no demonstration merchant.</p>
-<p>Start it with <code class="value">npm start</code>: that brings the sandbox bank, a merchant
+<p>Start it with <code class="value">npm start</code>: that brings the sandbox, a merchant
 with endpoints, and test cards to pay with. This page then shows them.</p>
 </section>
 </main>`;
@@ -62,8 +62,8 @@ function renderHead({ missing }: WelcomeFacts): Html {
     ? html`<span class="pill good">ready</span>`
     : html`<span class="pill bad">not ready</span>`;
   return html`<header><h1>Tollgate</h1> <span class="pill">staging</span> ${state}</header>
-<p class="lead">A card payment gateway of your own. No money moves here: the bank behind it is a
-sandbox that runs on this machine.</p>
+<p class="lead">A card payment gateway of your own. No money moves here: the acquirer behind
+it is a sandbox that runs on this machine.</p>
 <nav aria-label="Go to"><a href="/portal/">Portal</a>
 <a href="/docs/">Documentation</a> <a href="${shopUrl}">Shop</a>
 <a href="#credentials">Credentials</a> <a href="#cards">Test cards</a></nav>`;
@@ -75,7 +75,7 @@ function renderPay({ endpoints }: WelcomeFacts): Html {
 <h2>Pay with a test card</h2>
 <dl>
 <dt>In the portal</dt><dd><a href="/portal/sandbox">The sandbox</a> pays with any test card by a
-click, with and without 3-D Secure, sets how the bank fails, and compares its ledger with the
+click, with and without 3-D Secure, sets how the sandbox fails, and compares its ledger with the
 gateway’s.</dd>
 ${
   endpoint === undefined
@@ -91,7 +91,7 @@ happened to it.</p>
 </section>`;
 }
 
-function renderRunning({ baseUrl, bank, database, missing }: WelcomeFacts): Html {
+function renderRunning({ baseUrl, sandbox, database, missing }: WelcomeFacts): Html {
   const faults = Object.entries(missing);
   const state =
     faults.length === 0
@@ -106,8 +106,8 @@ function renderRunning({ baseUrl, bank, database, missing }: WelcomeFacts): Html
 <dt>Documentation</dt><dd><a href="/docs/"><code>${baseUrl}/docs/</code></a></dd>
 <dt>Shop</dt><dd><a href="${shopUrl}"><code>${shopUrl}</code></a>
 <br><span class="hint">a demonstration shop: <code>npm run shop</code> starts it</span></dd>
-<dt>Sandbox bank</dt><dd><code class="value">${bank.url}</code></dd>
-<dt>ISO 8583 host</dt><dd><code class="value">${bank.host}</code></dd>
+<dt>Sandbox bank</dt><dd><code class="value">${sandbox.url}</code></dd>
+<dt>ISO 8583 host</dt><dd><code class="value">${sandbox.host}</code></dd>
 <dt>Database</dt><dd>${database}</dd>
 <dt>State</dt><dd>${state}</dd>
 </dl>
@@ -164,14 +164,14 @@ ${members.map(
 <h2>Test cards</h2>
 <p class="hint">Any future expiry date, CVV <code>123</code>. The
 <a href="/docs/test-cards">documentation</a> says what other CVVs and amounts decide.</p>
-${cards === undefined ? bankIsSilent : table}
+${cards === undefined ? sandboxIsSilent : table}
 </section>`;
 }
 
-const bankIsSilent = html`<p>The sandbox bank does not answer, so its cards are not known. Is it
+const sandboxIsSilent = html`<p>The sandbox does not answer, so its cards are not known. Is it
 running? <code>npm start</code> starts it together with the gateway.</p>`;
 
-/** The bank writes a plain decline as its response code alone. */
+/** Explains a card. The sandbox describes a plain decline by its response code alone. */
 function explain(what: string): string {
   return /^[0-9A-Z]{2}$/.test(what) ? `declined with response code ${what}` : what;
 }

@@ -17,7 +17,7 @@ const plain = {
 const facts: WelcomeFacts = {
   baseUrl: "http://localhost:8080",
   merchant: { login: "demo", controlKey: "5f".repeat(20) },
-  bank: { url: "http://localhost:8090", host: "127.0.0.1:8583" },
+  sandbox: { url: "http://localhost:8090", host: "127.0.0.1:8583" },
   database: "PostgreSQL, embedded, in the data folder",
   missing: {},
   endpoints: [plain],
@@ -25,7 +25,7 @@ const facts: WelcomeFacts = {
   cards: [{ name: "decline-funds", card: "4000004000000020", group: "Acquirer", what: "51" }],
 };
 
-test("hostile words of merchants and of the bank stay words", () => {
+test("hostile words of merchants and of the sandbox stay words", () => {
   const spoilt: WelcomeFacts = {
     ...facts,
     merchant: { login: hostile, controlKey: hostile },
@@ -75,7 +75,7 @@ test("what is missing is told", () => {
 
   assert.match(text, /not ready/);
   assert.match(text, /gate sandbox<\/code>: not signed on/);
-  assert.match(text, /The sandbox bank does not answer/);
+  assert.match(text, /The sandbox does not answer/);
 });
 
 test("without a demonstration merchant the page says how to get one", async (t) => {

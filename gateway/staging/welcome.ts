@@ -1,7 +1,7 @@
 /**
  * The page at `/`. It shows the demonstration merchant's key to every visitor, so it exists in
  * staging only. Its facts are read for each visit: `demo.json`, which all nodes share, and the test
- * cards at the bank.
+ * cards of the sandbox.
  */
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -19,7 +19,7 @@ import {
   type WelcomeFacts,
 } from "./welcome-page.ts";
 
-const bankAnswersWithinMs = 1_000;
+const sandboxAnswersWithinMs = 1_000;
 const headers = pageHeaders();
 
 /** There are no facts before there is a demonstration merchant. */
@@ -47,12 +47,12 @@ export function makeFindFacts(installation: Installation) {
       (endpoint) => endpoint.merchant.id === merchant.id && endpoint.enabled,
     );
     const groups = configuration.groups.filter((group) => group.merchant.id === merchant.id);
-    const cards = await findCards(demo.bank.url);
+    const cards = await findCards(demo.sandbox.url);
     return { ...demo, database, missing, cards, endpoints: own, groups };
   };
 }
 
-type Demo = Pick<WelcomeFacts, "baseUrl" | "merchant" | "bank"> & {
+type Demo = Pick<WelcomeFacts, "baseUrl" | "merchant" | "sandbox"> & {
   /** Ids by name. */
   readonly endpoints: Readonly<Record<string, string>>;
 };
@@ -60,26 +60,26 @@ type Demo = Pick<WelcomeFacts, "baseUrl" | "merchant" | "bank"> & {
 /** For the portal's sandbox screen. */
 export async function findSandbox(config: Config) {
   const demo = await readDemo(config);
-  return demo && { ...demo, pathWord: config.pathWord, bankUrl: demo.bank.url };
+  return demo && { ...demo, pathWord: config.pathWord, sandboxUrl: demo.sandbox.url };
 }
 
 /** Returns undefined also while the file is being written. */
 export async function readDemo({ dataDir }: Pick<Config, "dataDir">): Promise<Demo | undefined> {
   const file = join(resolve(dataDir), "demo.json");
   try {
-    const demo: Partial<Demo> = JSON.parse(await readFile(file, "utf8"));
-    const { baseUrl, merchant, bank, endpoints = {} } = demo;
-    if (baseUrl === undefined || merchant === undefined || bank === undefined) return undefined;
-    return { baseUrl, merchant, bank, endpoints };
+    const { bank: sandbox, ...demo } = JSON.parse(await readFile(file, "utf8"));
+    const { baseUrl, merchant, endpoints = {} }: Partial<Demo> = demo;
+    if (baseUrl === undefined || merchant === undefined || sandbox === undefined) return undefined;
+    return { baseUrl, merchant, sandbox, endpoints };
   } catch {
     return undefined;
   }
 }
 
-async function findCards(bankUrl: string): Promise<readonly TestCard[] | undefined> {
+async function findCards(sandboxUrl: string): Promise<readonly TestCard[] | undefined> {
   try {
-    const signal = AbortSignal.timeout(bankAnswersWithinMs);
-    const answer = await fetch(`${bankUrl}/scenarios`, { signal });
+    const signal = AbortSignal.timeout(sandboxAnswersWithinMs);
+    const answer = await fetch(`${sandboxUrl}/scenarios`, { signal });
     const cards: readonly TestCard[] = JSON.parse(await answer.text());
     return answer.ok ? cards : undefined;
   } catch {

@@ -10,7 +10,7 @@ import type { Instant } from "../values/time.ts";
 
 /**
  * The pages that links lead to. The issuer's method in a frame of our own page is given the token
- * of `method-frame`, which opens nothing; only the cardholder's bank sees the other links.
+ * of `method-frame`, which opens nothing; only the issuer sees the other links.
  */
 type LinkedPage = "redirect" | "method" | "method-frame" | "challenge" | "pares";
 

@@ -36,7 +36,7 @@ export type DirectorySettings = {
   readonly requestorId: string;
   readonly requestorName: string;
   readonly requestorUrl: string;
-  /** It is a sandbox bank's, as those of staging and of a rehearsal are. */
+  /** Whether it belongs to a sandbox, as those of staging and of a rehearsal do. */
   readonly sandbox?: boolean;
 };
 

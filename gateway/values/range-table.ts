@@ -125,8 +125,8 @@ function makeFind<Value>(
 }
 
 /**
- * Every different value once, and every different text in them: a bank has hundreds of ranges, and
- * thousands of banks share the names of a few products. Index 0 stands for no value.
+ * Stores every distinct value once, and every distinct text in them: an issuer has hundreds of
+ * ranges, and thousands of issuers share the names of a few products. Index 0 stands for no value.
  */
 function makeValueList<Value extends Facts>() {
   const list: (Value | undefined)[] = [undefined];

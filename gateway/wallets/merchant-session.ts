@@ -23,7 +23,7 @@ type SessionRequest = {
 
 export type SessionDependencies = {
   readonly hosts: readonly string[];
-  /** Staging: the sandbox bank chooses its port. */
+  /** In staging, the sandbox chooses its port. */
   readonly allowsAnyPort: boolean;
   /** Why an address must not be called. */
   readonly findUrlFault: (url: string) => string | undefined;

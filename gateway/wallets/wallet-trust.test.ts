@@ -187,7 +187,7 @@ test("one wallet's roots that cannot be read do not have the other's read again"
   }
 });
 
-test("roots come from where the operator says, in staging from the sandbox bank otherwise", () => {
+test("roots come from where the operator says, in staging from the sandbox otherwise", () => {
   const staging = { environment: "staging", dataDir: "/data" };
   const unset = { walletaRootsFile: "", walletbRootKeys: "" };
   const set = { walletaRootsFile: "a.pem", walletbRootKeys: "https://wallet.example/keys" };

@@ -91,7 +91,7 @@ export type TrustSettings = {
   readonly walletbRootKeys: string;
 };
 
-/** Files, or walletb's https address; empty for none. Staging has the sandbox bank's by default. */
+/** Files, or walletb's https URL; empty for none. The default in staging is the sandbox's. */
 export function rootSourcesOf(settings: TrustSettings) {
   const sandbox = join(resolve(settings.dataDir), "bank", "wallets");
   const isStaging = settings.environment === "staging";
@@ -103,7 +103,7 @@ export function rootSourcesOf(settings: TrustSettings) {
   };
 }
 
-/** In staging the sandbox bank plays walleta's server too, by a certificate of its own. */
+/** In staging, the sandbox also plays walleta's server, with a certificate of its own. */
 export function sandboxAuthorityOf({ environment, dataDir }: TrustSettings): string | undefined {
   const file = join(resolve(dataDir), "bank", "tls", "directory-ca.pem");
   return environment === "staging" ? file : undefined;

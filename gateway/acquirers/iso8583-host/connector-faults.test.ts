@@ -1,4 +1,4 @@
-/** The acquirer against a host that misbehaves in ways the sandbox bank does not. */
+/** The acquirer against a host that misbehaves in ways the sandbox does not. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { IsoMessage } from "@tollgate/protocols/iso8583";

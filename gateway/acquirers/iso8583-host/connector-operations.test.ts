@@ -1,4 +1,4 @@
-/** What comes before, after and instead of a sale, against the sandbox bank in every dialect. */
+/** What comes before, after and instead of a sale, against the sandbox in every dialect. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startTestBank } from "@tollgate/sandbox-bank/testing";
@@ -39,7 +39,7 @@ async function approve(acquirer: Acquirer, attempt: AuthorizationRequest): Promi
 }
 
 each("a preauthorisation is captured in part and the rest refunded", async (t, kind) => {
-  const { acquirer, bank } = await startWorld(t, kind);
+  const { acquirer, sandbox } = await startWorld(t, kind);
   const attempt = makeAttempt({ kind: "preauth" });
   const answer = await approve(acquirer, attempt);
   assert.match(answer.networkId ?? "", /^\d{15}$/);
@@ -50,7 +50,7 @@ each("a preauthorisation is captured in part and the rest refunded", async (t, k
   assert.equal((await acquirer.capture(capture)).kind, "approved");
   assert.equal((await acquirer.refund(refund)).kind, "approved");
 
-  const books = bank
+  const books = sandbox
     .ledger(attempt.identifiers.reference)
     .map((entry) => [entry.kind, entry.amount]);
   assert.deepEqual(books, [
@@ -61,7 +61,7 @@ each("a preauthorisation is captured in part and the rest refunded", async (t, k
 });
 
 each("a hold is cancelled, and a sale is refunded", async (t, kind) => {
-  const { acquirer, bank } = await startWorld(t, kind);
+  const { acquirer, sandbox } = await startWorld(t, kind);
   for (const [index, identifiers] of (["sale", "preauth"] as const).entries()) {
     const attempt = makeAttempt({ kind: identifiers, reference: `00000000AC0${index}` });
     const answer = await approve(acquirer, attempt);
@@ -70,11 +70,11 @@ each("a hold is cancelled, and a sale is refunded", async (t, kind) => {
 
     assert.ok(returned.kind === "approved");
     assert.equal(returned.answer.approvedAmount?.minor, 1015n);
-    assert.equal(outstanding(bank, attempt.identifiers.reference), 0n);
+    assert.equal(outstanding(sandbox, attempt.identifiers.reference), 0n);
   }
 });
 
-each("a capture or a return that the bank refuses is refused", async (t, kind) => {
+each("a capture or a return that the host refuses is refused", async (t, kind) => {
   const { acquirer } = await startWorld(t, kind);
   const held = makeAttempt({ kind: "preauth", card: cards.captureRefused });
   const sold = makeAttempt({ card: cards.reversalRefused, reference: "00000000AC01" });
@@ -96,7 +96,7 @@ each("a capture or a return that the bank refuses is refused", async (t, kind) =
 each(
   "captures and returns whose answers are lost are repeated and booked once",
   async (t, kind) => {
-    const { acquirer, bank, clock } = await startWorld(t, kind);
+    const { acquirer, sandbox, clock } = await startWorld(t, kind);
     const attempt = makeAttempt({ kind: "preauth" });
     const answer = await approve(acquirer, attempt);
     const whole = { minor: 700n, remaining: 700n };
@@ -108,24 +108,24 @@ each(
     ];
 
     for (const { ask, mti, changes } of operations) {
-      await bank.setSwitches({ lostAnswerShare: 1 });
+      await sandbox.setSwitches({ lostAnswerShare: 1 });
       const first = ask(makeFollowUp(attempt, answer, changes));
-      await bank.waitForMessage({ mti });
+      await sandbox.waitForMessage({ mti });
       clock.move(answerTimeoutMs);
       assert.deepEqual(await first, { kind: "unknown", cause: "timeout" });
 
-      await bank.setSwitches({ lostAnswerShare: 0 });
+      await sandbox.setSwitches({ lostAnswerShare: 0 });
       const again = makeFollowUp(attempt, answer, { ...changes, repeated: true });
       assert.equal((await ask(again)).kind, "approved");
     }
 
-    const amounts = bank.ledger(attempt.identifiers.reference).map(({ amount }) => amount);
+    const amounts = sandbox.ledger(attempt.identifiers.reference).map(({ amount }) => amount);
     assert.deepEqual(amounts, [1015n, 700n, 200n]);
   },
 );
 
 each("a card is verified without money", async (t, kind) => {
-  const { acquirer, bank } = await startWorld(t, kind);
+  const { acquirer, sandbox } = await startWorld(t, kind);
   const verification = { kind: "account-verification", minor: 0n } as const;
 
   const good = await approve(acquirer, makeAttempt(verification));
@@ -134,12 +134,12 @@ each("a card is verified without money", async (t, kind) => {
   assert.equal(good.approvedAmount?.minor, 0n);
   assert.ok(bad.kind === "refused");
   assert.equal(bad.answer.responseCode, codeIn(kind, "51"));
-  assert.deepEqual(bank.ledger(), []);
+  assert.deepEqual(sandbox.ledger(), []);
 });
 
 each("the host is told of 3-D Secure and of stored cards", async (t, kind) => {
-  const { acquirer, bank } = await startWorld(t, kind);
-  const own = bank.makeAuthenticationValue(cards.scaRequired);
+  const { acquirer, sandbox } = await startWorld(t, kind);
+  const own = sandbox.makeAuthenticationValue(cards.scaRequired);
   const credential = { initiator: "MERCHANT", scenario: "REGULAR", networkId: undefined } as const;
   // biome-ignore format: a table
   const rows: readonly (readonly [AttemptChanges, code: string])[] = [
@@ -160,7 +160,7 @@ each("the host is told of 3-D Secure and of stored cards", async (t, kind) => {
 });
 
 each("a later payment names the first one", async (t, kind) => {
-  const { acquirer, bank } = await startWorld(t, kind);
+  const { acquirer, sandbox } = await startWorld(t, kind);
   const first = await approve(acquirer, makeAttempt());
   const { networkId } = first;
   const credential = { initiator: "MERCHANT", scenario: "REGULAR", networkId } as const;
@@ -168,7 +168,7 @@ each("a later payment names the first one", async (t, kind) => {
   const later = makeAttempt({ reference: "00000000AC01", credential });
   await approve(acquirer, { ...later, cvv: undefined });
 
-  const [received] = bank.messages("00000000AC01");
+  const [received] = sandbox.messages("00000000AC01");
   const told = `${received?.fields["48"] ?? ""} ${received?.fields["62"] ?? ""}`;
   assert.match(told, new RegExp(`=${networkId}\\b`));
 });
@@ -191,10 +191,10 @@ each("words for the cardholder come with the answer", async (t, kind) => {
 });
 
 each("a late approval of a preauthorisation is told too", async (t, kind) => {
-  const { acquirer, bank, clock, late } = await startWorld(t, kind);
+  const { acquirer, sandbox, clock, late } = await startWorld(t, kind);
   const attempt = makeAttempt({ kind: "preauth", card: cards.lateAnswer });
   const preauth = acquirer.authorize(attempt);
-  await bank.waitForMessage({ mti: mtiIn(kind, "0100") });
+  await sandbox.waitForMessage({ mti: mtiIn(kind, "0100") });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await preauth, { kind: "unknown", cause: "timeout" });
 
@@ -206,12 +206,12 @@ each("a late approval of a preauthorisation is told too", async (t, kind) => {
 });
 
 test("a host with inquiries is asked what became of a charge", async (t) => {
-  const { acquirer, bank, clock } = await startWorld(t, "iso87_binary");
+  const { acquirer, sandbox, clock } = await startWorld(t, "iso87_binary");
   const { inquire } = acquirer;
   assert.ok(inquire !== undefined);
   const attempt = makeAttempt({ card: cards.noAnswer });
   const sale = acquirer.authorize(attempt);
-  await bank.waitForMessage({ mti: "0200" });
+  await sandbox.waitForMessage({ mti: "0200" });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
 
@@ -223,7 +223,7 @@ test("a host with inquiries is asked what became of a charge", async (t) => {
   assert.match(found.answer.approvalCode ?? "", /^[0-9A-Z]{6}$/);
   assert.equal(found.answer.approvedAmount, attempt.amount);
   assert.equal(again.kind, "approved");
-  const asked = bank.messages().filter(({ mti }) => mti === "0600");
+  const asked = sandbox.messages().filter(({ mti }) => mti === "0600");
   // A late answer to the first inquiry must not pass for the answer to the second.
   assert.equal(new Set(asked.map(({ fields }) => fields["11"])).size, 2);
   await acquirer.reverse(attempt, advice);
@@ -231,7 +231,7 @@ test("a host with inquiries is asked what became of a charge", async (t) => {
 });
 
 test("an inquiry tells of a part, of nothing, and of a link that is down", async (t) => {
-  const { acquirer, bank, journal } = await startWorld(t, "iso87_binary");
+  const { acquirer, sandbox, journal } = await startWorld(t, "iso87_binary");
   const { inquire } = acquirer;
   assert.ok(inquire !== undefined);
   const part = makeAttempt({ card: cards.partialApproval });
@@ -243,7 +243,7 @@ test("an inquiry tells of a part, of nothing, and of a link that is down", async
   const never = makeAttempt({ reference: "00000000AD01" });
   assert.deepEqual(await inquire(never), { kind: "not_found" });
 
-  await bank.setSwitches({ hostDown: true });
+  await sandbox.setSwitches({ hostDown: true });
   await journal.until("acquirer.link_down");
   assert.deepEqual(await inquire(part), { kind: "not_sent" });
 });
@@ -255,7 +255,7 @@ test("a host without inquiries is not asked", async (t) => {
 });
 
 test("a CAVV that cannot be sent sends nothing", async (t) => {
-  const { acquirer, bank, journal } = await startWorld(t, "iso87_binary");
+  const { acquirer, sandbox, journal } = await startWorld(t, "iso87_binary");
 
   const attempt = makeAttempt({ eci: "05", cavv: "AAAA" });
   const outcome = await acquirer.authorize(attempt);
@@ -265,13 +265,13 @@ test("a CAVV that cannot be sent sends nothing", async (t) => {
   await journal.until("acquirer.message_unsendable", {
     why: "field 126 has no place for the authentication value",
   });
-  assert.deepEqual(bank.messages("00000000AB01"), []);
+  assert.deepEqual(sandbox.messages("00000000AB01"), []);
 });
 
 each(
   "a host says nothing about the charges of the one that the gate had before",
   async (t, kind) => {
-    const { acquirer, bank } = await startWorld(t, kind);
+    const { acquirer, sandbox } = await startWorld(t, kind);
     const attempt = makeAttempt();
     const { identifiers } = attempt;
     const gate = {
@@ -289,7 +289,7 @@ each(
     assert.equal(charged.kind, "not_sent");
     assert.equal(reversed.kind, "refused");
     assert.equal(found?.kind ?? "other_answer", "other_answer");
-    const sent = bank.messages(identifiers.reference).filter(({ fields }) => fields["39"] !== "25");
+    const sent = sandbox.messages(identifiers.reference).filter(({ fields }) => fields["39"] !== "25");
     const [message] = sent;
     assert.deepEqual([message?.fields["42"]?.trim(), message?.fields["32"]], ["FORMER", "499999"]);
   },

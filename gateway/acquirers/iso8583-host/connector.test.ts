@@ -1,5 +1,5 @@
 /**
- * The acquirer against the sandbox bank, over sockets and in every dialect: every ending that a
+ * The acquirer against the sandbox, over sockets and in every dialect: every ending that a
  * charge can have.
  */
 import assert from "node:assert/strict";
@@ -26,8 +26,8 @@ const cards = {
 const advice = { traceNumber: "000778", repeated: false, approvalCode: undefined };
 const repeatedAdvice = { ...advice, repeated: true };
 
-each("a sale is approved, with the bank's numbers", async (t, kind) => {
-  const { acquirer, bank, clock } = await startWorld(t, kind);
+each("a sale is approved, with the host's numbers", async (t, kind) => {
+  const { acquirer, sandbox, clock } = await startWorld(t, kind);
   const attempt = makeAttempt({ card: cards.approved });
 
   const outcome = await acquirer.authorize(attempt);
@@ -38,11 +38,11 @@ each("a sale is approved, with the bank's numbers", async (t, kind) => {
   assert.match(answer.networkId ?? "", /^\d{15}$/);
   assert.equal(answer.approvedAmount, attempt.amount);
   assert.equal(answer.processedAt, clock.now());
-  assert.equal(outstanding(bank), 1015n);
+  assert.equal(outstanding(sandbox), 1015n);
 });
 
-each("a refusal carries the bank's code", async (t, kind) => {
-  const { acquirer, bank } = await startWorld(t, kind);
+each("a refusal carries the host's code", async (t, kind) => {
+  const { acquirer, sandbox } = await startWorld(t, kind);
   const rows = [
     [{ card: cards.funds }, "51"],
     [{ card: cards.stolen }, "43"],
@@ -54,7 +54,7 @@ each("a refusal carries the bank's code", async (t, kind) => {
     assert.ok(outcome.kind === "refused");
     assert.equal(outcome.answer.responseCode, codeIn(kind, code));
   }
-  assert.equal(bank.ledger().length, 0);
+  assert.equal(sandbox.ledger().length, 0);
 });
 
 each("an approval of half the amount is told as such", async (t, kind) => {
@@ -70,67 +70,67 @@ each("an approval of half the amount is told as such", async (t, kind) => {
 each(
   "a sale that is not answered is in doubt, and reversing it returns the money",
   async (t, kind) => {
-    const { acquirer, bank, clock } = await startWorld(t, kind);
+    const { acquirer, sandbox, clock } = await startWorld(t, kind);
     const attempt = makeAttempt({ card: cards.noAnswer });
 
     const sale = acquirer.authorize(attempt);
-    await bank.waitForMessage({ mti: mtiIn(kind, "0200") });
+    await sandbox.waitForMessage({ mti: mtiIn(kind, "0200") });
     clock.move(answerTimeoutMs);
 
     assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
-    assert.equal(outstanding(bank), 1015n);
+    assert.equal(outstanding(sandbox), 1015n);
     assert.deepEqual(await acquirer.reverse(attempt, advice), { kind: "reversed" });
-    assert.equal(outstanding(bank), 0n);
+    assert.equal(outstanding(sandbox), 0n);
   },
 );
 
 each("a reversal is repeated until it is answered, and booked once", async (t, kind) => {
-  const { acquirer, bank, clock } = await startWorld(t, kind);
+  const { acquirer, sandbox, clock } = await startWorld(t, kind);
   const attempt = makeAttempt({ card: cards.reversalNoAnswer });
   await acquirer.authorize(attempt);
 
   const first = acquirer.reverse(attempt, advice);
-  await bank.waitForMessage({ mti: mtiIn(kind, "0420") });
+  await sandbox.waitForMessage({ mti: mtiIn(kind, "0420") });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await first, { kind: "unknown", cause: "timeout" });
 
   const second = acquirer.reverse(attempt, repeatedAdvice);
-  await bank.waitForMessage({ mti: mtiIn(kind, "0421") });
+  await sandbox.waitForMessage({ mti: mtiIn(kind, "0421") });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await second, { kind: "unknown", cause: "timeout" });
 
   assert.deepEqual(await acquirer.reverse(attempt, repeatedAdvice), { kind: "reversed" });
-  assert.equal(outstanding(bank), 0n);
+  assert.equal(outstanding(sandbox), 0n);
 });
 
 each(
-  "a reversal of what the bank does not know, or refuses, is not taken for done",
+  "a reversal of what the host does not know, or refuses, is not taken for done",
   async (t, kind) => {
-    const { acquirer, bank, journal } = await startWorld(t, kind);
+    const { acquirer, sandbox, journal } = await startWorld(t, kind);
     const reverse = () => acquirer.reverse(makeAttempt(), advice);
 
     assert.deepEqual(await reverse(), { kind: "not_found", code: codeIn(kind, "25") });
     await journal.until("acquirer.reversal_not_approved", { 39: codeIn(kind, "25") });
-    await bank.setSwitches({ reversalCode: "12" });
+    await sandbox.setSwitches({ reversalCode: "12" });
     assert.deepEqual(await reverse(), {
       kind: "refused",
       code: codeIn(kind, "12"),
       mayHelp: false,
     });
-    await bank.setSwitches({ reversalCode: "96" });
+    await sandbox.setSwitches({ reversalCode: "96" });
     assert.deepEqual(await reverse(), { kind: "refused", code: codeIn(kind, "96"), mayHelp: true });
   },
 );
 
 each("an approval that comes too late is told by its reference", async (t, kind) => {
-  const { acquirer, bank, clock, late } = await startWorld(t, kind);
+  const { acquirer, sandbox, clock, late } = await startWorld(t, kind);
   const attempt = makeAttempt({ card: cards.lateAnswer });
   const sale = acquirer.authorize(attempt);
-  await bank.waitForMessage({ mti: mtiIn(kind, "0200") });
+  await sandbox.waitForMessage({ mti: mtiIn(kind, "0200") });
   clock.move(answerTimeoutMs);
   assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
 
-  // The bank takes the reversal for the sign that the gateway gave up, and approves before it.
+  // The sandbox takes the reversal for the sign that the gateway gave up, and approves before it.
   await acquirer.reverse(attempt, advice);
 
   const [approval] = late;
@@ -162,7 +162,7 @@ each("bytes that say nothing leave the sale in doubt and the link as it is", asy
 });
 
 each("a dropped link leaves all its sales in doubt, and sales after it unsent", async (t, kind) => {
-  const { acquirer, bank, clock, journal } = await startWorld(t, kind);
+  const { acquirer, sandbox, clock, journal } = await startWorld(t, kind);
   const waiting = makeAttempt({ card: cards.noAnswer, reference: "00000000AC01" });
 
   const outcomes = await Promise.all([
@@ -178,11 +178,11 @@ each("a dropped link leaves all its sales in doubt, and sales after it unsent", 
   clock.move(1_000);
   await journal.until("acquirer.link_up");
   assert.deepEqual(await acquirer.reverse(waiting, advice), { kind: "reversed" });
-  assert.equal(outstanding(bank, "00000000AC01"), 0n);
+  assert.equal(outstanding(sandbox, "00000000AC01"), 0n);
 });
 
 each("a message that cannot be written is not sent, and nothing is thrown", async (t, kind) => {
-  const { acquirer, bank, journal } = await startWorld(t, kind);
+  const { acquirer, sandbox, journal } = await startWorld(t, kind);
   const attempt = makeAttempt({ minor: 10n ** 12n });
 
   assert.deepEqual(await acquirer.authorize(attempt), { kind: "not_sent" });
@@ -190,14 +190,14 @@ each("a message that cannot be written is not sent, and nothing is thrown", asyn
   const { facts } = await journal.until("acquirer.message_unsendable");
   assert.match(String(facts["why"]), /field 4/);
   assert.equal(
-    bank.messages().some(({ mti }) => !/^.8[01]/.test(mti)),
+    sandbox.messages().some(({ mti }) => !/^.8[01]/.test(mti)),
     false,
   );
 });
 
 each("answer times are told", async (t, kind) => {
-  const { acquirer, bank, clock, observed } = await startWorld(t, kind);
-  await bank.setSwitches({ latencyMedianMs: 20 });
+  const { acquirer, sandbox, clock, observed } = await startWorld(t, kind);
+  await sandbox.setSwitches({ latencyMedianMs: 20 });
 
   const sale = acquirer.authorize(makeAttempt());
   clock.move(15);

@@ -288,7 +288,7 @@ export const iso87Codes: ResponseCodes = makeResponseCodes({
 
     ["14", "refused", "invalid_card",            "hard"], // unknown card number
     ["15", "refused", "no_card_record",          "hard"], // unknown issuer
-    ["31", "refused", "no_card_record",          "hard"], // bank not supported
+    ["31", "refused", "no_card_record",          "hard"], // issuer not supported
     ["46", "refused", "closed_account",          "hard"], // account closed
     ["54", "refused", "expired_card",            "hard"], // expired
     ["57", "refused", "not_permitted",           "hard"], // not permitted to cardholder

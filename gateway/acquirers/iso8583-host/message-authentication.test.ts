@@ -1,4 +1,4 @@
-/** Message authentication between the acquirer and the sandbox bank, over sockets. */
+/** Message authentication between the acquirer and the sandbox, over sockets. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { startTestBank } from "@tollgate/sandbox-bank/testing";
@@ -20,7 +20,7 @@ const startPlainWorld = makeStartWorld(startTestBank);
 /** `use` gives the gate its keys while it is connected. */
 async function startWorld(t: TestContext, kind: GateKind) {
   const world = await startPlainWorld(t, kind);
-  const port = world.bank[ports[kind]];
+  const port = world.sandbox[ports[kind]];
   const use = (...macKeys: readonly GateMacKey[]) =>
     world.acquirer.change({ kind, macKeys, settings: { ...settings, port } });
   return { ...world, use };
@@ -36,27 +36,27 @@ function makeKey(id: string, algorithm: "retail" | "cmac", bytes: 4 | 8, key: st
 }
 
 each("both sides authenticate their messages, and exchange the key on the way", async (t, kind) => {
-  const { acquirer, bank, use } = await startWorld(t, kind);
+  const { acquirer, sandbox, use } = await startWorld(t, kind);
   let count = 0;
   const pay = () => {
     count += 1;
     return acquirer.authorize(makeAttempt({ reference: `00000000AB0${count}` }));
   };
 
-  await bank.setSwitches({ macKeys: `retail-4:${older}` });
+  await sandbox.setSwitches({ macKeys: `retail-4:${older}` });
   use(olderKey);
   assert.equal((await pay()).kind, "approved");
   // The host verifies both and still writes with the older key.
-  await bank.setSwitches({ macKeys: `retail-4:${older},cmac-8:${newer}` });
+  await sandbox.setSwitches({ macKeys: `retail-4:${older},cmac-8:${newer}` });
   use(newerKey, olderKey);
   assert.equal((await pay()).kind, "approved");
-  await bank.setSwitches({ macKeys: `cmac-8:${newer}` });
+  await sandbox.setSwitches({ macKeys: `cmac-8:${newer}` });
   assert.equal((await pay()).kind, "approved");
   use(newerKey);
   assert.equal((await pay()).kind, "approved");
 
   assert.equal(acquirer.connections().up, 1);
-  const sent = bank.messages().filter(({ mti }) => mti === mtiIn(kind, "0200"));
+  const sent = sandbox.messages().filter(({ mti }) => mti === mtiIn(kind, "0200"));
   assert.deepEqual(
     sent.map(({ fields }) => (fields["64"] ?? fields["128"])?.endsWith("00000000")),
     [true, false, false, false],
@@ -68,9 +68,9 @@ for (const [macDefect, reason] of [
   ["missing", "mac_missing"],
 ] as const) {
   each(`an approval with a ${macDefect} code leaves the sale in doubt`, async (t, kind) => {
-    const { acquirer, bank, clock, journal, observed, use } = await startWorld(t, kind);
+    const { acquirer, sandbox, clock, journal, observed, use } = await startWorld(t, kind);
     use(newerKey);
-    await bank.setSwitches({ macKeys: `cmac-8:${newer}`, macDefect });
+    await sandbox.setSwitches({ macKeys: `cmac-8:${newer}`, macDefect });
 
     const sale = acquirer.authorize(makeAttempt());
     const { facts } = await journal.until("acquirer.message_not_authentic");
@@ -78,18 +78,18 @@ for (const [macDefect, reason] of [
 
     assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
     assert.deepEqual([facts["reason"], observed], [reason, [reason]]);
-    assert.equal(outstanding(bank), 1015n);
-    await bank.setSwitches({ macDefect: null });
+    assert.equal(outstanding(sandbox), 1015n);
+    await sandbox.setSwitches({ macDefect: null });
     const advice = { traceNumber: "000778", repeated: false, approvalCode: undefined };
     assert.deepEqual(await acquirer.reverse(makeAttempt(), advice), { kind: "reversed" });
-    assert.equal(outstanding(bank), 0n);
+    assert.equal(outstanding(sandbox), 0n);
     assert.doesNotMatch(JSON.stringify(journal.entries), new RegExp(newer, "i"));
   });
 }
 
 each("a host refuses what it cannot authenticate, and books nothing", async (t, kind) => {
-  const { acquirer, bank, use } = await startWorld(t, kind);
-  await bank.setSwitches({ macKeys: `cmac-8:${newer},retail-8:${older}` });
+  const { acquirer, sandbox, use } = await startWorld(t, kind);
+  await sandbox.setSwitches({ macKeys: `cmac-8:${newer},retail-8:${older}` });
   // The gate writes with a key that the host does not have, and has the host's to read with.
   use(makeKey("3", "cmac", 8, older), newerKey);
 
@@ -97,7 +97,7 @@ each("a host refuses what it cannot authenticate, and books nothing", async (t, 
 
   assert.ok(refused.kind === "refused");
   assert.equal(refused.answer.responseCode, codeIn(kind, "98"));
-  assert.deepEqual(bank.ledger(), []);
+  assert.deepEqual(sandbox.ledger(), []);
 });
 
 test("a key is read as operators type it, and told by its check value", () => {

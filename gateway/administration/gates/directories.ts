@@ -106,8 +106,8 @@ export const directoryTable: readonly SettingRow<Values>[] = [
     "Website des 3DS-Requestors",
   ]),
   setting("sandbox", "sandbox", onlyYes, [
-    "it belongs to a sandbox bank; for staging and rehearsals",
-    "er gehört zu einer Sandbox-Bank; für Staging und den Probebetrieb",
+    "it belongs to the sandbox; for staging and rehearsals",
+    "er gehört zur Sandbox; für Staging und den Probebetrieb",
   ]),
 ];
 

@@ -190,8 +190,8 @@ const otherSettings: readonly SettingRow<Values>[] = [
     "REGULAR oder IRREGULAR, wenn die Zahlung es nicht angibt",
   ]),
   setting("sandbox", "sandbox", onlyYes, [
-    "it connects to a sandbox bank; for staging and rehearsals",
-    "es verbindet mit einer Sandbox-Bank; für Staging und den Probebetrieb",
+    "it connects to the sandbox; for staging and rehearsals",
+    "es verbindet mit der Sandbox; für Staging und den Probebetrieb",
   ]),
 ];
 
@@ -332,7 +332,7 @@ function readAddress(text: string, name: string): Address | Problem {
   const [, bracketed, plain, port = ""] = /^(?:\[(.+)\]|([^:\s]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
-    return new Problem(`${name} is an address and a port, like bank.example:8583, not ${text}.`);
+    return new Problem(`${name} is an address and a port, like host.example:8583, not ${text}.`);
   }
   return { host, port: Number(port) };
 }

@@ -7,7 +7,7 @@ import { findTlsFault, readGate } from "./gate-settings.ts";
 
 const needed: GivenSettings = {
   kind: "iso87_binary",
-  host: "bank.example:8583",
+  host: "host.example:8583",
   terminal: "10000018",
   merchantCode: "TG1",
   nameAndPlace: "Shop",
@@ -19,7 +19,7 @@ const needed: GivenSettings = {
 const made = {
   kind: "iso87_binary" as const,
   settings: {
-    host: "bank.example",
+    host: "host.example",
     port: 8583,
     terminalId: "10000018",
     merchantCode: "TG1",
@@ -182,10 +182,10 @@ test("only what is given changes, and what may be absent can be taken away", () 
 // biome-ignore format: a table
 const wrong: readonly (readonly [options: GivenSettings, sentence: RegExp])[] = [
   [{ kind: "visa" },                          /^kind is one of sandbox, iso87_binary, iso93_ascii, not/],
-  [{ host: "bank.example" },                  /^host is an address and a port/],
-  [{ host: "bank.example:0" },                /^host is an address and a port/],
-  [{ host: "bank.example:70000" },            /^host is an address and a port/],
-  [{ host: "bank.example:1,bank.example" },   /^host is an address and a port/],
+  [{ host: "host.example" },                  /^host is an address and a port/],
+  [{ host: "host.example:0" },                /^host is an address and a port/],
+  [{ host: "host.example:70000" },            /^host is an address and a port/],
+  [{ host: "host.example:1,host.example" },   /^host is an address and a port/],
   [{ connections: "0" },                      /^connections is a number from 1 to 32/],
   [{ connections: "33" },                     /^connections is a number from 1 to 32/],
   [{ tls: "maybe" },                          /^tls is on or off/],
@@ -203,7 +203,7 @@ const wrong: readonly (readonly [options: GivenSettings, sentence: RegExp])[] = 
   [{ currencies: "USD", min: "1.001" },       /^1\.001 is no amount in USD/],
   [{ currencies: "USD", min: "2", max: "1" }, /^The smallest amount may not be larger/],
   [{ fee: "much" },                           /^much is no fee/],
-  [{ recurrentInitiator: "BANK" },            /^recurrent-initiator is one of CARDHOLDER, MERCHANT/],
+  [{ recurrentInitiator: "ISSUER" },          /^recurrent-initiator is one of CARDHOLDER, MERCHANT/],
   [{ recurrentScenario: "OFTEN" },            /^recurrent-scenario is one of REGULAR, IRREGULAR/],
 ];
 
@@ -235,15 +235,15 @@ test("the limits of a gate are amounts in its currencies, which agree on the dec
 
 // biome-ignore format: a table
 const ways: readonly (readonly [options: GivenSettings, production: RegExp | undefined, rehearsal: RegExp | undefined])[] = [
-  [{},                                                    undefined,                 /^The gate does not lead to a sandbox bank/],
-  [{ kind: "sandbox", host: "127.0.0.1:1" },              /leads to a sandbox bank/, undefined],
-  [{ sandbox: true, host: "localhost:1" },                /leads to a sandbox bank/, undefined],
-  [{ sandbox: true, host: "bank.example:1" },             /leads to a sandbox bank/, /^The gate leads to another machine/],
-  [{ sandbox: true, host: "127.0.0.1:1,bank.example:1" }, /leads to a sandbox bank/, /^The gate leads to another machine/],
-  [{ sandbox: true, host: "127.0.0.1.bank.example:1" },   /leads to a sandbox bank/, /^The gate leads to another machine/],
+  [{},                                                    undefined,                 /^The gate does not lead to a sandbox/],
+  [{ kind: "sandbox", host: "127.0.0.1:1" },              /leads to a sandbox/, undefined],
+  [{ sandbox: true, host: "localhost:1" },                /leads to a sandbox/, undefined],
+  [{ sandbox: true, host: "host.example:1" },             /leads to a sandbox/, /^The gate leads to another machine/],
+  [{ sandbox: true, host: "127.0.0.1:1,host.example:1" }, /leads to a sandbox/, /^The gate leads to another machine/],
+  [{ sandbox: true, host: "127.0.0.1.host.example:1" },   /leads to a sandbox/, /^The gate leads to another machine/],
 ];
 
-test("production refuses a gate to a sandbox bank, and a rehearsal every other gate", () => {
+test("production refuses a gate to a sandbox, and a rehearsal every other gate", () => {
   for (const [options, ...complaints] of ways) {
     for (const [index, complaint] of complaints.entries()) {
       const config = { environment: "production", allow: "", rehearsal: index === 1 } as const;

@@ -7,7 +7,7 @@ import { type Config, deadlinesOf, userName } from "../../config/config.ts";
 import { type Advance, makeAdvance } from "../../orders/advance.ts";
 import { type ApplyDependencies, makeApply } from "../../orders/apply.ts";
 import {
-  bankIsAsked,
+  acquirerIsAsked,
   mayArrive,
   type OperatorEvent,
   type OrderEvent,
@@ -74,15 +74,15 @@ export async function decideDoubt(
   if (!isInDoubt(order)) return notNow(`Order ${id} is not in doubt.`);
   const decided = await report(order, event);
   if (decided === stale) return notNow(`Order ${id} has just moved on: look at it again.`);
-  if (decided === bankIsAsked) {
+  if (decided === acquirerIsAsked) {
     return notNow(
-      `The bank is being asked about order ${id} at this moment. Decide while it rests between ` +
+      `The acquirer is being asked about order ${id} at this moment. Decide while it rests between ` +
         "two tries: the list of orders in doubt has the time of the next one.",
     );
   }
   if (decided === mayArrive) {
     return notNow(
-      `A message about order ${id} had no answer, and may still reach the bank and undo this ` +
+      `A message about order ${id} had no answer, and may still reach the acquirer and undo this ` +
         "decision. Decide again after `GW_ACQUIRER_ANSWER_TIMEOUT_S` and `GW_LEASE_SLACK_S`.",
     );
   }

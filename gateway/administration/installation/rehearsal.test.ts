@@ -1,5 +1,5 @@
 /**
- * A rehearsal connects only to a sandbox bank on the same machine; `gates.test.ts` tests its gates.
+ * A rehearsal connects only to a sandbox on the same machine; `gates.test.ts` tests its gates.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,10 +8,10 @@ import { findDirectoryFault } from "./rehearsal.ts";
 
 // biome-ignore format: a table
 const servers: readonly (readonly [own: Partial<DirectorySettings>, production: RegExp | undefined, rehearsal: RegExp | undefined])[] = [
-  [{ url: "https://ds.example/a" },                                              undefined,                 /^It does not lead to a sandbox bank/],
-  [{ url: "https://127.0.0.1:8091/a", sandbox: true },                           /leads to a sandbox bank/, undefined],
-  [{ url: "https://[::1]:8091/a", url102: "https://localhost/b", sandbox: true }, /leads to a sandbox bank/, undefined],
-  [{ url: "https://[::1]:8091/a", url102: "https://ds.example/b", sandbox: true }, /leads to a sandbox bank/, /^It leads to another machine/],
+  [{ url: "https://ds.example/a" },                                              undefined,                 /^It does not lead to a sandbox/],
+  [{ url: "https://127.0.0.1:8091/a", sandbox: true },                           /leads to a sandbox/, undefined],
+  [{ url: "https://[::1]:8091/a", url102: "https://localhost/b", sandbox: true }, /leads to a sandbox/, undefined],
+  [{ url: "https://[::1]:8091/a", url102: "https://ds.example/b", sandbox: true }, /leads to a sandbox/, /^It leads to another machine/],
 ];
 
 test("production refuses a sandbox's directory server, and a rehearsal every other one", () => {

@@ -1,4 +1,4 @@
-/** A rehearsal is a production installation against a sandbox bank of the same machine. */
+/** A rehearsal is a production installation with a sandbox bank on the same machine. */
 import { addressesOf, type Gate, leadsToSandbox } from "../../acquirers/gates.ts";
 import type { Config } from "../../config/config.ts";
 import type { DirectorySettings } from "../../threeds/directory-client.ts";
@@ -21,7 +21,7 @@ export function findDirectoryFault(mode: Mode, what: string, own: DirectorySetti
 }
 
 /**
- * A production installation connects to no sandbox bank. A rehearsal connects to nothing else, so
+ * A production installation connects to no sandbox. A rehearsal connects to nothing else, so
  * that it moves no money.
  */
 function findWayFault(
@@ -33,11 +33,11 @@ function findWayFault(
   if (!rehearsal) {
     if (!isSandbox) return undefined;
     return new Problem(
-      `${what} leads to a sandbox bank: production has none but in a rehearsal (GW_REHEARSAL).`,
+      `${what} leads to a sandbox: production has none except in a rehearsal (GW_REHEARSAL).`,
     );
   }
   if (isSandbox && hosts.every(isLocalHost)) return undefined;
-  const fault = isSandbox ? "leads to another machine" : "does not lead to a sandbox bank";
+  const fault = isSandbox ? "leads to another machine" : "does not lead to a sandbox";
   return new Problem(
     `${what} ${fault}: in a rehearsal (GW_REHEARSAL) all have sandbox set and are on this machine.`,
   );

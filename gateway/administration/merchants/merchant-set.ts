@@ -48,7 +48,7 @@ const endpointRows = [
   { name: "secure93", currency: "USD", policy: "when_possible", gate: "iso93", inGroup: false },
 ] as const;
 
-/** The gates to the sandbox bank, one for each dialect of ISO 8583. */
+/** The gates to the sandbox, one for each dialect of ISO 8583. */
 export type SandboxGates = { readonly sandbox: GateId } & {
   readonly [Name in "binary" | "iso93"]?: GateId | undefined;
 };

@@ -67,8 +67,8 @@ export const merchantActions: readonly Action[] = [
         "wo seine Zahlungen liegen; sonst in der Hauptzelle",
       ]),
       gate: option("gate", "name", [
-        "the gate of its first endpoints; in staging the sandbox bank's",
-        "das Gate seiner ersten Endpunkte; im Testbetrieb das der Sandbox-Bank",
+        "the gate of its first endpoints; in staging the sandbox's",
+        "das Gate seiner ersten Endpunkte; im Testbetrieb das der Sandbox",
       ]),
       ...fieldsOf([shopNameSetting]),
       endpoints: toggle(

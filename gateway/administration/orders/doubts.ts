@@ -41,7 +41,7 @@ export const doubtActions: readonly Action[] = [
   }),
   action("record", "move_money", {
     name: "doubt ask",
-    does: ["have the gateway ask the bank again at once", "die Bank sofort noch einmal fragen"],
+    does: ["have the gateway ask the acquirer again at once", "den Acquirer sofort noch einmal fragen"],
     needsReason: true,
     fields: { order, by },
     perform(session, given) {
@@ -51,16 +51,16 @@ export const doubtActions: readonly Action[] = [
   action("record", "move_money", {
     name: "doubt settle",
     does: [
-      "settle an order with what the bank has told you",
-      "eine Zahlung mit dem klären, was die Bank gesagt hat",
+      "settle an order with what the acquirer says",
+      "eine Zahlung nach der Auskunft des Acquirers klären",
     ],
     needsReason: true,
     needsSecondPerson: true,
     fields: {
       order,
       as: required(["done", "not-done"], "outcome", [
-        "done (the bank did it) or not-done (it did not)",
-        "done (die Bank hat es ausgeführt) oder not-done (sie hat es nicht)",
+        "done (the acquirer did it) or not-done (it did not)",
+        "done (der Acquirer hat es ausgeführt) oder not-done (er hat es nicht)",
       ]),
       by,
     },

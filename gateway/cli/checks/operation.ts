@@ -57,7 +57,7 @@ async function checkEnvironment(session: MachineSession): Promise<CheckResult> {
   if (refused !== undefined) return { what, troubles: refused.sentence.split("\n") };
   if (rehearsal) return { what, warnings: [`${rehearsalNotice} docs/rehearsal.md ends it.`] };
   if (environment === "production") return { what };
-  const sandbox = "GW_ENV is staging: the sandbox bank and the demonstration merchant are on.";
+  const sandbox = "GW_ENV is staging: the sandbox and the demonstration merchant are on.";
   const plain = "GW_BASE_URL is not an https:// address, which production needs.";
   return { what, warnings: baseUrl.startsWith("https://") ? [sandbox] : [sandbox, plain] };
 }
@@ -182,11 +182,11 @@ async function checkDoubt({ cells, config }: MachineSession): Promise<CheckResul
   const isLong = oldest.some(({ transaction, acceptedAt }) => {
     return (transaction.identifiers?.transmittedAt ?? acceptedAt) < alarmAt;
   });
-  const advice = "See gw doubt list; the gateway goes on asking the bank.";
+  const advice = "See gw doubt list; the gateway goes on asking the acquirer.";
   return isLong
     ? {
         what,
-        troubles: ["One has been so for longer than GW_DOUBT_ALARM_S: call the bank.", advice],
+        troubles: ["One has been so for longer than GW_DOUBT_ALARM_S: call the acquirer.", advice],
       }
     : { what, warnings: [advice] };
 }

@@ -114,7 +114,7 @@ export const uploadParesResult = operation({
   goesOn: "for_disabled_endpoints",
   path: "/3ds/v1/upload-pares-result/{id}",
   ...shared,
-  purpose: "Submits the PARes of the cardholder's bank (3-D Secure 1.0.2).",
+  purpose: "Submits the PARes of the issuer (3-D Secure 1.0.2).",
 
   request: {
     ...uploadFields,

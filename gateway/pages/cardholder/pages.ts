@@ -60,9 +60,9 @@ function methodPage(step: StepOf<"method">, texts: Texts, report: string): Cardh
 <form id="report" method="post" action="${report}">
 ${renderFields(reported)}<button>${texts.continue}</button>
 </form>
-<form id="form" method="post" action="${step.methodUrl}" target="bank" hidden>
+<form id="form" method="post" action="${step.methodUrl}" target="issuer" hidden>
 ${renderFields([["threeDSMethodData", step.framedMethodData]])}</form>
-<iframe id="frame" name="bank" class="unseen" title="${texts.methodFrame}" aria-hidden="true"
+<iframe id="frame" name="issuer" class="unseen" title="${texts.methodFrame}" aria-hidden="true"
  tabindex="-1" sandbox="allow-forms allow-scripts allow-same-origin"></iframe>
 </main>`,
   };
@@ -83,7 +83,7 @@ function challengePage(step: StepOf<"challenge">, texts: Texts): CardholderPage 
  data-creq03="${step.creqFor("03")}" data-creq04="${step.creqFor("04")}">
 ${renderFields([["creq", step.creqFor("05")]])}<button>${texts.challengeButton}</button>
 </form>
-<iframe id="frame" name="bank" title="${texts.challengeFrame}" hidden
+<iframe id="frame" name="issuer" title="${texts.challengeFrame}" hidden
  sandbox="allow-forms allow-scripts allow-same-origin allow-popups"
  allow="payment *; publickey-credentials-get *; publickey-credentials-create *"></iframe>
 </main>`,

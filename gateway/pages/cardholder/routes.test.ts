@@ -16,7 +16,7 @@ const shop = { ...waiting.purchase.urls, redirect: "http://shop.example/back?a=1
 test("each step is a form that the browser posts to the issuer, and nowhere else", async (t) => {
   // biome-ignore format: a table
   const steps: readonly (readonly [step: PendingStep, form: RegExp, policy: RegExp])[] = [
-    [method,    /action="http:\/\/acs\.example:8090\/m" target="bank" hidden>\n<input type="hidden" name="threeDSMethodData" value="ZnJhbWVk">/, /form-action 'self' http: https:;.* frame-src 'self' http: https:$/],
+    [method,    /action="http:\/\/acs\.example:8090\/m" target="issuer" hidden>\n<input type="hidden" name="threeDSMethodData" value="ZnJhbWVk">/, /form-action 'self' http: https:;.* frame-src 'self' http: https:$/],
     [challenge, /data-creq03="Y3JlcQ-03" data-creq04="Y3JlcQ-04">\n<input type="hidden" name="creq" value="Y3JlcQ-05">/, /form-action 'self' https:;.* frame-src 'self' https:; connect-src 'self'$/],
     [pares,     /name="PaReq" value="eJx\+\/=">\n<input type="hidden" name="TermUrl" value="https:\/\/pay\.example\/gw\/form\/pares\/42000001\/t0ken">\n<input type="hidden" name="MD" value="m-1">/, /form-action 'self' https:; frame-ancestors 'none'; base-uri 'none'; script-src '[^' ]+'$/],
   ];

@@ -13,7 +13,7 @@ const button = form.querySelector("button[type=submit]");
 form.noValidate = true;
 for (const input of [number, month]) input.removeAttribute("maxlength");
 
-/** Digits of Arabic and Persian keyboards become those that a bank reads. */
+/** Converts the digits of Arabic and Persian keyboards to 0 to 9. */
 function digitsOf(text) {
   return text
     .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15))

@@ -175,7 +175,7 @@ const browserFields = browserNames.map((name) => {
 
 type RefusalWord = keyof Texts["pay"]["refusals"];
 
-/** Codes of the bank that would help a card tester (lost, stolen) read like any other decline. */
+/** Codes of the issuer that would help a card tester (lost, stolen) read like any other decline. */
 const refusals: Partial<Record<FailureCode, RefusalWord>> = {
   insufficient_funds: "funds",
   limit_exceeded: "funds",

@@ -230,7 +230,7 @@ test("the next try says why the last one was refused, and how many are left", as
   }
 });
 
-test("every refusal by the gateway's own rules has the same text, which does not name the bank", async (t) => {
+test("every refusal by the gateway's own rules has the same text, which does not name the issuer", async (t) => {
   const codes = Object.keys(failures) as FailureCode[];
   const filtered = codes.filter((code) => failures[code].type === "filtered");
   const others = ["authentication_missing", "no_gate", "value_not_supported"] as const;

@@ -26,7 +26,7 @@ after(() => cleanUp());
 
 beforeEach(() => store.replace(portionsOf([]), () => undefined));
 
-const bank = (prefix: string, bankName: string) => makeRange(prefix, prefix, { bankName });
+const issuer = (prefix: string, bankName: string) => makeRange(prefix, prefix, { bankName });
 
 test("what a file says is what a node knows, whatever the texts hold", async () => {
   const facts = {
@@ -50,7 +50,7 @@ test("what a file says is what a node knows, whatever the texts hold", async () 
 
 test("a table of many pages is read in full and in order", async () => {
   const ranges = Array.from({ length: 3000 }, (_, index) =>
-    bank(String(999_999 - index), String(index)),
+    issuer(String(999_999 - index), String(index)),
   );
   await store.replace(portionsOf(ranges), () => undefined);
 
@@ -62,10 +62,10 @@ test("a table of many pages is read in full and in order", async () => {
 });
 
 test("the next file replaces the last one whole, and nodes know it after they reload", async () => {
-  await store.replace(portionsOf([bank("400000", "Old"), bank("400001", "Old")]), () => undefined);
+  await store.replace(portionsOf([issuer("400000", "Old"), issuer("400001", "Old")]), () => undefined);
   const issuers = await open();
 
-  await store.replace(portionsOf([bank("400000", "New")]), () => undefined);
+  await store.replace(portionsOf([issuer("400000", "New")]), () => undefined);
   assert.equal(issuers.find("40000000000")?.bankName, "Old");
   await issuers.reload();
 
@@ -77,7 +77,7 @@ test("the next file replaces the last one whole, and nodes know it after they re
 });
 
 test("a file with one fault changes nothing and tells nobody", async () => {
-  await store.replace(portionsOf([bank("400000", "Old")]), () => undefined);
+  await store.replace(portionsOf([issuer("400000", "Old")]), () => undefined);
   const version = await store.findVersion();
   const heard = await listen();
   const rows = Array.from({ length: 20_000 }, (_, index) => `${500_000 + index},New`);
@@ -96,7 +96,7 @@ test("a file with one fault changes nothing and tells nobody", async () => {
 test("all nodes are told of a new table by the channel of the configuration", async () => {
   const heard = await listen();
 
-  await store.replace(portionsOf([bank("400000", "New")]), () => undefined);
+  await store.replace(portionsOf([issuer("400000", "New")]), () => undefined);
 
   assert.deepEqual(await heard(), [configurationChannel]);
 });
@@ -120,7 +120,7 @@ test("the table is not read again when something else has changed", async () => 
 });
 
 test("a node keeps its table when the database cannot be read", async () => {
-  await store.replace(portionsOf([bank("400000", "Old")]), () => undefined);
+  await store.replace(portionsOf([issuer("400000", "Old")]), () => undefined);
   const errors: unknown[] = [];
   let away = false;
   const findVersion = () => (away ? Promise.reject(new Error("away")) : store.findVersion());
@@ -129,7 +129,7 @@ test("a node keeps its table when the database cannot be read", async () => {
     builtIn: [],
     onError: (error) => errors.push(error),
   });
-  await store.replace(portionsOf([bank("400000", "New")]), () => undefined);
+  await store.replace(portionsOf([issuer("400000", "New")]), () => undefined);
 
   away = true;
   await issuers.reload();
@@ -141,8 +141,8 @@ test("a node keeps its table when the database cannot be read", async () => {
   assert.equal(errors.length, 1);
 });
 
-test("the sandbox bank's cards are known in staging, unless the operator knows better", async () => {
-  await store.replace(portionsOf([bank("40000020", "Operator's")]), () => undefined);
+test("the sandbox's cards are known in staging, unless the operator knows better", async () => {
+  await store.replace(portionsOf([issuer("40000020", "Operator's")]), () => undefined);
 
   const staging = await openIssuers({ store, builtIn: sandboxRanges, onError });
   const production = await open();
@@ -154,10 +154,10 @@ test("the sandbox bank's cards are known in staging, unless the operator knows b
 
 test("an operator sees all ranges that hold a prefix, the one that counts first", async () => {
   const ranges = [
-    bank("400000", "Wide"),
-    bank("40000010", "Narrow"),
-    bank("40000011", "Beside"),
-    bank("400001", "Elsewhere"),
+    issuer("400000", "Wide"),
+    issuer("40000010", "Narrow"),
+    issuer("40000011", "Beside"),
+    issuer("400001", "Elsewhere"),
   ];
   await store.replace(portionsOf(ranges), () => undefined);
 

@@ -29,7 +29,7 @@ test("no operator settles an order while the bank is being asked about it", asyn
   await world.settle();
   const status = await merchant.status(order);
 
-  assert.match(ran.complaint, /^The bank is being asked about order \d+ at this moment\./);
+  assert.match(ran.complaint, /^The acquirer is being asked about order \d+ at this moment\./);
   assert.equal(ran.code, 2);
   assert.equal(status["order-stage"], "capture_approved");
 });

@@ -132,11 +132,11 @@ test("settings that endanger a production gateway are reported", async () => {
 
   // biome-ignore format: a table
   const rows: readonly (readonly [check: string, config: Changes["config"], said: RegExp])[] = [
-    ["environment", open,                                        /trouble .*demonstration|trouble .*sandbox bank/],
+    ["environment", open,                                        /trouble .*demonstration|trouble .*sandbox and/],
     ["environment", open,                                        /trouble GW_HOST is 0\.0\.0\.0.* set GW_TLS_CERTIFICATE_FILE/],
     ["embedded",    { ...production, databaseUrl: "" },          /trouble The embedded database .*GW_DATABASE_URL/],
     ["login",       { ...production, databaseUrl: "postgres:" }, /trouble Give the gateway a login .* no superuser/],
-    ["gates",       production,                                  /trouble The gate \S+ leads to a sandbox bank: production has none/],
+    ["gates",       production,                                  /trouble The gate \S+ leads to a sandbox: production has none/],
     ["ports",       { tlsCertificateFile: "tls.pem" },           /warning Set GW_ADMIN_PORT: everyone/],
     ["ports",       production,                                  /warning Set GW_ADMIN_PORT: production has/],
     ["readiness",   { ...production, adminPort: 1 },             /node: not running\ntrouble No node answers at http:\/\/127\.0\.0\.1:1\/health\/ready/],

@@ -82,7 +82,7 @@ test("a rehearsal marks its database, and accepts only gates to a sandbox bank",
   const changed = await run(production, "gate", "set", "first-bank", "--host", "bank.example:1");
 
   assert.match(marked.output, /^This database is marked as a rehearsal's from now on/m);
-  assert.match(real.output, /^The gate does not lead to a sandbox bank: in a rehearsal/);
+  assert.match(real.output, /^The gate does not lead to a sandbox: in a rehearsal/);
   assert.match(away.output, /^The gate leads to another machine: in a rehearsal/);
   assert.equal(rehearsed.code, 0, rehearsed.output);
   assert.match(doctor.output, /^warning environment: rehearsal\n.*no money moves/m);

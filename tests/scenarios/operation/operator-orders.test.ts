@@ -88,7 +88,7 @@ test("a test sale is sent from the terminal, with the result as exit code", asyn
   assert.match(nowhere.complaint, /There is no endpoint 1/);
 });
 
-test("a test sale passes the 3-D Secure of the sandbox bank", async () => {
+test("a test sale passes the 3-D Secure of the sandbox", async () => {
   const id = world.set.endpoints["secure"] ?? "";
   const words = ["pay", "--url", world.gateway.url, "--endpoint", id, "--card", "--pass", "--json"];
 
@@ -105,7 +105,7 @@ test("a test sale passes the 3-D Secure of the sandbox bank", async () => {
   assert.equal(JSON.parse(paid.printed).status, "approved");
   assert.match(paid.complaint, /Open this address in a browser: http/);
   assert.equal(refused.code, 2, refused.complaint);
-  assert.match(refused.complaint, /--pass is for the sandbox bank/);
+  assert.match(refused.complaint, /--pass is for the sandbox/);
 });
 
 test("an export is CSV without values that a spreadsheet reads as a formula", async () => {

@@ -232,7 +232,7 @@ test("a preview refuses a decision that a message on its way could undo", async 
   await world.bank.setSwitches({ lostAnswerShare: 0, reversalCode: null });
 
   assert.deepEqual([early.isAllowed, early.code], [false, "may_arrive"]);
-  assert.match(refused.error?.message ?? "", /may still reach the bank/);
+  assert.match(refused.error?.message ?? "", /may still reach the acquirer/);
   assert.equal(later.isAllowed, true);
 });
 

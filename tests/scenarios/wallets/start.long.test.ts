@@ -96,10 +96,10 @@ test("production does not start with the sandbox's roots", async (t) => {
   const one = await runGw({ ...world, settings: copied }, "start");
 
   assert.equal(both.code, 2, both.printed);
-  assert.match(both.complaint, /GW_WALLETA_ROOTS_FILE trusts the sandbox bank's wallets/);
-  assert.match(both.complaint, /GW_WALLETB_ROOT_KEYS trusts the sandbox bank's wallets/);
+  assert.match(both.complaint, /GW_WALLETA_ROOTS_FILE trusts the sandbox's wallets/);
+  assert.match(both.complaint, /GW_WALLETB_ROOT_KEYS trusts the sandbox's wallets/);
   assert.equal(one.code, 2, one.printed);
-  assert.match(one.complaint, /GW_WALLETA_ROOTS_FILE trusts the sandbox bank's wallets/);
+  assert.match(one.complaint, /GW_WALLETA_ROOTS_FILE trusts the sandbox's wallets/);
   assert.doesNotMatch(`${both.complaint}${one.complaint}`, /\n {4}at /);
 });
 
@@ -117,7 +117,7 @@ test("production recognises a copy of the sandbox's keys, and an invalid certifi
 
   assert.equal(code, 2, complaint);
   assert.match(complaint, /GW_WALLETA_ROOTS_FILE has a PEM block that is no certificate/);
-  assert.match(complaint, /GW_WALLETB_ROOT_KEYS trusts the sandbox bank's wallets/);
+  assert.match(complaint, /GW_WALLETB_ROOT_KEYS trusts the sandbox's wallets/);
   assert.doesNotMatch(complaint, /\n {4}at /);
 });
 

@@ -1,5 +1,5 @@
 /**
- * The sandbox bank's own dialect: ISO 8583:1987 in ASCII, with what has no field of its own in the
+ * The sandbox's own dialect: ISO 8583:1987 in ASCII, with what has no field of its own in the
  * sub-elements of 48 (asked) and 63 (answered). The CVV leaves its secret here.
  */
 import {

@@ -1,6 +1,6 @@
 /**
  * A host that follows a test's instructions, and the link and the acquirer that tests connect with,
- * to that host or to a sandbox bank, in any dialect; and a log that tests can wait on.
+ * to that host or to a sandbox, in any dialect; and a log that tests can wait on.
  */
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
@@ -31,7 +31,7 @@ import { makeAttempt, settings } from "./attempts.ts";
 /** What a host says to a message: another, raw bytes, or nothing. */
 type Says = (message: IsoMessage) => IsoMessage | Buffer | undefined;
 
-/** A host that follows a test's instructions, for behaviour that the sandbox bank does not have. */
+/** A host that follows a test's instructions, for behaviour that the sandbox does not have. */
 export async function startHost(
   t: TestContext,
   says: Says,
@@ -159,33 +159,33 @@ export class Journal {
   }
 }
 
-/** Where the bank listens for each dialect. */
+/** The sandbox's port for each dialect. */
 export const ports: Readonly<Record<GateKind, "hostPort" | "binaryHostPort" | "iso93HostPort">> = {
   sandbox: "hostPort",
   iso87_binary: "binaryHostPort",
   iso93_ascii: "iso93HostPort",
 };
 
-/** Only tests may know the bank, so they hand it in: this is what the worlds need of it. */
-type Bank = {
+/** The part of the sandbox that the worlds need. Only tests may import it, so they pass it on. */
+type Sandbox = {
   readonly hostPort: number;
   readonly binaryHostPort: number;
   readonly iso93HostPort: number;
   ledger(reference?: string): readonly { readonly kind: string; readonly amount: bigint }[];
 };
 
-export function makeStartWorld<Started extends Bank>(
-  startBank: (t: TestContext) => Promise<Started>,
+export function makeStartWorld<Started extends Sandbox>(
+  startSandbox: (t: TestContext) => Promise<Started>,
 ) {
   return async (t: TestContext, kind: GateKind) => {
-    const bank = await startBank(t);
-    return { bank, ...(await connectAcquirer(t, bank[ports[kind]], dialects[kind])) };
+    const sandbox = await startSandbox(t);
+    return { sandbox, ...(await connectAcquirer(t, sandbox[ports[kind]], dialects[kind])) };
   };
 }
 
-/** What remains of a charge in the bank's ledger. */
-export function outstanding(bank: Bank, reference = makeAttempt().identifiers.reference): bigint {
-  return bank
+/** Returns what remains of a charge in the sandbox's ledger. */
+export function outstanding(sandbox: Sandbox, reference = makeAttempt().identifiers.reference): bigint {
+  return sandbox
     .ledger(reference)
     .reduce((sum, { kind, amount }) => sum + (["reversal"].includes(kind) ? -amount : amount), 0n);
 }
