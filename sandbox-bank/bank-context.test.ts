@@ -1,4 +1,4 @@
-/** The state of 3-D Secure transactions is bounded, in number and in time. */
+/** The state of 3-D Secure transactions is limited in number and in time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BankClock, ExpiringMap, type Moment } from "./bank-context.ts";

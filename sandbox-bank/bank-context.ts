@@ -1,4 +1,6 @@
-/** What the parts of the bank share: among others the clock, whose local time is UTC. */
+/**
+ * The context that all parts of the sandbox bank share, such as the clock, whose local time is UTC.
+ */
 import type { Log } from "./http.ts";
 import type { AuthenticationValues } from "./issuer.ts";
 import type { Switchboard } from "./switches.ts";
@@ -18,13 +20,16 @@ export class BankClock {
   readonly #read: () => number;
   #moment: Moment;
 
-  /** `read`: the time in milliseconds; that of the machine unless a test has its own. */
+  /** `read` returns the time in milliseconds, by default that of the machine. */
   constructor(read: () => number = Date.now) {
     this.#read = read;
     this.#moment = momentAt(read());
   }
 
-  /** Computed once per millisecond: many messages share it. */
+  /**
+   * Returns the current moment, which is computed once per millisecond because many messages share
+   * it.
+   */
   now(): Moment {
     const ms = this.#read();
     if (ms !== this.#moment.ms) this.#moment = momentAt(ms);
@@ -32,7 +37,9 @@ export class BankClock {
   }
 }
 
-/** Also as fields write it: hhmmss (field 12), MMDD (13 and 15) and YYMM (14). */
+/**
+ * Returns a moment, also in the forms of the fields: hhmmss (12), MMDD (13 and 15) and YYMM (14).
+ */
 function momentAt(ms: number) {
   const iso = new Date(ms).toISOString();
   const time = iso.slice(11, 19).replaceAll(":", "");
@@ -45,7 +52,7 @@ const lifetimeMs = 3_600_000;
 
 export class ExpiringMap<Value> {
   readonly #clock: BankClock;
-  /** In order of insertion, so the oldest is always first. */
+  /** The entries in order of insertion, so that the oldest is always first. */
   readonly #entries = new Map<string, { readonly value: Value; readonly expiresAtMs: number }>();
 
   constructor(clock: BankClock) {

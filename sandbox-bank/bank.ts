@@ -23,7 +23,7 @@ import type { WalletAOptions } from "./wallets/walleta.ts";
 import type { WalletBOptions } from "./wallets/walletb.ts";
 import { openWallets } from "./wallets/wallets.ts";
 
-/** Ports that are 0 or absent are chosen by the system. */
+/** The ports. The system chooses those that are 0 or absent. */
 type BankOptions = {
   readonly httpPort: number;
   readonly hostPort: number;
@@ -33,7 +33,7 @@ type BankOptions = {
   readonly host?: string;
   readonly dataDir: string;
   readonly log?: Log;
-  /** The time in milliseconds; that of the machine when absent. */
+  /** Returns the time in milliseconds. The default is the time of the machine. */
   readonly now?: () => number;
   /** How long the directory server waits for an RRes. */
   readonly resultTimeoutMs?: number;
@@ -57,7 +57,7 @@ export async function startBank(options: BankOptions) {
     wallets.sessions,
   ];
 
-  /** Drops every connection; all bookings are on disk when it resolves. */
+  /** Drops every connection. All bookings are on disk when it resolves. */
   async function stop(): Promise<void> {
     host.delayedApprovals.close();
     await Promise.all(listeners.map((listener) => listener.close()));
@@ -83,18 +83,21 @@ export async function startBank(options: BankOptions) {
     hostPort: asciiPort.port,
     binaryHostPort: binaryPort.port,
     iso93HostPort: iso93Port.port,
-    /** `/emv3ds` and `/threeds102` are below it. */
+    /** The URL of the directory server, which serves `/emv3ds` and `/threeds102`. */
     directoryUrl: `https://${ip}:${directory.listener.port}`,
-    /** Certificates and keys: `directory-ca.pem`, `gateway.pem`, `host-ca.pem` and others. */
+    /**
+     * The folder of certificates and keys: `directory-ca.pem`, `gateway.pem`, `host-ca.pem` and
+     * others.
+     */
     tlsFolder: parts.tlsFolder,
-    /** Roots of the wallets: `walleta-root.pem`, `walletb-root-keys.json`. */
+    /** The folder with the roots of the wallets: `walleta-root.pem`, `walletb-root-keys.json`. */
     walletFolder: wallets.folder,
     ledger: (reference?: string) => ledger.entries(reference).slice(),
     messages: (reference?: string) => messages.list(reference),
     waitForMessage: (match: MessageMatch) => messages.waitFor(match),
     threeDsMessages: (transactionId?: string) => threeDs.messages.list(transactionId),
     waitForThreeDsMessage: (match: ThreeDsMatch) => threeDs.messages.waitFor(match),
-    /** Of both kinds; the bookings stay. */
+    /** Forgets the messages of both kinds. The bookings remain. */
     forgetMessages() {
       messages.forget();
       threeDs.messages.forget();
@@ -104,12 +107,15 @@ export async function startBank(options: BankOptions) {
       const changed = await parts.setSwitches(patch);
       if (changed instanceof BadRequest) throw new Error(changed.sentence);
     },
-    /** Over one of the gate's connections; resolves with the gateway's answer (39). */
+    /**
+     * Delivers a key over one of the gate's connections. Resolves with field 39 of the gateway's
+     * answer.
+     */
     async deliverKey(gate: string): Promise<string> {
       const open = [...(host.connections.get(gate) ?? [])].find((each) => each.signedOn);
       return open === undefined ? "no connection" : deliverKey(host, open);
     },
-    /** A genuine one of this card, for tests of the host without 3-D Secure. */
+    /** Makes a genuine value of this card, for tests of the host without 3-D Secure. */
     makeAuthenticationValue: (card: string) => host.authenticationValues.make(card),
     mintWalletA: wallets.mintWalletA,
     mintWalletB: wallets.mintWalletB,

@@ -1,4 +1,4 @@
-/** The bank's HTTP side, as scripts and the portal use it. */
+/** The sandbox bank's HTTP interface, as scripts and the portal use it. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { LoggedMessage } from "./message-log.ts";

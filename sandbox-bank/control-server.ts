@@ -1,7 +1,7 @@
 /**
- * The bank's HTTP server: the control interface (catalogue, ledger, messages and switches as
- * JSON), the pages of the ACS, and the wallets. Card numbers are masked, except for the test
- * cards of the catalogue; amounts are in minor units.
+ * The sandbox bank's HTTP server: the control interface (catalogue, ledger, messages and switches
+ * as JSON), the pages of the ACS, and the wallets. Card numbers are masked, except for the test
+ * cards of the catalogue. Amounts are in minor units.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -67,12 +67,15 @@ function makeRoutes(dependencies: Dependencies): Routes {
   ]);
 }
 
-/** Without a reference only the last few: decoding a hundred thousand would delay the host. */
+/**
+ * Lists messages. Without a reference it lists only the last few, because decoding a hundred
+ * thousand would delay the host.
+ */
 function listMessages(messages: MessageLog, reference: string | null): readonly LoggedMessage[] {
   return reference === null ? messages.list(undefined, messagesMax) : messages.list(reference);
 }
 
-/** All without a count. */
+/** Returns the last entries, or all without a count. */
 function lastOf(entries: readonly LedgerEntry[], count: string | null): readonly LedgerEntry[] {
   return count === null ? entries : entries.slice(-Math.max(1, Number(count) || 1));
 }
@@ -87,13 +90,13 @@ function listSwitches(current: Switches) {
   }));
 }
 
-/** In chunks, because after a load test the ledger holds millions of entries. */
+/** Sends the ledger in chunks, because after a load test it contains millions of entries. */
 async function sendLedger(response: ServerResponse, entries: readonly LedgerEntry[]) {
   response.writeHead(200, { "content-type": "application/json" });
   await pipeline(Readable.from(writeLedger(entries)), response);
 }
 
-/** Without the entries that are booked meanwhile. */
+/** Writes the entries that exist now, without those that are booked while it runs. */
 function* writeLedger(entries: readonly LedgerEntry[]): Generator<string> {
   const total = entries.length;
   yield '{"entries":[';

@@ -1,6 +1,6 @@
 /**
- * Reads a JSON body by a table of its fields. A name that is not in the table is refused, because
- * a mistyped "defect" would otherwise mint a valid token.
+ * Reads a JSON body by a table of its fields. A name that is not in the table is refused, because a
+ * mistyped "defect" would otherwise mint a valid token.
  */
 import { BadRequest } from "./http.ts";
 import { numberCurrency } from "./money.ts";
@@ -8,7 +8,7 @@ import { numberCurrency } from "./money.ts";
 export type Field<Value> = {
   /** Completes the sentence `"amount" takes …`. */
   readonly takes: string;
-  /** Undefined for a value that is refused. */
+  /** Returns undefined for a value that is refused. */
   readonly read: (value: unknown) => Value | undefined;
 };
 
@@ -48,7 +48,7 @@ export function readFields<Table extends FieldTable>(
   for (const [name, { takes }] of Object.entries(required)) {
     if (!values.has(name)) return new BadRequest(`"${name}" is missing; it takes ${takes}.`);
   }
-  // Every value was read by the table's row of its name.
+  // Every value was read by the row of its name, so the type holds.
   return Object.fromEntries(values) as FieldValues<Table>;
 }
 
@@ -80,7 +80,7 @@ export function number(to: number): Field<number> {
   };
 }
 
-/** A JSON number, or digits. */
+/** Makes a field for a JSON number, or digits. */
 export function whole(from: number, to: number, takes: string): Field<number> {
   return {
     takes,
@@ -103,7 +103,7 @@ export function orNull<Value>({ takes, read }: Field<Value>): Field<Value | null
   return { takes: `${takes}, or null`, read: (value) => (value === null ? null : read(value)) };
 }
 
-/** A currency of ISO 4217 by its code or number; read as the number. */
+/** A currency of ISO 4217 by its code or number. The result is the number. */
 const currency: Field<string> = {
   takes: "a currency of ISO 4217: three capital letters or three digits",
   read(value) {
@@ -123,7 +123,7 @@ export const paymentFields = {
   currency,
 };
 
-/** Certificates and signatures write years of four digits only. */
+/** A time. Certificates and signatures only write years of four digits. */
 export const timestamp = whole(0, Date.UTC(10_000, 0) - 1, "milliseconds since 1970");
 export const identifier = text(/^[!-~]{1,255}$/, "1 to 255 visible characters");
 export const eciIndicator = text(/^\d{0,2}$/, "up to two digits");

@@ -1,4 +1,4 @@
-/** A port of the bank that is closed and opened again. */
+/** A port of the sandbox bank can be closed and opened again. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";

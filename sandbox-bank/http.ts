@@ -1,6 +1,6 @@
 /**
- * What the bank's servers share: opening and closing a port, reading and writing HTTP bodies, and
- * the one way in which a request is refused or fails.
+ * The common parts of the sandbox bank's servers: opening and closing a port, reading and writing
+ * HTTP bodies, and the one way in which a request is refused or fails.
  */
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
@@ -16,7 +16,7 @@ export class Listener {
   readonly #server: Server;
   readonly #host: string;
   readonly #sockets = new Set<Socket>();
-  /** As configured; once open, the port that the system chose for 0. */
+  /** The configured port. Once the server is open, it is the port that the system chose for 0. */
   port: number;
   #hasBeenOpen = false;
   #lastChange: Promise<void> = Promise.resolve();
@@ -52,7 +52,10 @@ export class Listener {
     });
   }
 
-  /** While the port was closed, the system may have lent it to another program for a moment. */
+  /**
+   * Listens. While the port was closed, the system may have lent it to another program for a
+   * moment, so it tries again.
+   */
   async #listen(): Promise<void> {
     for (let triesLeft = 100; ; triesLeft -= 1) {
       try {
@@ -66,7 +69,7 @@ export class Listener {
     }
   }
 
-  /** In the order of the calls, so that the last switch wins. */
+  /** Runs changes in the order of the calls, so that the last one wins. */
   #afterLastChange(change: () => Promise<void>): Promise<void> {
     const done = this.#lastChange.then(change);
     this.#lastChange = done.catch(() => {});
@@ -82,7 +85,7 @@ export type Route = (
 
 export type Routes = ReadonlyMap<string, Route>;
 
-/** A listener that logs what a handler throws, and answers it with status 500. */
+/** Makes a listener that logs an error of a handler and answers with status 500. */
 export function makeRequestListener(
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>,
   log: Log,
@@ -107,10 +110,13 @@ export class BadRequest {
   }
 }
 
-/** Limit of requests to the control interface. */
+/** The largest request to the control interface. */
 export const bodyBytesMax = 65_536;
 
-/** Undefined when longer; read to its end all the same, so that the client gets an answer. */
+/**
+ * Reads a body. Returns undefined if it is too long; it is still read to its end, so that the
+ * client gets an answer.
+ */
 export async function readBody(request: IncomingMessage, bytesMax: number) {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -125,7 +131,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** Undefined for text that is not JSON: no table of fields accepts it. */
+/** Returns undefined for text that is not JSON, which no table of fields accepts. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

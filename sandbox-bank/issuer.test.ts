@@ -1,4 +1,4 @@
-/** What the issuer says about its own cards: proof that only it can make, and ECIs. */
+/** The issuer's statements about its cards: proof that only it can make, and ECIs. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

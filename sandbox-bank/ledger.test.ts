@@ -1,4 +1,4 @@
-/** The ledger outlives the bank, also when its file is damaged. */
+/** The ledger survives a restart, even if its file is damaged. */
 import assert from "node:assert/strict";
 import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /**
- * The bank's ledger: accepted charges, captures and reversals in order of arrival, by acquirer
- * reference, in memory and in a file of one JSON line per entry. It has no card numbers; a
- * charge whose card has rules for later messages names its scenario instead.
+ * The sandbox bank's ledger: accepted charges, captures and reversals in order of arrival, by
+ * acquirer reference, in memory and in a file of one JSON line per entry. It contains no card
+ * numbers. A charge whose card has rules for later messages names its scenario instead.
  */
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { appendFile, mkdir, truncate } from "node:fs/promises";
@@ -17,9 +17,9 @@ export type LedgerEntry = {
   readonly amount: bigint;
   readonly currency: string;
   readonly at: string;
-  /** Of the port that the message came in on; absent in older ledgers. */
+  /** The gate of the port on which the message arrived. Absent in older ledgers. */
   readonly gate?: string;
-  /** Of a capture, a return or a refund: an inquiry names it so. */
+  /** The trace number of a capture, a return or a refund, by which an inquiry names it. */
   readonly trace?: string;
 };
 
@@ -29,7 +29,7 @@ export type Booking = Omit<LedgerEntry, "at">;
 type ChargeBalance = {
   readonly kind: "sale" | "authorisation";
   readonly charged: bigint;
-  /** Charged or captured, less reversed. */
+  /** The charged or captured amount less reversals. */
   readonly outstanding: bigint;
   readonly captures: readonly bigint[];
   readonly currency: string;
@@ -57,7 +57,10 @@ export class Ledger {
     return ledger;
   }
 
-  /** Appended to the file together with all bookings of this turn of the event loop. */
+  /**
+   * Books an entry. It is appended to the file together with all bookings of this turn of the event
+   * loop.
+   */
   book(booking: Booking, scenario?: string): void {
     const entry = { ...booking, at: this.#clock.now().iso };
     this.#add(entry, scenario);
@@ -69,7 +72,7 @@ export class Ledger {
     return reference === undefined ? this.#entries : (this.#byReference.get(reference) ?? []);
   }
 
-  /** The name of the charge's scenario, when it has rules for later messages. */
+  /** Returns the name of the charge's scenario, if it has rules for later messages. */
   findScenarioName(reference: string): string | undefined {
     return this.#scenarios.get(reference);
   }
@@ -78,7 +81,10 @@ export class Ledger {
     return balanceOf(this.entries(reference));
   }
 
-  /** Called before an answer leaves, so that a killed bank remembers all that it answered. */
+  /**
+   * Writes the file. It is called before an answer is sent, so that a killed process remembers all
+   * that it answered.
+   */
   write(): void {
     const lines = this.#unwritten;
     if (lines === "") return;
@@ -87,12 +93,12 @@ export class Ledger {
       this.#descriptor ??= openSync(this.#path, "a");
       writeSync(this.#descriptor, lines);
     } catch (error) {
-      // The entries in memory stay right; they are missing after a restart.
+      // The entries in memory stay correct, but will be missing after a restart.
       this.#log(`The ledger could not be written: ${String(error)}`);
     }
   }
 
-  /** Nothing may be booked afterwards. */
+  /** Closes the file. Nothing may be booked after this. */
   close(): void {
     this.write();
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
@@ -112,8 +118,8 @@ function balanceOf(entries: readonly LedgerEntry[]): ChargeBalance | undefined {
   let balance: ChargeBalance | undefined;
   for (const { kind, amount, currency } of entries) {
     if (kind === "sale" || kind === "authorisation") {
-      // A second charge of one reference is the gateway's mistake: a reversal reverses the first
-      // one only, so that the sums show it.
+      // A second charge with one reference is the gateway's mistake. A reversal reverses only the
+      // first, so that the sums show it.
       balance ??= { kind, charged: amount, outstanding: amount, captures: [], currency };
     } else if (balance !== undefined && kind !== "refund") {
       const { captures, outstanding } = balance;
@@ -127,7 +133,7 @@ function balanceOf(entries: readonly LedgerEntry[]): ChargeBalance | undefined {
   return balance;
 }
 
-/** Creates the file when it is missing. A last line that a crash cut short is removed. */
+/** Reads the file, and creates it if it is missing. A last line that a crash has cut is removed. */
 async function* readEntries(path: string, log: Log) {
   await mkdir(dirname(path), { recursive: true });
   await appendFile(path, "");
@@ -148,7 +154,7 @@ async function* readEntries(path: string, log: Log) {
   await truncate(path, completeBytes);
 }
 
-/** Without JSON.stringify of an object: every sale pays for this line. */
+/** Formats an entry without JSON.stringify of an object, because every sale needs this line. */
 function formatLine(entry: LedgerEntry, scenario: string | undefined): string {
   const { reference, kind, amount, currency, at, gate, trace } = entry;
   const named = scenario === undefined ? "" : `,"scenario":"${scenario}"`;
@@ -165,7 +171,7 @@ function parseLine(text: string, location: string) {
   try {
     line = { ...JSON.parse(text) };
   } catch {
-    // Refused below, as a line without fields.
+    // The check below refuses this, as a line without fields.
   }
   const { reference, amount, currency, at, gate, trace, scenario } = line;
   const kind = entryKinds.find((each) => each === line["kind"]);

@@ -1,4 +1,4 @@
-/** The bank as a program: how it says that it is ready, and how it ends. */
+/** The sandbox bank as a program: how it reports that it is ready, and how it ends. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

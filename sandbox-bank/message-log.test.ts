@@ -1,4 +1,6 @@
-/** The message log forgets the oldest, masks everything, and keeps long messages whole. */
+/**
+ * The message log forgets the oldest messages, masks all of them, and stores long ones completely.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";

@@ -1,7 +1,7 @@
 /**
- * The last ISO 8583 messages that the host received and sent. They are kept as bytes in one block
+ * The last ISO 8583 messages that the host received and sent. They are stored as bytes in one block
  * of memory, because a hundred thousand live objects would slow down every sale. Card numbers leave
- * this file masked, except for `waitFor`, which a test calls in the process.
+ * this file masked, except through `waitFor`, which a test in the same process calls.
  */
 import {
   DecodeFault,
@@ -31,8 +31,8 @@ type RawMessage = {
   readonly ms: number;
 };
 
-// A slot: time (8 bytes), direction, specification, length of the reference, length of the
-// payload (2 bytes), reference, payload. A payload that is too long is kept outside.
+// A slot contains the time (8 bytes), direction, specification, length of the reference, length of
+// the payload (2 bytes), reference and payload. A payload that is too long is stored outside.
 const slotBytes = 512;
 const firstSlots = 1_000;
 const referenceAt = 13;
@@ -42,7 +42,7 @@ const payloadAt = referenceAt + referenceBytesMax;
 export class MessageLog {
   readonly #capacity: number;
   #slots = Buffer.allocUnsafeSlow(firstSlots * slotBytes);
-  /** A slot holds the index of its specification. */
+  /** The specifications, which a slot names by index. */
   readonly #specifications: Specification[] = [];
   readonly #longPayloads = new Map<number, Buffer>();
   readonly #waiters = new Waiters<IsoMessage>();
@@ -70,12 +70,12 @@ export class MessageLog {
     this.#recorded += 1;
   }
 
-  /** Oldest first, decoded and masked. */
+  /** Lists messages, the oldest first, decoded and masked. */
   list(reference?: string, countMax = this.#capacity): readonly LoggedMessage[] {
     return [...this.#findSlots(reference, countMax)].map((slot) => this.#describe(slot));
   }
 
-  /** The oldest such message that was received; when there is none, the next one. */
+  /** Returns the oldest matching message that was received, or else waits for the next one. */
   waitFor({ mti, reference }: MessageMatch): Promise<IsoMessage> {
     const isMatch = (message: IsoMessage) =>
       message.mti === mti && (reference === undefined || message.fields[37] === reference);
@@ -102,7 +102,7 @@ export class MessageLog {
     this.#waiters.close();
   }
 
-  /** Of the last messages, oldest first. */
+  /** Finds slots among the last messages, the oldest first. */
   *#findSlots(reference: string | undefined, countMax = this.#capacity): Generator<number> {
     const kept = Math.min(this.#recorded, this.#capacity, countMax);
     for (let number = this.#recorded - kept; number < this.#recorded; number += 1) {
@@ -167,7 +167,7 @@ class Waiters<Message> {
 
   waitFor(name: string, isMatch: Waiter<Message>["isMatch"]): Promise<Message> {
     const { promise, resolve, reject } = Promise.withResolvers<Message>();
-    // A test that failed before awaiting this must not fail a second time.
+    // A test that failed before it awaited this must not fail a second time.
     promise.catch(() => {});
     this.#waiting = [...this.#waiting, { name, isMatch, resolve, reject }];
     return promise;
@@ -194,7 +194,7 @@ type ThreeDsMessage = {
   readonly at: string;
   readonly direction: Direction;
   readonly type: string;
-  /** The threeDSServerTransID; in 1.0.2 the message id, or the purchase's xid. */
+  /** The threeDSServerTransID, or in 1.0.2 the message id or the purchase's xid. */
   readonly transactionId: string;
   readonly fields: ThreeDsFields;
 };
@@ -204,7 +204,9 @@ export type ThreeDsMatch = { readonly type: string; readonly transactionId?: str
 const messagesMax = 10_000;
 const maskedFields: ReadonlySet<string> = new Set(["acctNumber", "pan"]);
 
-/** The last 3-D Secure messages that the bank received and sent. Card numbers are masked. */
+/**
+ * The last 3-D Secure messages that the sandbox bank received and sent. Card numbers are masked.
+ */
 export class ThreeDsMessages {
   readonly #clock: BankClock;
   readonly #waiters = new Waiters<ThreeDsMessage>();
@@ -221,13 +223,13 @@ export class ThreeDsMessages {
     const at = this.#clock.now().iso;
     const message = { at, direction, type, transactionId, fields: Object.fromEntries(masked) };
     this.#messages.push(message);
-    // Truncated rarely, because truncating copies the rest.
+    // The list is shortened rarely, because this copies the rest.
     if (this.#messages.length >= 2 * messagesMax)
       this.#messages = this.#messages.slice(-messagesMax);
     this.#waiters.announce(message);
   }
 
-  /** Oldest first. */
+  /** Lists messages, the oldest first. */
   list(transactionId?: string): readonly ThreeDsMessage[] {
     const last = this.#messages.slice(-messagesMax);
     if (transactionId === undefined) return last;
@@ -238,7 +240,7 @@ export class ThreeDsMessages {
     this.#messages = [];
   }
 
-  /** The fields of the oldest such message; when there is none, of the next one. */
+  /** Returns the fields of the oldest matching message, or else waits for the next one. */
   waitFor({ type, transactionId }: ThreeDsMatch): Promise<ThreeDsFields> {
     const isMatch = (message: ThreeDsMessage) =>
       message.type === type &&

@@ -1,33 +1,33 @@
 /**
- * Money as messages write it: minor units in digits, the currency by its ISO 4217 number. The
- * ledger and the control interface name the currency by its code.
+ * Money in the form of messages: minor units in digits, and the currency by its ISO 4217 number.
+ * The ledger and the control interface name the currency by its code.
  */
 import { data as currencies } from "currency-codes";
 
 const codes = new Map(currencies.map(({ number, code }) => [number, code]));
 const numbers = new Map(currencies.map(({ number, code }) => [code, number]));
 
-/** Digits only, at most the twelve that fit into a message. */
+/** Reads an amount of digits only, at most the twelve that fit into a message. */
 export function parseAmount(text: string | undefined): bigint | undefined {
   return text !== undefined && /^\d{1,12}$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** Twelve digits, as field 4. */
+/** Writes twelve digits, as in field 4. */
 export function formatAmount(minorUnits: bigint): string {
   return String(minorUnits).padStart(12, "0");
 }
 
-/** The code, USD for 840; an unknown number as it is. */
+/** Returns the code, USD for 840. An unknown number is returned unchanged. */
 export function nameCurrency(number: string): string {
   return codes.get(number) ?? number;
 }
 
-/** The number, 840 for USD; an unknown code as it is. */
+/** Returns the number, 840 for USD. An unknown code is returned unchanged. */
 export function numberCurrency(code: string): string {
   return numbers.get(code) ?? code;
 }
 
-/** As the cardholder reads it: `10.15 USD`. */
+/** Returns an amount as the cardholder reads it: `10.15 USD`. */
 export function showAmount(minorUnits: string, exponent: string, currencyNumber: string): string {
   const places = Number(exponent);
   const digits = minorUnits.replace(/^0+/, "").padStart(places + 1, "0");
@@ -36,7 +36,7 @@ export function showAmount(minorUnits: string, exponent: string, currencyNumber:
   return `${whole}${fraction} ${nameCurrency(currencyNumber)}`;
 }
 
-/** Whether a message about a charge names another currency than the ledger has for it. */
+/** Returns whether a message about a charge names another currency than the ledger. */
 export function isOtherCurrency(number: string | undefined, booked: string): boolean {
   return number !== undefined && nameCurrency(number) !== booked;
 }

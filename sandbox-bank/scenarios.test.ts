@@ -1,4 +1,4 @@
-/** Every row of the catalogue that the host acts on, through a real socket. */
+/** Every row of the catalogue that concerns the host, over a real socket. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { DecodeFault, type IsoMessage } from "@tollgate/protocols/iso8583";

@@ -1,7 +1,7 @@
 /**
- * What the bank does, by card number: the catalogue, row by row. A row changes only what it names;
- * at the host, every card without a rule of its own is decided by its CVV. The card range decides
- * the version of 3-D Secure, in `directory-server/card-ranges.ts`.
+ * The catalogue: what the sandbox bank does for each card number. A row only changes what it names.
+ * The host decides every card without a rule of its own by its CVV. The card range decides the
+ * version of 3-D Secure, in `directory-server/card-ranges.ts`.
  */
 
 /** What the host does with a charge. */
@@ -12,7 +12,7 @@ export type Outcome =
   | { readonly kind: "approve-slowly"; readonly afterMs: number }
   | { readonly kind: "decline"; readonly code: string; readonly explanation?: string };
 
-/** An outcome, or what it depends on. */
+/** An outcome, or the rule that decides it. */
 type HostRule =
   | Outcome
   | { readonly kind: "by-cvv" | "by-amount" }
@@ -51,7 +51,7 @@ export type Scenario = {
   readonly what: string;
   readonly host: HostRule;
   readonly later?: LaterRule;
-  /** A card without a rule is authenticated without a challenge. */
+  /** The rule of the issuer. A card without one is authenticated without a challenge. */
   readonly emv3ds?: Emv3dsRule;
   readonly threeds102?: Threeds102Rule;
 };
@@ -147,7 +147,7 @@ export const scenarios: readonly Scenario[] = [
   { group: networks,    name: "mir",                    card: "2200000000000012", host: byCvv, what: frictionless },
 ];
 
-/** What the CVV decides where the card's own row leaves it to that. */
+/** The outcomes by CVV, for cards whose own row has no outcome. */
 export const cvvOutcomes: ReadonlyMap<string, Outcome> = new Map([
   ["", approval], // The gate may allow payments without it.
   ["123", approval],
@@ -161,7 +161,10 @@ export const cvvOutcomes: ReadonlyMap<string, Outcome> = new Map([
 
 export const cvvMismatch: Outcome = decline("N7");
 
-/** What the last two digits of the amount decide on the amount-driven card; others approve. */
+/**
+ * The outcomes by the last two digits of the amount, for the amount-driven card. Others are
+ * approved.
+ */
 export const amountOutcomes: ReadonlyMap<string, Outcome> = new Map([
   ...["05", "12", "13", "41", "43", "51", "54", "57", "59", "61", "62", "65", "91", "96"].map(
     (code): [string, Outcome] => [code, decline(code)],

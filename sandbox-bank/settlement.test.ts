@@ -1,4 +1,4 @@
-/** The settlement file, right and falsified. */
+/** The settlement file, genuine and falsified. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startTestBank } from "./testing/bank-for-tests.ts";

@@ -1,7 +1,7 @@
 /**
- * The day's settlement file: every booking that moves money, as an acquirer reports it to be
- * compared with the gateway's own records. A hold moves none, and neither does its release. The
- * switch `settlementDefects` falsifies lines, so that a comparison can be tested.
+ * The day's settlement file: every booking that moves money, as an acquirer reports it for
+ * comparison with the gateway's own records. A hold and its release move none. The switch
+ * `settlementDefects` falsifies lines to test a comparison.
  */
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 import { Random } from "./switches.ts";
@@ -9,8 +9,8 @@ import { Random } from "./switches.ts";
 const linesPerChunk = 500;
 
 /**
- * Bookings of a UTC day. The bank knows the demonstration's gates by the port that they lead to;
- * under any other name, or none, the file has the bookings of all ports.
+ * Lists the bookings of a UTC day. The sandbox bank knows the demonstration's gates by their ports.
+ * For any other name, or none, the file has the bookings of all ports.
  */
 export function listSettlement(
   ledger: Pick<Ledger, "entries">,
@@ -35,7 +35,10 @@ function movesMoney(
   return !isHold || same.some((entry) => entry.kind === "capture" && entry.at <= at);
 }
 
-/** By turns another amount, a line left out and a line too many; the same choice for each seed. */
+/**
+ * Falsifies lines in turn: another amount, a missing line and an additional one. The same seed
+ * gives the same choice.
+ */
 export function falsify(
   lines: readonly LedgerEntry[],
   defects: number,
@@ -59,7 +62,7 @@ export function falsify(
   return [...written, ...invented];
 }
 
-/** No gateway has such a reference. */
+/** Makes a line with a reference that no gateway has. */
 function invent(count: number, like?: LedgerEntry): LedgerEntry {
   const reference = `FALSE${String(count).padStart(7, "0")}`;
   const base = { amount: 1_000n, currency: "USD", at: like?.at ?? "" };

@@ -1,4 +1,4 @@
-/** The whole-bank switches, as a gateway feels them. */
+/** The effects of the sandbox bank's switches on a gateway. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";

@@ -1,6 +1,6 @@
 /**
- * The bank's switches: their names and values, and the one source of random choices, which starts
- * again whenever a seed is set, so that a run can be repeated.
+ * The sandbox bank's switches: their names and values, and the only source of random choices, which
+ * starts again whenever a seed is set, so that a run can be repeated.
  */
 import { type PaResShape, paResShapes } from "@tollgate/protocols/threeds102";
 import {
@@ -41,7 +41,7 @@ const zoneKey = text(
 );
 const upToThousand = whole(0, 1_000, "a whole number from 0 to 1000");
 
-/** Null, for those that have it: as the catalogue says. */
+/** The switches. Null means that the catalogue decides. */
 // biome-ignore format: a table
 export const switchTable = {
   latencyMedianMs: { off: 0,     takes: milliseconds, what: "added to every answer; fixed unless the p99 is given too" },
@@ -77,7 +77,7 @@ export type Switches = {
   readonly [Name in keyof typeof switchTable]: ValueOf<(typeof switchTable)[Name]["takes"]>;
 };
 
-// Every value was taken from the table's row of its name.
+// Every value comes from the row of its name, so the type holds.
 const switchesOff = Object.fromEntries(
   Object.entries(switchTable).map(([name, { off }]) => [name, off]),
 ) as Switches;
@@ -114,7 +114,7 @@ export class Switchboard {
     return switches;
   }
 
-  /** By how much the next answer is delayed. */
+  /** Returns the delay of the next answer. */
   nextLatencyMs(): number {
     const { latencyMedianMs: median, latencyP99Ms: p99 } = this.current;
     if (median === 0 || p99 === 0) return median;
@@ -123,17 +123,17 @@ export class Switchboard {
     return median * Math.exp(sigma * this.#random.nextNormal());
   }
 
-  /** Decided for a charge that would be approved. */
+  /** Decides whether a charge that would be approved is declined. */
   isDeclined(): boolean {
     return this.#isDrawn(this.current.declineShare);
   }
 
-  /** Decided for an approval: it is booked, and the gateway gets no answer. */
+  /** Decides whether an approval is booked without an answer to the gateway. */
   isAnswerLost(): boolean {
     return this.#isDrawn(this.current.lostAnswerShare);
   }
 
-  /** By turns, beginning with the seed's. */
+  /** Returns the forms in turn, beginning with that of the seed. */
   nextPaResShape(): PaResShape {
     this.#paResCount += 1;
     const turn = paResShapes[this.#paResCount % paResShapes.length] ?? "inclusive";
@@ -145,7 +145,7 @@ export class Switchboard {
   }
 }
 
-/** A form holds text only: each value is converted to the kind of its switch. */
+/** Reads a form, which contains text only: each value is converted to the kind of its switch. */
 export function readSwitchForm(form: URLSearchParams): Record<string, unknown> {
   const values = [...form].map(([name, entered]) => {
     const { off, takes } = findSwitch(name) ?? {};
@@ -169,7 +169,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** Uniform, from 0 up to but not including 1. */
+  /** Returns a uniform number from 0 up to but not including 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -178,7 +178,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** Normal, with mean 0 and standard deviation 1 (Box and Muller). */
+  /** Returns a normal number with mean 0 and standard deviation 1 (Box and Muller). */
   nextNormal(): number {
     const radius = Math.sqrt(-2 * Math.log(1 - this.next()));
     return radius * Math.cos(2 * Math.PI * this.next());

@@ -1,6 +1,6 @@
 /**
- * What the directory server and the access control server (ACS) share: their collaborators, and
- * the state of transactions between two messages. It has no card numbers.
+ * The context that the directory server and the access control server (ACS) share: their
+ * collaborators, and the state of transactions between two messages. It contains no card numbers.
  */
 import type { BankContext, ExpiringMap } from "./bank-context.ts";
 import type { Identities } from "./certificates/chains.ts";
@@ -15,7 +15,10 @@ export type ThreeDsContext = BankContext & {
   readonly results: ResultSender;
   readonly challenges: ExpiringMap<Challenge>;
   readonly accounts: ExpiringMap<Account>;
-  /** Where browsers reach the ACS, and gateways the directory server, once they listen. */
+  /**
+   * Return the URLs at which browsers reach the ACS and gateways the directory server. They are
+   * known once the servers listen.
+   */
   readonly acsUrl: () => string;
   readonly directoryUrl: () => string;
 };
@@ -28,12 +31,12 @@ export const acsPaths = {
   paReqAnswer: "/acs/pareq/answer",
 };
 
-/** As the cardholder sees it. */
+/** A purchase as the cardholder sees it. */
 export type Purchase = {
   readonly merchant: string;
-  /** With its currency; undefined for a request that is not a payment. */
+  /** The amount with its currency. Undefined for a request that is not a payment. */
   readonly amount: string | undefined;
-  /** Masked. */
+  /** The masked card number. */
   readonly card: string;
 };
 
@@ -48,7 +51,7 @@ export type Challenge = {
   readonly threeDSServerUrl: string;
   readonly rule: ChallengeRule;
   readonly purchase: Purchase;
-  /** Of a successful authentication. */
+  /** The proof of a successful authentication. */
   readonly proof: { readonly eci: string; readonly authenticationValue: string };
   /** The encoded CRes, once the challenge is decided. */
   cres: Promise<string> | undefined;
@@ -58,7 +61,7 @@ export type Challenge = {
 export type Account = {
   readonly rule: Exclude<Threeds102Rule, { kind: "not-enrolled" }>;
   readonly maskedCard: string;
-  /** Zeros and the last four digits, as a PARes has it. */
+  /** Zeros and the last four digits, as in a PARes. */
   readonly zeroedCard: string;
   readonly proofs: Readonly<Record<ProvedStatus, { readonly eci: string; readonly cavv: string }>>;
   /** The encoded PARes of the purchase that was decided last. */

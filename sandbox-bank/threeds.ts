@@ -1,6 +1,6 @@
 /**
- * The 3-D Secure side of the bank: the directory server on a port of its own, and the ACS, whose
- * pages are served on the bank's HTTP port.
+ * The 3-D Secure part of the sandbox bank: the directory server on a port of its own, and the ACS,
+ * whose pages are on the HTTP port.
  */
 import { answerChallenge, runMethod, showChallenge } from "./access-control-server/challenge.ts";
 import { makeErrorPage, type Page, sendPage } from "./access-control-server/pages.ts";

@@ -1,4 +1,4 @@
-/** What the issuer answers to an AReq: every row of the catalogue that is enrolled in 2.x. */
+/** The issuer's answers to an AReq: every row of the catalogue that is enrolled in 2.x. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -21,7 +21,7 @@ function versionOf(group: string): ProtocolVersion {
   return protocolVersions.find((version) => group.includes(version)) ?? "2.2.0";
 }
 
-/** Status and ECI, or status and reason, or the error. */
+/** The expected status with its ECI or reason, or the expected error. */
 // biome-ignore format: a table
 const answers: Readonly<Record<string, readonly [answer: string, detail: unknown]>> = {
   "attempt":             ["A",    "06"],

@@ -6,7 +6,10 @@ import { showAmount } from "../money.ts";
 import { type ChallengeRule, type Emv3dsRule, scenariosByCard } from "../scenarios.ts";
 import { acsPaths, type Challenge, type ThreeDsContext } from "../threeds-context.ts";
 
-/** The directory server turns a fault into an Erro; undefined means no answer. */
+/**
+ * Returns the issuer's answer. The directory server turns a fault into an Erro. Undefined means no
+ * answer.
+ */
 export function authenticate(
   areq: Emv3dsMessage,
   context: ThreeDsContext,
@@ -31,7 +34,8 @@ export function authenticate(
 
 function ruleFor(card: string, areq: Emv3dsMessage): Emv3dsRule {
   const own = scenariosByCard.get(card)?.emv3ds ?? { kind: "authenticate" };
-  // 04: a mandate; 13: the issuer itself asked for it. A text up to 2.2.0, a list in 2.3.1.
+  // 04 means a mandate, 13 a request of the issuer itself. The value is a text up to 2.2.0 and a
+  // list in 2.3.1.
   const indicators = [areq["threeDSRequestorChallengeInd"]].flat();
   const isDemanded = indicators.includes("04") || indicators.includes("13");
   const isMandated = own.kind === "authenticate" && isDemanded;
@@ -42,7 +46,10 @@ function ruleFor(card: string, areq: Emv3dsMessage): Emv3dsRule {
   return { kind: "refuse", status: "U", reason: channel === "01" ? "03" : "21" };
 }
 
-/** Outside of payments (category 02) Mastercard's ECI of a full authentication is N2. */
+/**
+ * Returns the proof of an authentication. Outside of payments (category 02), Mastercard's ECI of a
+ * full authentication is N2.
+ */
 function prove(
   areq: Emv3dsMessage,
   status: ProvedStatus,
@@ -85,7 +92,7 @@ function openChallenge(
   });
 }
 
-/** Dynamic (02): 2.3.1 has another element for it, and a list. */
+/** Returns the dynamic method (02), for which 2.3.1 has another element with a list. */
 export function writeAuthenticationMethod(version: string): object {
   return version === "2.3.1" ? { authenticationMethod: ["02"] } : { authenticationType: "02" };
 }

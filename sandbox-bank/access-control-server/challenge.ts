@@ -29,7 +29,7 @@ import {
 
 type Form = URLSearchParams;
 
-/** A page in a hidden frame, which tells the page that opened it that the method has run. */
+/** Returns the page of the hidden frame, which reports to its opener that the method has run. */
 export function runMethod(form: Form, { messages }: ThreeDsContext): Page {
   const data = decodeMethodData(form.get("threeDSMethodData") ?? "", { allowHttp: true });
   if (data instanceof MessageFault || data.threeDSMethodNotificationURL === undefined) {
@@ -71,19 +71,19 @@ export async function answerChallenge(form: Form, context: ThreeDsContext): Prom
 }
 
 type Result = {
-  /** Of the RReq, which counts. */
+  /** The status in the RReq, which counts. */
   readonly status: "Y" | "N";
-  /** Of the CRes, which only informs the browser. */
+  /** The status in the CRes, which only informs the browser. */
   readonly cresStatus: "Y" | "N";
   readonly isCancelled: boolean;
-  /** When positive, the RReq is sent after the CRes instead of before it. */
+  /** If positive, the RReq is sent this long after the CRes instead of before it. */
   readonly rreqAfterMs: number;
 };
 
 const failed: Result = { status: "N", cresStatus: "N", isCancelled: false, rreqAfterMs: 0 };
 const passed: Result = { ...failed, status: "Y", cresStatus: "Y" };
 
-/** Undefined when the bank never sends a result. */
+/** Decides the challenge. Returns undefined if the issuer never sends a result. */
 function decide(rule: ChallengeRule, action: string, code: string): Result | undefined {
   if (rule === "no-result") return undefined;
   if (rule === "cancelled" || action === "cancel") return { ...failed, isCancelled: true };

@@ -1,4 +1,4 @@
-/** The pages of the ACS as browsers get them: nothing hostile, nothing loaded, nothing kept. */
+/** The pages of the ACS escape hostile texts, load nothing and are not cached. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";

@@ -10,11 +10,11 @@ import type { Purchase } from "../threeds-context.ts";
 export type Page = {
   readonly status?: number;
   readonly title: string;
-  /** HTML below the title, with values escaped. */
+  /** The HTML below the title, with escaped values. */
   readonly body: string;
-  /** Runs when the page is shown. */
+  /** A script that runs when the page is shown. */
   readonly script?: string;
-  /** Where its forms may go: to the ACS itself, or to the merchant or gateway. */
+  /** Where the page's forms may post to: the ACS itself, or the merchant or gateway. */
   readonly postsTo: "acs" | "requestor";
 };
 
@@ -23,7 +23,7 @@ export const testCode = "1234";
 type ChallengePage = {
   readonly purchase: Purchase;
   readonly answerPath: string;
-  /** Fields that the answer brings back. */
+  /** Fields that come back with the answer. */
   readonly hidden: Readonly<Record<string, string>>;
   readonly hasResult: boolean;
 };
@@ -56,7 +56,9 @@ const noResultNote = `<p class="note">With this card the bank stays silent: no b
 sends a result to the merchant or the gateway.</p>
 `;
 
-/** Posts itself to the address; without scripts, a button does. */
+/**
+ * Makes a page that posts itself to the address, or offers a button to browsers without scripts.
+ */
 export function makeForwardPage(
   title: string,
   address: string,
@@ -95,7 +97,7 @@ function describePurchase({ merchant, amount, card }: Purchase): string {
   return `<dl>\n${written.join("")}</dl>`;
 }
 
-/** The merchant's own data of this name is returned unchanged, when there is any. */
+/** Returns the merchant's own data of this name unchanged, if there is any. */
 export function echo(form: URLSearchParams, name: string): Readonly<Record<string, string>> {
   const value = form.get(name);
   return value === null ? {} : { [name]: value };
@@ -103,7 +105,8 @@ export function echo(form: URLSearchParams, name: string): Readonly<Record<strin
 
 export function sendPage(response: ServerResponse, page: Page): void {
   const nonce = randomBytes(16).toString("base64");
-  // Any site may frame it. Not one origin for forms: browsers apply the policy to redirects, too.
+  // Any site may frame the page. The policy does not name one origin for forms, because browsers
+  // apply it to redirects too.
   const targets = page.postsTo === "acs" ? "'self'" : "http: https:";
   const own = `style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'`;
   const policy = `default-src 'none'; ${own}; form-action ${targets}; base-uri 'none'`;

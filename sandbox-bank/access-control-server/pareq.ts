@@ -26,7 +26,7 @@ import {
 
 type Form = URLSearchParams;
 
-/** The account id; undefined when the card is not enrolled. */
+/** Returns the account id, or undefined if the card is not enrolled. */
 export function enrol(pan: string, context: ThreeDsContext): string | undefined {
   if (!ranges102.some((range) => isWithin(pan, range))) return undefined;
   const rule = scenariosByCard.get(pan)?.threeds102 ?? { kind: "enrolled", status: "Y" };
@@ -61,7 +61,7 @@ export function showPaReq(form: Form, context: ThreeDsContext): Page {
   });
 }
 
-/** A purchase is decided once, however often its page is answered. */
+/** Answers a PAReq. A purchase is decided once, however often its page is answered. */
 export function answerPaReq(form: Form, context: ThreeDsContext): Page {
   const request = readRequest(form, context);
   if ("body" in request) return request;
@@ -88,13 +88,13 @@ function readRequest(form: Form, { accounts }: ThreeDsContext) {
   return { paReq, account, termUrl, hidden };
 }
 
-/** Signed and encoded. */
+/** Returns the signed and encoded PARes. */
 function makePaRes(paReq: PaReq, account: Account, form: Form, context: ThreeDsContext): string {
   const { acqBin, merId } = paReq.merchant;
   const { xid, date, purchAmount, currency, exponent } = paReq.purchase;
   const status = decideStatus(account, form);
   const isProved = status === "Y" || status === "A";
-  // Algorithm 0: HMAC.
+  // Algorithm 0 is HMAC.
   const proof = isProved ? { ...account.proofs[status], cavvAlgorithm: "0" } : {};
   const { iso } = context.clock.now();
   const time = `${iso.slice(0, 10).replaceAll("-", "")} ${iso.slice(11, 19)}`;
@@ -107,14 +107,17 @@ function makePaRes(paReq: PaReq, account: Account, form: Form, context: ThreeDsC
     tx: { time, status, ...proof },
   };
   const { key: privateKey, certificates } = context.paResIdentity;
-  // SHA-1, as live ACSs signed until 1.0.2 was retired.
+  // The digest is SHA-1, with which live ACSs signed until 1.0.2 was retired.
   const shape = context.switches.nextPaResShape();
   const signed = signPaRes(paRes, { privateKey, certificates, digest: "sha1", shape });
   context.messages.record("sent", "PARes", xid, paRes);
   return packPa(account.rule.kind === "enrolled-badly-signed" ? breakSignature(signed) : signed);
 }
 
-/** A wrong code, failing and cancelling only change what would have succeeded. */
+/**
+ * Decides the status. A wrong code, failing and cancelling only change a result that would have
+ * been a success.
+ */
 function decideStatus({ rule }: Account, form: Form) {
   const code = form.get("code")?.trim() ?? "";
   const isConfirmed = form.get("action") === "confirm" && ["", testCode].includes(code);

@@ -1,4 +1,4 @@
-/** Approvals that are sent late, with time moved instead of waited for. */
+/** Approvals that are sent late. The test moves the time instead of waiting. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DelayedApprovals, type GatewayConnection } from "./answers.ts";

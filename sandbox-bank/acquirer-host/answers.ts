@@ -1,6 +1,6 @@
 /**
- * How the host answers: echoed fields, response code and its text, the numbers of an approval,
- * and when the answer is sent. The card number is never echoed.
+ * Makes and sends the host's answers: echoed fields, the response code and its text, and the
+ * numbers of an approval. The card number is never echoed.
  */
 import { type IsoFields, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { BankContext } from "../bank-context.ts";
@@ -10,9 +10,11 @@ import type { Ledger } from "../ledger.ts";
 import type { MessageLog } from "../message-log.ts";
 import type { HostDialect, HostRequest, IdNetwork } from "./dialects.ts";
 
-/** One host: all of its ports share this. */
+/** The state of one host, which all of its ports share. */
 export type HostContext = BankContext & {
-  /** Shown on TLS connections; its authority issues the gateways' certificates too. */
+  /**
+   * The host's certificate on TLS connections. Its authority issues the gateways' certificates too.
+   */
   readonly identity: Identities["host"];
   readonly ledger: Ledger;
   readonly messages: MessageLog;
@@ -20,7 +22,7 @@ export type HostContext = BankContext & {
   readonly delayedApprovals: DelayedApprovals;
   /** The connections to each port, by the gate's name. */
   readonly connections: Map<string, ReadonlySet<GatewayConnection>>;
-  /** Who waits for the answer to a delivered key, by trace number. */
+  /** The callers that wait for the answer to a delivered key, by trace number. */
   readonly deliveries: Map<string, (code: string) => void>;
   /** How many reversals of a charge were left unanswered, by reference. */
   readonly unansweredReversals: Map<string, number>;
@@ -45,7 +47,7 @@ export type Exchange = {
 
 const echoedFields = [3, 4, 7, 11, 32, 37, 41, 42, 49, 70];
 
-/** Field 44, which has room for 25 characters. */
+/** The texts of field 44, which has room for 25 characters. */
 const responseTexts: ReadonlyMap<string, string> = new Map([
   ["05", "DO NOT HONOUR"],
   ["12", "INVALID TRANSACTION"],
@@ -68,12 +70,12 @@ const responseTexts: ReadonlyMap<string, string> = new Map([
   ["N7", "CVV MISMATCH"],
 ]);
 
-/** Codes that the switches can have told for what the host does all the same. */
+/** Codes that a switch can make the host answer although it does what was asked. */
 export const mayYetBeDone: ReadonlySet<string> = new Set(["09", "68", "94"]);
 
 /**
- * A host does not refuse the repeat of what it may have done, unless a switch says so; it may only
- * fail to answer it.
+ * Returns the code of a switch for a follow-up. The host does not refuse the repeat of a request
+ * that it may have processed, unless a switch says so; it may only leave it unanswered.
  */
 export function toldToFollowUp({ request, host }: Exchange): string | null {
   const { followUpCode, repeatCode } = host.switches.current;
@@ -84,12 +86,12 @@ export function toldToFollowUp({ request, host }: Exchange): string | null {
 
 const undecided: ReadonlySet<string> = new Set([...mayYetBeDone, "91", "96"]);
 
-/** A switch has the host refuse it, and not do it. */
+/** Returns whether the switch makes the host refuse the request without processing it. */
 export function isRefusedBy(told: string | null): told is string {
   return told !== null && told !== "00" && !mayYetBeDone.has(told);
 }
 
-/** `more` are fields that this answer carries besides. */
+/** Makes an answer. `more` are its additional fields. */
 export function makeAnswer(
   { request, connection, host }: Exchange,
   code: string,
@@ -112,7 +114,10 @@ export function makeAnswer(
   return connection.dialect.write({ mti: responseMti(request.mti), fields }, request);
 }
 
-/** The network's id: 15 digits, or for Mastercard the Banknet reference and the date. */
+/**
+ * Makes an approval. The network's id has 15 digits, or is the Banknet reference and the date for
+ * Mastercard.
+ */
 export function makeApproval(
   exchange: Exchange,
   { number, network }: ApprovalNumber,
@@ -126,7 +131,7 @@ export function makeApproval(
   return makeAnswer(exchange, "00", more === undefined ? numbers : { ...numbers, ...more });
 }
 
-/** Sends the answer after the bank's latency, and `afterMs` later for a slow card. */
+/** Sends the answer after the sandbox's latency, and `afterMs` later for a slow card. */
 export function send({ connection, host }: Exchange, answer: IsoMessage, afterMs = 0): void {
   const delayMs = host.switches.nextLatencyMs() + afterMs;
   if (delayMs === 0) connection.answer(answer);
@@ -135,13 +140,17 @@ export function send({ connection, host }: Exchange, answer: IsoMessage, afterMs
 
 type ApprovalNumber = { readonly number: number; readonly network: IdNetwork };
 
-/** Numbers of approvals, of 15 digits; network transaction ids and approval codes follow. */
+/**
+ * Issues the numbers of approvals, which have 15 digits. Network transaction ids and approval codes
+ * follow from them.
+ */
 export class ApprovalNumbers {
-  // A hundred per millisecond since 1970, so that no number is given twice across restarts.
+  // The sequence has a hundred numbers per millisecond since 1970, so that none is issued twice
+  // across restarts.
   #last = Date.now() * 100;
   readonly #first = new Map<string, ApprovalNumber>();
 
-  /** For a new approval of the charge. */
+  /** Returns the number of a new approval of the charge. */
   next(reference: string, card: string): ApprovalNumber {
     this.#last += 1;
     const next = { number: this.#last, network: usesUcaf(card) ? "mastercard" : "other" } as const;
@@ -149,7 +158,7 @@ export class ApprovalNumbers {
     return next;
   }
 
-  /** The number of the charge's first approval; a new one when its answer was lost. */
+  /** Returns the number of the charge's first approval, or a new one if its answer was lost. */
   of(reference: string): ApprovalNumber {
     return this.#first.get(reference) ?? this.next(reference, "");
   }
@@ -164,8 +173,8 @@ type DelayedApproval = {
 };
 
 /**
- * Approvals that come after the gateway has given up. The reversal of the charge is the sign of
- * that, so they are late under every timeout; without a reversal they are sent after two minutes.
+ * Approvals that are sent after the gateway has given up. The reversal of the charge shows that it
+ * has, so they are late under every timeout. Without a reversal they are sent after two minutes.
  */
 export class DelayedApprovals {
   readonly #delayed = new Map<string, DelayedApproval[]>();
@@ -177,7 +186,7 @@ export class DelayedApprovals {
     this.#delayed.set(reference, delayed);
   }
 
-  /** Sends the delayed approvals of the charge; on the given connection if theirs is closed. */
+  /** Sends the delayed approvals of the charge, on the given connection if their own is closed. */
   release(reference: string, otherConnection: GatewayConnection): void {
     const delayed = this.#delayed.get(reference) ?? [];
     this.#delayed.delete(reference);
@@ -187,14 +196,14 @@ export class DelayedApprovals {
     }
   }
 
-  /** On their own connections. */
+  /** Sends all delayed approvals on their own connections. */
   releaseAll(): void {
     for (const [reference, [first]] of this.#delayed) {
       if (first !== undefined) this.release(reference, first.connection);
     }
   }
 
-  /** Delayed approvals are dropped, unbooked. */
+  /** Drops delayed approvals without booking them. */
   close(): void {
     for (const { timer } of [...this.#delayed.values()].flat()) clearTimeout(timer);
     this.#delayed.clear();

@@ -23,7 +23,7 @@ import type { Switchboard } from "../switches.ts";
 import { type Exchange, type GatewayConnection, type HostContext, makeAnswer } from "./answers.ts";
 import type { HostDialect } from "./dialects.ts";
 
-/** A request whose code is missing or wrong; it is answered, and not carried out. */
+/** A request whose code is missing or wrong. It is answered but not processed. */
 export class NotAuthentic {
   readonly request: IsoMessage;
 
@@ -67,7 +67,7 @@ export function makeHostAuthentication(dialect: HostDialect, switches: Switchboa
   }
 }
 
-/** As in `cmac-8:2B7E…`; the switch has checked the form. */
+/** Reads a key like `cmac-8:2B7E…`, whose form the switch has checked. */
 function readKey(text: string): MacKey {
   const [, algorithm = "", bytes, key = ""] = /^(\w+)-([48]):(\w+)$/.exec(text) ?? [];
   return { algorithm: algorithm as MacAlgorithm, bytes: bytes === "4" ? 4 : 8, key };
@@ -85,12 +85,12 @@ export function answerKeyRequest(exchange: Exchange): IsoMessage {
     setImmediate(() => void deliverKey(host, connection));
     return makeAnswer(exchange, "00");
   }
-  // The answer is still made with the key before.
+  // The answer still uses the previous key.
   setImmediate(() => useNext(host.switches));
   return makeAnswer(exchange, "00", connection.dialect.keys.write(key));
 }
 
-/** Resolves with field 39 of the gateway's answer. */
+/** Delivers a key and resolves with field 39 of the gateway's answer. */
 export async function deliverKey(
   host: HostContext,
   connection: GatewayConnection,
@@ -108,7 +108,7 @@ export async function deliverKey(
   return code;
 }
 
-/** The gateway's answer to a delivery. */
+/** Receives the gateway's answer to a delivery. */
 export function receiveDeliveryAnswer({ request, host }: Exchange): void {
   const { 11: trace = "", 39: code = "" } = request.raw.fields;
   host.deliveries.get(trace)?.(code);
@@ -116,7 +116,10 @@ export function receiveDeliveryAnswer({ request, host }: Exchange): void {
 
 const wrappedBefore = new Map<string, string>();
 
-/** The same key under the same zone key again is the same text again, as in a replay. */
+/**
+ * Wraps the next key. The same key under the same zone key gives the same text again, as in a
+ * replay.
+ */
 function wrapNext({ current }: Switchboard): string | undefined {
   const { zoneKey, nextMacKey, keyDefect } = current;
   if (zoneKey === null || nextMacKey === null) return undefined;

@@ -42,7 +42,7 @@ const loyalty: Remarks = {
   program: "Sandbox Bonus",
 };
 
-/** Undefined when the host does not answer. */
+/** Answers a charge. Returns undefined if the host does not answer. */
 export function answerCharge(exchange: Exchange): IsoMessage | undefined {
   const { request, connection, host } = exchange;
   const { 2: card, 11: trace, 37: reference, 49: number } = request.fields;
@@ -86,7 +86,7 @@ function execute(outcome: Outcome, charge: Charge): IsoMessage | undefined {
       break;
     case "book-without-answer":
       book(charge);
-      // An inquiry names it.
+      // An inquiry refers to this number.
       host.approvalNumbers.next(reference, charge.card);
       break;
     case "drop-link":
@@ -107,7 +107,7 @@ function approve(charge: Charge, more?: IsoFields): IsoMessage {
   );
 }
 
-/** A verification has no amount, and is approved as it is. */
+/** Approves half of the amount. A verification has no amount and is approved as it is. */
 function approveHalf(charge: Charge): IsoMessage {
   if (isVerification(charge.request)) return approve(charge);
   const half = charge.amount / 2n;
@@ -124,7 +124,10 @@ function book({ request, connection, host, reference, amount, currency, scenario
   host.ledger.book({ reference, kind, amount, currency, gate }, named);
 }
 
-/** The form first, then the card's scenario, then the random shares of the switches. */
+/**
+ * Decides a charge by its form, then by the card's scenario, then by the random shares of the
+ * switches.
+ */
 function decide(charge: Charge): Outcome {
   const { connection, host, request } = charge;
   const faultCode = findFault(charge);
@@ -140,16 +143,16 @@ function decide(charge: Charge): Outcome {
   return host.switches.isAnswerLost() ? { kind: "book-without-answer" } : outcome;
 }
 
-/** A charge that the host says may yet be done is done. */
+/** Books a charge that the switches report as possibly done, because the host then has done it. */
 function declineOf(charge: Charge, code: string): Outcome {
   if (mayYetBeDone.has(code)) book(charge);
   return decline(code);
 }
 
-/** The response code of a charge that is wrong for every card. */
+/** Returns the response code of a charge that is wrong for every card. */
 function findFault({ request, host, card, amount }: Charge): string | undefined {
   if (!isLuhnValid(card)) return "14";
-  // Account types may differ.
+  // Only the first two digits are fixed, because account types may differ.
   if (request.fields[3]?.startsWith("00") !== true) return "12";
   if (isVerification(request) && request.mti !== "0100") return "12";
   if (isVerification(request) !== (amount === 0n)) return "13";
@@ -168,19 +171,22 @@ function applyScenario(charge: Charge, proof: CardholderProof): Outcome {
     case "approve-if-authenticated":
       return isAuthenticated(charge, proof) ? approval : decline(rule.otherwise);
     case "approve-unless-recurrent":
-      // Entry mode 10: the card is on file.
+      // Entry mode 10 means that the card is on file.
       return request.fields[22]?.startsWith("10") ? decline(rule.otherwise) : approval;
     default:
       return rule;
   }
 }
 
-/** Condition code 51: account verification. */
+/** Returns whether the message is an account verification, which condition code 51 marks. */
 function isVerification({ fields }: IsoMessage): boolean {
   return fields[25] === "51";
 }
 
-/** An attempt (ECI 06 or 01) does not count, and neither does a value of another card. */
+/**
+ * Returns whether the cardholder was authenticated. An attempt (ECI 06 or 01) does not count, and
+ * neither does the value of another card.
+ */
 function isAuthenticated({ card, host }: Charge, proof: CardholderProof): boolean {
   const { eci, authenticationValue = "" } = proof;
   return (
@@ -199,12 +205,12 @@ function isLuhnValid(card: string): boolean {
   return card.length >= 12 && sum % 10 === 0;
 }
 
-/** The first two digits of field 3. */
+/** Returns whether the first two digits of field 3 mean a refund. */
 export function isRefund({ fields }: IsoMessage): boolean {
   return fields[3]?.startsWith("20") === true;
 }
 
-/** Undefined when the host does not answer. */
+/** Answers a refund. Returns undefined if the host does not answer. */
 /**
  * A refund (0200 with processing code 20) is a payment to the card, with a reference of its own. A
  * repeat (0201) of a booked refund is accepted and not booked again.

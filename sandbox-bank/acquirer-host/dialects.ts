@@ -1,5 +1,5 @@
 /**
- * The host's dialects of ISO 8583:1987: what differs in how a gateway writes a request and reads an
+ * The host's dialects of ISO 8583: the differences in how a gateway writes a request and reads an
  * answer. Everything else is decided alike, from fields that mean the same in all of them.
  */
 import {
@@ -24,45 +24,45 @@ import {
 import { eciFor, usesUcaf } from "../issuer.ts";
 
 export type HostDialect = {
-  /** The demonstration's gate that leads to the port: settlement files are named after it. */
+  /** The demonstration's gate that leads to the port, after which settlement files are named. */
   readonly gate: string;
   readonly specification: Specification;
   readonly framing: Framing;
   readonly answersInquiries: boolean;
   readonly answersTotals: boolean;
-  /** Whether network messages have a code where the host has keys for it. */
+  /** Whether network messages contain a code if the host has keys for it. */
   readonly authenticatesNetwork: boolean;
   readonly keys: HostKeys;
-  /** To and from the message types and fields of 1987, in which the host decides. */
+  /** Convert to and from the message types and fields of 1987, in which the host decides. */
   readonly read: (raw: IsoMessage) => HostRequest;
   readonly write: (answer: IsoMessage, request: HostRequest) => IsoMessage;
-  /** Undefined when the private fields cannot be read. */
+  /** Returns undefined if the private fields cannot be read. */
   readonly readProof: (fields: IsoFields) => CardholderProof | undefined;
-  /** Field 62 of an approval. */
+  /** Writes field 62 of an approval. */
   readonly writeNetworkId: (networkId: string, network: IdNetwork) => string;
-  /** Field 63 of an answer. */
+  /** Writes field 63 of an answer. */
   readonly writeRemarks: (remarks: Remarks) => string;
 };
 
-/** Where the dialect has a delivered key, and by which codes it travels. */
+/** The place of a delivered key in the dialect, and the codes of its messages. */
 type HostKeys = {
-  /** In field 70, as the host reads it. */
+  /** The code of field 70 with which a gateway asks for a key. */
   readonly ask: string;
   readonly write: (key: string) => IsoFields;
   readonly deliver: (facts: Readonly<Record<"trace" | "iso", string>>) => IsoMessage;
 };
 
-/** A request as the host decides it, and as the gateway sent it. */
+/** A request in the fields in which the host decides, and as the gateway sent it. */
 export type HostRequest = IsoMessage & {
   readonly raw: IsoMessage;
-  /** What a return says that it changes, in an edition that has a field for its amount. */
+  /** The message that a return changes, in an edition that has a field for its amount. */
   readonly changed?: ChangedMessage;
 };
 
 export type ChangedMessage = {
   readonly mti: string;
   readonly trace: string;
-  /** Undefined where the return does not say it. */
+  /** Undefined if the return does not state it. */
   readonly amount: bigint | undefined;
 };
 
@@ -72,7 +72,7 @@ const asItIs = {
   write: (answer: IsoMessage) => answer,
 };
 
-/** MMDDhhmmss is the transmission time. */
+/** Makes the message that delivers a key. The transmission time has the form MMDDhhmmss. */
 function makeDelivery(code: string): HostKeys["deliver"] {
   return ({ trace, iso }) => {
     const transmittedAt = iso.replace(/\D/g, "").slice(4, 14);
@@ -80,14 +80,14 @@ function makeDelivery(code: string): HostKeys["deliver"] {
   };
 }
 
-/** Whose transaction id it is: all networks but Mastercard write theirs alike. */
+/** The network of a transaction id. All networks except Mastercard write theirs alike. */
 export type IdNetwork = "mastercard" | "other";
 
-/** What a charge carries to show that the cardholder agreed. */
+/** The values of a charge that show the cardholder's consent. */
 export type CardholderProof = {
   readonly cvv: string;
   readonly eci: string | undefined;
-  /** Base64 in every dialect. */
+  /** The value in base64, in every dialect. */
   readonly authenticationValue: string | undefined;
 };
 
@@ -96,7 +96,10 @@ export type Remarks = {
   readonly [Name in "balance" | "message" | "bonus" | "program" | "explanation"]?: string;
 };
 
-/** Values without a field of their own are sub-elements of fields 48 and 63. */
+/**
+ * The ASCII dialect, in which values without a field of their own are sub-elements of fields 48 and
+ * 63.
+ */
 export const ascii: HostDialect = {
   gate: "sandbox",
   specification: iso87Ascii,
@@ -111,7 +114,7 @@ export const ascii: HostDialect = {
       key.length > 60 ? { 110: key } : { 48: writeSubelements("P", [["11", `MK0001${key}`]]) },
     deliver: makeDelivery("161"),
   },
-  /** 42 is the ECI, 43 the authentication value, 92 the CVV. */
+  /** Reads the proof: 42 is the ECI, 43 the authentication value, 92 the CVV. */
   readProof({ 48: field }) {
     const read = field === undefined ? undefined : readSubelements(field);
     if (read instanceof DecodeFault) return undefined;
@@ -133,8 +136,8 @@ export const ascii: HostDialect = {
 const noFields: IsoFields = {};
 
 /**
- * The ECI is in field 60, ids in 62, texts in 63, CVV and authentication value in 126. Values and
- * ECIs of Mastercard count only in their own sub-fields of 126.
+ * The binary dialect. The ECI is in field 60, ids are in 62, texts in 63, CVV and authentication
+ * value in 126. Values and ECIs of Mastercard only count in their own sub-fields of 126.
  */
 export const binary: HostDialect = {
   gate: "sandbox-binary",
@@ -179,7 +182,9 @@ export const binary: HostDialect = {
   },
 };
 
-/** Field 60 has 05 for every network's full authentication and 06 for an attempt. */
+/**
+ * Returns the ECI. Field 60 has 05 for every network's full authentication and 06 for an attempt.
+ */
 function readIndicator(card: string, indicator: string | undefined): string | undefined {
   if (indicator === "05") return eciFor(card, "Y");
   return indicator === "06" ? eciFor(card, "A") : indicator;

@@ -1,4 +1,4 @@
-/** The host beyond the catalogue: links, forms, captures, reversals, broken input. */
+/** The host outside of the catalogue: links, forms, captures, reversals, broken input. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { encode, frame, type IsoMessage, iso87Ascii } from "@tollgate/protocols/iso8583";
@@ -152,7 +152,7 @@ test("a late approval is sent on another connection when its own is closed", asy
   gone.close();
   await gone.closed;
 
-  // By the answer to an echo the host knows of the lost connection too.
+  // The answer to an echo shows that the host has noticed the lost connection too.
   await gateway.ask(echo);
   gateway.send(follow("0420", sale));
 

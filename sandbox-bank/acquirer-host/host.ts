@@ -1,7 +1,7 @@
 /**
- * The acquirer host: a port for each dialect, and a gateway's connection, over TLS or plain TCP,
- * from frames to messages and back. Answers of one turn of the event loop are written together,
- * because a write per answer would cost more than the answer.
+ * The acquirer host: one port for each dialect, and the connections of gateways over TLS or plain
+ * TCP, with the conversion between frames and messages. Answers of one turn of the event loop are
+ * written together, because a write per answer would cost more than the answer.
  */
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -22,7 +22,7 @@ const payloadBytesMax = 8_192;
 const authenticationFailed = "98";
 const garbage = Buffer.from("\u0000\u00ff\u0001 no message \u00fe\u0000", "latin1");
 
-/** The first byte of a TLS handshake; as the length of a message it would mean 5632 bytes. */
+/** The first byte of a TLS handshake. As the length of a message it would mean 5632 bytes. */
 const handshakeByte = 0x16;
 
 export function makeHostPort(dialect: HostDialect, address: Address, host: HostContext): Listener {
@@ -51,7 +51,10 @@ export function makeHostPort(dialect: HostDialect, address: Address, host: HostC
   }
 }
 
-/** Whether a client certificate is demanded is decided for each connection by its switch. */
+/**
+ * Accepts TLS connections. A switch decides for each connection whether a client certificate is
+ * demanded.
+ */
 function makeTakeTls({ identity, switches, log }: HostContext, take: (socket: Socket) => void) {
   return (socket: Socket, first: Buffer) => {
     const { demandCertificate: demands } = switches.current;
@@ -113,7 +116,7 @@ class Connection implements GatewayConnection {
     if (this.isOpen()) this.#send(reference, garbage);
   }
 
-  /** Answers that were already given are still sent. */
+  /** Closes the connection. Answers that were given before are still sent. */
   close(reason: string): void {
     this.#host.log(`A gateway's connection was closed: ${reason}.`);
     this.#flush();
@@ -168,7 +171,7 @@ class Connection implements GatewayConnection {
     this.#host.ledger.write();
     const bytes = Buffer.concat(this.#unsent);
     this.#unsent = [];
-    // Backpressure: a gateway that does not read its answers is not read from either.
+    // This is backpressure: the host stops reading from a gateway that does not read its answers.
     if (!this.#socket.write(bytes)) this.#socket.pause();
   }
 }

@@ -1,4 +1,4 @@
-/** The host in the dialect of ISO 8583:1993: what it demands of a request and says in an answer. */
+/** The host in the dialect of ISO 8583:1993: its demands on requests, and its answers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type IsoFields, type IsoMessage, iso93Ascii } from "@tollgate/protocols/iso8583";
@@ -37,7 +37,7 @@ function sale(more: IsoFields = {}): IsoMessage {
   });
 }
 
-/** A message about a sale. */
+/** Makes a message about a sale. */
 function about(mti: string, code: string, original: IsoMessage, more: IsoFields = {}): IsoMessage {
   const { 11: trace, 12: at, 37: reference = "", 49: currency = "" } = original.fields;
   return message(mti, code, {

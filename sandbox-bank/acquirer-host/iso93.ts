@@ -1,6 +1,7 @@
 /**
- * The host's dialect of ISO 8583:1993. A request is read into the fields and message types of 1987,
- * in which the host decides, and its answer is written back: so that all ports decide alike.
+ * The host's dialect of ISO 8583:1993. A request is converted to the fields and message types of
+ * 1987, in which the host decides, and its answer is converted back. All ports therefore decide
+ * alike.
  */
 import { type IsoMessage, iso93Ascii, responseMti } from "@tollgate/protocols/iso8583";
 import { parseAmount } from "../money.ts";
@@ -29,10 +30,10 @@ export const iso93: HostDialect = {
   write,
 };
 
-/** These mean the same in both editions. */
+/** Fields that mean the same in both editions. */
 const sharedFields = [2, 3, 4, 7, 11, 14, 32, 37, 38, 41, 42, 43, 48, 49, 62, 63, ...totalsFields];
 
-/** As they came; hosts of this edition echo the card number too. */
+/** Fields that are returned unchanged. Hosts of this edition echo the card number too. */
 const echoedFields = [2, 12, 28, 59];
 
 const networkCodes: ReadonlyMap<string, string> = new Map([
@@ -42,14 +43,17 @@ const networkCodes: ReadonlyMap<string, string> = new Map([
   ["811", "161"],
 ]);
 
-/** By place 7 of field 22. */
+/** Entry modes by position 7 of field 22. */
 const entryModes: ReadonlyMap<string, string> = new Map([
   ["1", "010"],
   ["7", "100"],
   ["S", "810"],
 ]);
 
-/** A request without a field that this edition demands becomes one that the host cannot read. */
+/**
+ * Reads a request. One that lacks a field which this edition demands becomes one that the host
+ * cannot read.
+ */
 function read(raw: IsoMessage): HostRequest {
   const fields: { [field: number]: string } = {};
   for (const field of isComplete(raw) ? sharedFields : [3, 7, 37, 41, 42]) {
@@ -83,7 +87,10 @@ function read(raw: IsoMessage): HostRequest {
   return { mti, fields, raw, changed: { ...changed, amount: parseAmount(amounts?.slice(0, 12)) } };
 }
 
-/** A reversal because the customer cancels is a return; the host may refuse it. */
+/**
+ * Returns the message type of 1987. A reversal because the customer cancels is a return, which the
+ * host may refuse.
+ */
 function mtiOf(mti: string, reason: string | undefined): string {
   if (mti === "1804" || mti === "1814") return mti === "1804" ? "0800" : "0810";
   return mti.startsWith("142") && reason === "4000" ? `040${mti[3]}` : `0${mti.slice(1)}`;
@@ -115,7 +122,7 @@ const actionCodes: ReadonlyMap<string, string> = new Map([
   ["06", "909"], ["98", "916"], ["09", "923"], ["68", "911"], ["91", "912"], ["94", "913"], ["95", "501"], ["96", "909"],
 ]);
 
-/** What an accepted message of a class is answered with; a charge or capture with 000. */
+/** The action code of an accepted message by its class. A charge or capture has 000. */
 const acceptedByClass: Readonly<Record<string, string>> = { "4": "400", "5": "500", "8": "800" };
 
 function write({ fields: answered }: IsoMessage, { raw, fields: asked }: HostRequest): IsoMessage {
@@ -132,7 +139,7 @@ function write({ fields: answered }: IsoMessage, { raw, fields: asked }: HostReq
   return { mti: responseMti(raw.mti), fields };
 }
 
-/** YYMMDD: the year is the request's. */
+/** Returns the day as YYMMDD with the year of the request. */
 function settlementDay({ fields }: IsoMessage, day: string): string {
   return (fields[12] ?? "").slice(0, 2) + day;
 }

@@ -1,4 +1,4 @@
-/** What the host does alike in both dialects; inquiries, which only one of them has. */
+/** The host's behaviour that is the same in both dialects, and inquiries, which only one has. */
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import { encode, frame, type IsoMessage, iso87Bitmapped } from "@tollgate/protocols/iso8583";
@@ -121,7 +121,7 @@ for (const dialect of testDialects) {
 
     const books = ["authorisation 1000", "capture 700", "reversal 400"];
     assert.deepEqual(booked(bank, authorisation.fields[37]), books);
-    // A refusal is not lost, and neither is what settles a doubt.
+    // A refusal is never lost, and neither is an answer that settles a doubt.
     assert.equal((await gateway.ask(follow("0220", gateway.charge()))).fields[39], "25");
     assert.equal((await gateway.ask(follow("0420", authorisation))).fields[39], "00");
     assert.equal((await gateway.ask(follow("0421", authorisation))).fields[39], "00");
@@ -147,7 +147,7 @@ test("a late approval that goes out on the other port is in that port's dialect"
   gone.close();
   await gone.closed;
 
-  // By the answer to an echo the host knows of the lost connection too.
+  // The answer to an echo shows that the host has noticed the lost connection too.
   await binary.ask(echo);
   binary.send(follow("0420", sale));
 

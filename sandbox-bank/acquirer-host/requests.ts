@@ -20,7 +20,7 @@ import { answerCharge, answerRefund, isRefund } from "./charges.ts";
 import type { ChangedMessage } from "./dialects.ts";
 import { answerTotals } from "./totals.ts";
 
-/** Undefined when the host does not answer. */
+/** Handles a request. Returns undefined if the host does not answer. */
 type Handler = (exchange: Exchange) => IsoMessage | undefined;
 
 const handlers: ReadonlyMap<string, Handler> = new Map([
@@ -57,7 +57,7 @@ export function answerRequest(exchange: Exchange): void {
   } else connection.close("the gateway is not signed on");
 }
 
-/** Sign-on, sign-off and echo, by field 70. */
+/** Answers sign-on, sign-off and echo, by field 70. */
 function answerNetwork(exchange: Exchange): IsoMessage {
   const { request, connection, host } = exchange;
   const { 70: code = "" } = request.fields;
@@ -70,7 +70,7 @@ function answerNetwork(exchange: Exchange): IsoMessage {
   return makeAnswer(exchange, code === "002" || code === "301" ? "00" : "12");
 }
 
-/** From the card, or to it. */
+/** Answers a payment from the card, or to it. */
 function answerPayment(exchange: Exchange): IsoMessage | undefined {
   return isRefund(exchange.request) ? answerRefund(exchange) : answerCharge(exchange);
 }
@@ -108,8 +108,8 @@ function capture({ request, connection, host }: Exchange): string {
 }
 
 /**
- * Requests (0400, 0401) may be refused. Advices (0420, 0421) settle doubt, so their answers are
- * never lost at random.
+ * Answers a reversal. Requests (0400, 0401) may be refused. Advices (0420, 0421) settle doubt, so
+ * their answers are never lost at random.
  */
 function answerReversal(exchange: Exchange): IsoMessage | undefined {
   const { request, connection, host } = exchange;
@@ -172,8 +172,8 @@ const typesByKind: ReadonlyMap<LedgerEntry["kind"], string> = new Map([
 ]);
 
 /**
- * A return changes the capture, or a charge without one, and must state the amount of that same
- * message. The ledger has no trace numbers of charges.
+ * Finds the fault of a return. A return changes the capture, or a charge without one, and must
+ * state the amount of that same message. The ledger has no trace numbers of charges.
  */
 function findFault(
   { mti, trace, amount }: ChangedMessage,
@@ -185,7 +185,9 @@ function findFault(
   return amount === undefined || amount === entry.amount ? undefined : "13";
 }
 
-/** Its charge is in a settlement file already: only a refund can return it. */
+/**
+ * Returns whether the charge is in a settlement file already, so that only a refund can return it.
+ */
 function isCleared(reference: string, { ledger, clock, switches }: HostContext): boolean {
   const { clearedAfterS } = switches.current;
   const moved = ledger.entries(reference).findLast(({ kind }) => {
@@ -206,8 +208,8 @@ function findLaterRule(reference: string, { ledger }: HostContext): LaterRule | 
 }
 
 /**
- * What the ledger says of a charge, or of a later message that field 90 names. A delayed approval
- * is not booked yet, so it is unknown.
+ * Answers with what the ledger contains about a charge, or about a later message that field 90
+ * names. A delayed approval is not booked yet, so it is unknown.
  */
 function answerInquiry(exchange: Exchange): IsoMessage {
   const { request, host } = exchange;

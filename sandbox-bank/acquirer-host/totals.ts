@@ -1,7 +1,8 @@
 /**
- * Totals (0500): the gateway's counts and sums of a day in a currency, compared with the ledger of
- * the port. Reversals are set off against what they reverse: a gateway may leave out a charge that
- * was reversed because its answer was lost. With `settlementDefects` they are out of balance.
+ * Totals (0500): the gateway's counts and sums of a day in a currency are compared with the ledger
+ * of the port. Reversals are offset against what they reverse, because a gateway may omit a charge
+ * that was reversed after its answer was lost. With `settlementDefects` the totals are out of
+ * balance.
  */
 import type { IsoFields, IsoMessage } from "@tollgate/protocols/iso8583";
 import type { LedgerEntry } from "../ledger.ts";
@@ -9,7 +10,7 @@ import { nameCurrency } from "../money.ts";
 import { listSettlement } from "../settlement.ts";
 import { type Exchange, makeAnswer } from "./answers.ts";
 
-/** Those that answers repeat. */
+/** Fields that answers repeat. */
 const countFields = [74, 75, 76, 77];
 const sumFields = [86, 87, 88, 89];
 export const totalsFields = [50, ...countFields, ...sumFields, 97];
@@ -35,13 +36,16 @@ export function answerTotals(exchange: Exchange): IsoMessage {
 
 type Net = readonly [credits: bigint, debits: bigint, creditSum: bigint, debitSum: bigint];
 
-/** Undefined unless all fields are there and the net amount (97) is that of the sums. */
+/**
+ * Reads the stated totals. Returns undefined unless all fields are present and the net amount (97)
+ * fits the sums.
+ */
 function readStated(fields: IsoFields): Net | undefined {
   const values = [...countFields, ...sumFields].map((field) => fields[field] ?? "");
   if (!values.every((value) => /^\d+$/.test(value))) return undefined;
   const [c, cr, d, dr, cs, crs, ds, drs] = values.map(BigInt);
   const net: Net = [less(c, cr), less(d, dr), less(cs, crs), less(ds, drs)];
-  // Packed, the letter is its byte.
+  // In packed form, the letter is given by its byte.
   const [, letter, digits = "0"] = /^(C|D|43|44)(\d{16})$/.exec(fields[97] ?? "") ?? [];
   if (letter === undefined) return undefined;
   const isDebit = letter === "D" || letter === "44";
@@ -68,7 +72,9 @@ function sumUp(entries: readonly LedgerEntry[]): Net {
   return [credits, debits, creditSum, debitSum];
 }
 
-/** MMDD has no year: it is the latest such day that is not to come. */
+/**
+ * Returns the date of MMDD, which has no year: it is the latest such day that is not in the future.
+ */
 function dateOf(day: string, now: string): string {
   const date = `${now.slice(0, 4)}-${day.slice(0, 2)}-${day.slice(2)}`;
   return date > now.slice(0, 10) ? `${Number(now.slice(0, 4)) - 1}${date.slice(4)}` : date;

@@ -1,6 +1,6 @@
 /**
- * Issues X.509 certificates as a certificate authority does: CA flags, key usages, key identifiers
- * and TLS names are real, so that no check has to be switched off.
+ * Issues X.509 certificates as a certificate authority does. CA flags, key usages, key identifiers
+ * and TLS names are real, so that tests need not switch off any check.
  */
 import {
   createPrivateKey,
@@ -25,7 +25,7 @@ import {
 
 export type KeyKind = "ec" | "rsa";
 
-/** What a certificate allows its holder to do. */
+/** The permitted use of a certificate. */
 type Purpose = "authority" | "tls" | "signing" | "key-agreement" | "key-encipherment";
 
 export type CertificateRequest = {
@@ -39,7 +39,7 @@ export type CertificateRequest = {
 
 type Encodable = { toBER(sizeOnly?: boolean): ArrayBuffer };
 
-/** A certificate with its key pair: it can issue others. */
+/** A certificate with its key pair, which can issue others. */
 export type Issued = { readonly certificate: Certificate; readonly keys: webcrypto.CryptoKeyPair };
 
 /** The signature algorithms of P-256 and RSA keys. */
@@ -54,7 +54,7 @@ export function makeKeys(kind: KeyKind): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
 }
 
-/** Self-signed when no issuer is given. */
+/** Issues a certificate, which is self-signed if no issuer is given. */
 export async function issue(
   request: CertificateRequest & { readonly keys: webcrypto.CryptoKeyPair },
   issuer?: Issued,
@@ -63,7 +63,7 @@ export async function issue(
   return { certificate: await certify(request, keys.publicKey, issuer ?? { keys }), keys };
 }
 
-/** For a key whose private half may be unknown. */
+/** Issues a certificate for a key whose private half may be unknown. */
 export async function certify(
   request: CertificateRequest,
   publicKey: webcrypto.CryptoKey,
@@ -92,17 +92,17 @@ export async function certify(
   return certificate;
 }
 
-/** In PEM. */
+/** Writes the private key in PEM. */
 export function writeCertificate({ certificate }: Pick<Issued, "certificate">): string {
   return new X509Certificate(Buffer.from(certificate.toSchema(true).toBER(false))).toString();
 }
 
-/** In PEM. */
+/** Writes the private key in PEM. */
 export function writePrivateKey({ keys }: Issued): string {
   return KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" }).toString();
 }
 
-/** Reads a certificate of a P-256 key that was written before. */
+/** Reads a certificate of a P-256 key from its PEM texts. */
 export function readIssued(certificatePem: string, keyPem: string): Issued {
   const key = createPrivateKey(keyPem);
   return {
@@ -114,7 +114,7 @@ export function readIssued(certificatePem: string, keyPem: string): Issued {
   };
 }
 
-// The first bits of the key usage, from the left: digitalSignature is bit 0, keyCertSign bit 5.
+// The first bits of the key usage from the left: digitalSignature is bit 0, keyCertSign bit 5.
 const keyUsages: Readonly<Record<Purpose, number>> = {
   "authority": 0b0000_0110,
   "tls": 0b1000_0000,
@@ -123,7 +123,10 @@ const keyUsages: Readonly<Record<Purpose, number>> = {
   "key-encipherment": 0b0010_0000,
 };
 
-/** Basic constraints and key usage, both critical; for TLS also extended key usage and names. */
+/**
+ * Returns basic constraints and key usage, both critical, and for TLS also extended key usage and
+ * names.
+ */
 function purposeExtensions(purpose: Purpose, name: string): Extension[] {
   const constraints = new BasicConstraints({ cA: purpose === "authority" });
   const bits = keyUsages[purpose];
@@ -134,7 +137,8 @@ function purposeExtensions(purpose: Purpose, name: string): Extension[] {
     makeExtension("2.5.29.15", usage, { critical: true }),
   ];
   if (purpose !== "tls") return extensions;
-  // For both ends of a connection on this machine, and for the name if it is one of a host.
+  // The certificate works for both ends of a connection on this machine, and for the name if it is
+  // a host's.
   const [serverAuth, clientAuth] = ["1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2"];
   const purposes = new ExtKeyUsage({ keyPurposes: [serverAuth, clientAuth] });
   const addresses = [Buffer.of(127, 0, 0, 1), Buffer.concat([Buffer.alloc(15), Buffer.of(1)])];
@@ -165,7 +169,10 @@ function makeExtension(id: string, value: Encodable, { critical = false } = {}):
   return new Extension({ extnID: id, critical, extnValue: value.toBER(false) });
 }
 
-/** An array buffer of exactly these bytes: a Node buffer may be a view of a larger one. */
+/**
+ * Returns an array buffer of exactly these bytes, because a Node buffer may be a view of a larger
+ * one.
+ */
 function bufferOf(bytes: Uint8Array): ArrayBuffer {
   return Uint8Array.from(bytes).buffer;
 }

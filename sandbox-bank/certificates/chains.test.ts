@@ -1,4 +1,4 @@
-/** Certificates are real, kept, and mended when they have to be. */
+/** Certificates are real, kept in files, and replaced when necessary. */
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ async function readAll(folder: string): Promise<Readonly<Record<string, string>>
   return Object.fromEntries(await Promise.all(texts));
 }
 
-/** What a first start makes; the tests that only read it share it. */
+/** The files of a first start, which the tests that only read them share. */
 const made = await makeFolder({ after });
 const first = await openIdentities(made, now);
 

@@ -1,7 +1,7 @@
 /**
- * Certificate chains in files: issued on the first start, used again on later ones, and issued
- * again as a whole when a file is missing, damaged, about to expire or of another chain. Keys of
- * authorities without a key file are discarded once they have signed.
+ * Certificate chains in files. They are issued on the first start and used again on later ones. If
+ * a file is missing, damaged, about to expire or of another chain, the whole chain is issued again.
+ * Keys of authorities without a key file are discarded after they have signed.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
@@ -16,11 +16,14 @@ import {
   writePrivateKey,
 } from "./certificate.ts";
 
-/** Issuers stand before the certificates that they issue; a root is its own issuer. */
+/**
+ * The certificates of a chain, with each issuer before those that it issues. A root is its own
+ * issuer.
+ */
 export type Chain = {
   readonly certificates: readonly ChainCertificate[];
   readonly keyKind: KeyKind;
-  /** Who may read the certificates; private keys are the bank's alone. */
+  /** Who may read the certificates. Private keys are readable by the sandbox bank only. */
   readonly readableBy: Reader;
   /** How long before now the certificates begin to be valid. */
   readonly backdatedDays: number;
@@ -50,7 +53,7 @@ export const directoryChain: Chain = {
   ],
 };
 
-/** The signer of PARes messages: RSA, as the networks' own chains were. */
+/** The chain of the signer of PARes messages. Its keys are RSA, as those of the networks were. */
 // biome-ignore format: a table
 const paResChain: Chain = {
   keyKind: "rsa",
@@ -63,7 +66,7 @@ const paResChain: Chain = {
   ],
 };
 
-/** The acquirer host, and the client certificate of the gateways that it knows. */
+/** The chain of the acquirer host and of the client certificate of gateways. */
 // biome-ignore format: a table
 const hostChain: Chain = {
   keyKind: "ec",
@@ -86,15 +89,15 @@ export async function openIdentities(folder: string, nowMs: number) {
   const read = (name: string) => files.get(name) ?? "";
   const paResCertificates = ["pares-signer.pem", "pares-intermediate.pem", "pares-root.pem"];
   return {
-    /** The directory server shows it, both as a server and as a client. */
+    /** The certificate that the directory server presents, both as a server and as a client. */
     directory: {
       ca: read("directory-ca.pem"),
       cert: read("directory.pem"),
       key: read("directory.key"),
     },
-    /** The acquirer host shows it on TLS connections. */
+    /** The certificate that the acquirer host presents on TLS connections. */
     host: { ca: read("host-ca.pem"), cert: read("host.pem"), key: read("host.key") },
-    /** The ACS signs a PARes with it; the signer's own certificate is first. */
+    /** The key with which the ACS signs a PARes. The signer's own certificate is the first one. */
     paRes: { certificates: paResCertificates.map(read), key: read("pares-signer.key") },
   };
 }
@@ -114,7 +117,7 @@ export async function openChain(folder: string, chain: Chain, nowMs: number): Pr
   return files;
 }
 
-/** By the file names of the certificates. */
+/** Issues a chain. Returns its certificates by file name. */
 export async function issueChain(
   chain: Chain,
   nowMs: number,
@@ -144,7 +147,7 @@ export async function makeChainFiles(chain: Chain, nowMs: number): Promise<Chain
   return files;
 }
 
-/** Until ten years from now. */
+/** Returns a validity until ten years from now. */
 export function makeValidity({ backdatedDays }: Pick<Chain, "backdatedDays">, nowMs: number) {
   const validUntil = new Date(nowMs);
   validUntil.setUTCFullYear(validUntil.getUTCFullYear() + 10);
@@ -170,7 +173,7 @@ function isValid(files: ChainFiles, { certificates }: Chain, nowMs: number): boo
   }
 }
 
-/** By renaming, so that a reader never sees half a file. */
+/** Writes a file by renaming, so that a reader never sees half of it. */
 export async function writeAtomically(
   path: string,
   text: string,

@@ -1,5 +1,5 @@
 /**
- * The protocol version of each card: every card number is in a range, except for the ranges of
+ * The protocol version of each card. Every card number is in a range, except for the ranges of
  * 1.0.2 and one that is left out, so that the sandbox authenticates any card that a tester tries.
  */
 import { createHash } from "node:crypto";
@@ -8,7 +8,7 @@ import type { ProtocolVersion } from "@tollgate/protocols/emv3ds";
 type Span = { readonly start: string; readonly end: string };
 type Range = Span & { readonly version: ProtocolVersion; readonly hasMethod: boolean };
 
-/** Both ends by their first digits. */
+/** The ranges, with both ends given by their first digits. */
 const ranges: readonly Range[] = [
   { ...span("0", "40000009"), version: "2.2.0", hasMethod: true },
   { ...span("40000011", "40000020"), version: "2.2.0", hasMethod: true },
@@ -27,12 +27,12 @@ export function findVersion(card: string): ProtocolVersion | undefined {
   return ranges.find((range) => isWithin(card, range))?.version;
 }
 
-/** `cardRangeData` of a PRes, in the shape of its version. */
+/** Returns `cardRangeData` of a PRes in the form of its version. */
 export function writeCardRanges(version: ProtocolVersion, methodUrl: string): readonly object[] {
   return ranges.map((range) => writeRange(range, version, methodUrl));
 }
 
-/** The JSON of further ranges, each after a comma: as many as a large network has, if asked for. */
+/** Returns the JSON of further ranges, each after a comma: up to as many as a large network has. */
 export function writeMoreRanges(
   count: number,
   version: ProtocolVersion,
@@ -43,7 +43,7 @@ export function writeMoreRanges(
   const [before = "", between = "", after = ""] = json.split(/FIRST|LAST/);
   let text = "";
   for (let number = 0; number < count; number += 1) {
-    // Every second range of ten thousand cards.
+    // The ranges are every second block of ten thousand cards.
     const prefix = 620_000_000_000_000 + 2 * number;
     text += `${before}${prefix}0000${between}${prefix}9999${after}`;
   }
@@ -75,7 +75,10 @@ function writeRange(range: Range, version: ProtocolVersion, methodUrl: string): 
   };
 }
 
-/** Changes with the ranges and the method URL; at most 20 characters. */
+/**
+ * Returns a serial number, which changes with the ranges and the method URL and has at most 20
+ * characters.
+ */
 export function serialNumberOf(methodUrl: string, moreRanges: number): string {
   const content = JSON.stringify([ranges, moreRanges]) + methodUrl;
   return createHash("sha256").update(content).digest("hex").slice(0, 16);
@@ -85,7 +88,10 @@ function span(first: string, last: string): Span {
   return { start: first.padEnd(16, "0"), end: last.padEnd(16, "9") };
 }
 
-/** Card numbers have up to 19 digits; numbers of different lengths are padded to compare. */
+/**
+ * Returns whether the card is in the range. Card numbers have up to 19 digits and are padded for
+ * the comparison.
+ */
 export function isWithin(card: string, { start, end }: Span): boolean {
   const number = card.padEnd(19, "0");
   return start.padEnd(19, "0") <= number && number <= end.padEnd(19, "9");

@@ -1,4 +1,7 @@
-/** The directory server through its own door: who gets in, and what becomes of odd requests. */
+/**
+ * The directory server over its own port: which clients it accepts, and how it answers odd
+ * requests.
+ */
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -134,7 +137,7 @@ test("a directory server that is down reads and does not answer until it is up a
   assert.equal((await server.ask(makePReq("2.2.0"))).messageType, "PRes");
 });
 
-/** Until a server of this process has read the next request to the path. */
+/** Waits until a server of this process has read the next request to the path. */
 async function untilRead(path: string): Promise<void> {
   const channel = "http.server.request.start";
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -103,7 +103,10 @@ export function makeDirectoryServer(
 
 const newestVersion: ProtocolVersion = "2.3.1";
 
-/** The answer's text, which may be empty; undefined when there is never an answer. */
+/**
+ * Returns the text of the answer, which may be empty. Returns undefined if there is never an
+ * answer.
+ */
 /** EMV 3-D Secure: publishes card ranges, and passes AReqs to the ACS. */
 function answerEmv3ds(text: string, context: ThreeDsContext): string | undefined {
   const { messages } = context;
@@ -111,7 +114,7 @@ function answerEmv3ds(text: string, context: ThreeDsContext): string | undefined
   if (request instanceof MessageFault) {
     const { messageType = "", threeDSServerTransID = "" } = request.received;
     messages.record("received", messageType, threeDSServerTransID, request.received);
-    // An Erro is never answered with another.
+    // An Erro is never answered with another one.
     return messageType === "Erro" ? "" : answerFaultEmv3ds(request, context);
   }
   const { messageType } = request;
@@ -128,7 +131,8 @@ function answerPReq(preq: Emv3dsMessage, context: ThreeDsContext): string {
   if (moreCardRanges === 0 || !("cardRangeData" in pres)) return text;
   const methodUrl = context.acsUrl() + acsPaths.method;
   const more = writeMoreRanges(moreCardRanges, versionOf(pres.messageVersion), methodUrl);
-  // The list is the last element. Not checked: that would stop the bank for seconds.
+  // The list is the last element. The result is not checked, because that would stop the sandbox
+  // bank for seconds.
   return `${text.slice(0, -"]}".length)}${more}]}`;
 }
 
@@ -149,7 +153,7 @@ function makePRes(preq: Emv3dsMessage, { acsUrl, switches }: ThreeDsContext): Em
     dsTransID: randomUUID(),
     serialNum,
     ...(version === "2.3.1" ? {} : dsVersions),
-    // Absent when nothing has changed: the list may not be empty.
+    // The list is absent if nothing has changed, because it may not be empty.
     ...(isCurrent ? {} : { cardRangeData: writeCardRanges(version, methodUrl) }),
   };
 }
@@ -167,7 +171,7 @@ function passToAcs(areq: Emv3dsMessage, context: ThreeDsContext): string | undef
   return answerFaultEmv3ds(new MessageFault(code, elements, detail, received), context);
 }
 
-/** Faults that the codec does not know: the card's version, and a result URL without TLS. */
+/** Finds faults that the codec does not know: the card's version, and a result URL without TLS. */
 function findFault(areq: Emv3dsMessage): MessageFault | undefined {
   const version = findVersion(textOf(areq, "acctNumber") ?? "");
   if (version === undefined) return new MessageFault("305", ["acctNumber"]);
@@ -200,7 +204,7 @@ function versionOf(text: string | undefined): ProtocolVersion {
   return isProtocolVersion(text) ? text : newestVersion;
 }
 
-/** Of the one range, which never changes. */
+/** The serial number of the ranges, which never change. */
 const serialNumber = "2";
 
 /** 3-D Secure 1.0.2: its card range, and whether a card is enrolled. */

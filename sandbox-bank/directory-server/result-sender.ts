@@ -1,6 +1,7 @@
 /**
  * Sends RReqs to the 3DS Server, over TLS with certificates of the directory's authority on both
- * sides, and reads the RRes. A failed connection is tried once more; a missing answer is not.
+ * sides, and reads the RRes. It tries once more after a failed connection, but not after a missing
+ * answer.
  */
 import { Agent, request } from "node:https";
 import { setTimeout } from "node:timers/promises";
@@ -29,7 +30,7 @@ export function makeResultSender(
   const stopped = new AbortController();
   return { deliver, close };
 
-  /** Resolves when the RRes came, or when it is certain that none will. Never rejects. */
+  /** Resolves when the RRes has arrived, or when it is certain that none will. Never rejects. */
   async function deliver(rreq: Emv3dsMessage, url: string, afterMs: number): Promise<void> {
     const { signal } = stopped;
     const transactionId = textOf(rreq, "threeDSServerTransID") ?? "";
@@ -74,7 +75,10 @@ export function makeResultSender(
   }
 }
 
-/** An untrusted certificate and a timeout are not tried again: they would be the same. */
+/**
+ * Returns whether a second try may succeed. An untrusted certificate and a timeout would stay the
+ * same.
+ */
 function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   return ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT"].includes(String(error.code));

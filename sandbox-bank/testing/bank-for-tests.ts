@@ -1,4 +1,7 @@
-/** A bank on free ports with a ledger of its own, stopped and removed after the test. */
+/**
+ * A sandbox bank on free ports with a ledger of its own, which is stopped and removed after the
+ * test.
+ */
 import { rmSync } from "node:fs";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +12,7 @@ type TestBank = Bank & { readonly dataDir: string; readonly logged: readonly str
 
 type Cleanup = { after(clean: () => Promise<void>): void };
 
-/** Of the first bank: to make the keys takes longer than most tests. */
+/** The folder of the first bank's certificates: making the keys takes longer than most tests. */
 let keptCertificates: string | undefined;
 
 export async function startTestBank(
@@ -38,7 +41,7 @@ async function keep(folder: string): Promise<string> {
   return kept;
 }
 
-/** The ledger entries of one reference, short enough to compare: `sale 1000`. */
+/** Returns the ledger entries of one reference in a short form for comparisons: `sale 1000`. */
 export function booked(bank: Bank, reference: string | undefined): readonly string[] {
   return bank.ledger(reference ?? "").map(({ kind, amount }) => `${kind} ${amount}`);
 }

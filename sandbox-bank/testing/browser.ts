@@ -4,7 +4,7 @@
  */
 
 export type Form = {
-  /** Where it posts, absolute. */
+  /** The absolute URL to which the form posts. */
   readonly action: string;
   /** The initial values of its fields. */
   readonly fields: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ type Button = { readonly name: string; readonly value: string };
 
 export type BrowserPage = {
   readonly status: number;
-  /** Where redirects have led. */
+  /** The URL to which redirects have led. */
   readonly address: string;
   readonly html: string;
   readonly headers: Headers;
@@ -32,7 +32,7 @@ export async function post(
   return { status, address, html, headers, forms: readForms(html, address) };
 }
 
-/** The forms of a page; addresses are taken relative to that of the page. */
+/** Returns the forms of a page. Their URLs are resolved relative to that of the page. */
 export function readForms(html: string, pageUrl?: string): readonly Form[] {
   return [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].map(
     ([, tag = "", inside = ""]) => {

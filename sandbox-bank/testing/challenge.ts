@@ -1,4 +1,4 @@
-/** A challenge from AReq to the last form, as gateway and browser walk it in the bank's tests. */
+/** A challenge from AReq to the last form, as gateway and browser perform it. */
 import assert from "node:assert/strict";
 import {
   decodeFormValue,
@@ -50,7 +50,7 @@ export function openChallenge({ acsUrl, creq }: Asked): Promise<BrowserPage> {
 
 export type Pressed = { readonly code?: string; readonly action?: string };
 
-/** The page that the answer leads to. */
+/** Answers a page and returns the page that follows. */
 export function answer(page: BrowserPage, pressed: Pressed = {}): Promise<BrowserPage> {
   const { code = "1234", action = "confirm" } = pressed;
   const form = formOf(page);

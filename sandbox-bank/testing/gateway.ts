@@ -1,6 +1,7 @@
 /**
- * A gateway's end of the connection, in either dialect. That the host does not answer is proved
- * without waiting: it answers in order, so the answer to an echo sent after the request suffices.
+ * The gateway's end of a connection, in either dialect. A test proves without waiting that the host
+ * does not answer: the host answers in order, so the answer to an echo that is sent after the
+ * request suffices.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -50,14 +51,14 @@ export class TestGateway {
     return gateway;
   }
 
-  /** Connected and signed on. */
+  /** Connects and signs on. */
   static async signOn(port: number, dialect = asciiDialect): Promise<TestGateway> {
     const gateway = await TestGateway.open(port, dialect);
     await gateway.ask(network("001"));
     return gateway;
   }
 
-  /** A charge in this gateway's dialect. */
+  /** Makes a charge in this gateway's dialect. */
   charge(options: ChargeFields = {}): IsoMessage {
     return charge({ dialect: this.dialect, ...options });
   }
@@ -77,7 +78,7 @@ export class TestGateway {
     return this.answer();
   }
 
-  /** The next answer, which must be a message. */
+  /** Returns the next answer, which must be a message. */
   async answer(): Promise<IsoMessage> {
     const received = await this.next();
     if (received instanceof DecodeFault) throw new Error("the host answered no message");
@@ -155,7 +156,7 @@ export function charge(options: ChargeFields = {}): IsoMessage {
   };
 }
 
-/** A capture or a reversal of a charge; `remaining` makes a reversal a partial one. */
+/** Makes a capture or a reversal of a charge. With `remaining`, a reversal is a partial one. */
 export function follow(
   mti: "0220" | "0221" | "0400" | "0401" | "0420" | "0421",
   original: IsoMessage,
@@ -174,7 +175,7 @@ export function follow(
   return { mti, fields: { ...fields, ...replaced } };
 }
 
-/** Asks what became of a charge. */
+/** Makes an inquiry about a charge. */
 export function inquire(original: IsoMessage): IsoMessage {
   const { 37: reference = "" } = original.fields;
   return { mti: "0600", fields: { 7: "1115023930", 11: nextTrace(), 37: reference } };
@@ -199,9 +200,9 @@ export type TestDialect = {
   readonly specification: Specification;
   readonly portOf: (bank: Bank) => number;
   readonly writeProof: (proof: Proof) => IsoFields;
-  /** A field that the codec takes and the dialect does not. */
+  /** A field that the codec accepts and the dialect does not. */
   readonly unreadable: IsoFields;
-  /** Field 62 of an approval; field 63 of the cards that have words in theirs. */
+  /** Field 62 of an approval, and field 63 of the cards that have texts in theirs. */
   readonly networkId: RegExp;
   readonly loyalty: string;
   readonly explanation: RegExp;
@@ -211,7 +212,7 @@ type Proof = {
   readonly card: string;
   readonly cvv: string;
   readonly eci: string | undefined;
-  /** Bytes in hex. */
+  /** The bytes in hexadecimal digits. */
   readonly cavv: string | undefined;
 };
 
@@ -263,7 +264,9 @@ export const binaryDialect: TestDialect = {
 
 export const testDialects: readonly TestDialect[] = [asciiDialect, binaryDialect];
 
-/** Field 60 has Visa's terms for the ECIs of networks that count 02 and 01. */
+/**
+ * Returns the ECI in Visa's terms, which field 60 also uses for networks whose own are 02 and 01.
+ */
 function visaEciOf(card: string, eci: string): string {
   if (eciFor(card, "Y") !== "02") return eci;
   return eci === "02" ? "05" : "06";

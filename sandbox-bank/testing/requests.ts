@@ -1,4 +1,4 @@
-/** Requests as a gateway writes them, for the bank's own tests. */
+/** Requests as a gateway writes them, for the sandbox bank's own tests. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Emv3dsMessage, ProtocolVersion } from "@tollgate/protocols/emv3ds";
 import type { PaReq } from "@tollgate/protocols/threeds102";

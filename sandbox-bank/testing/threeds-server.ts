@@ -1,6 +1,6 @@
 /**
- * A gateway's 3-D Secure end, for the bank's own tests: asks the directory server, and takes the
- * results that come to it, both with the certificate that the bank made for the gateway.
+ * A gateway's 3-D Secure server, for the sandbox bank's own tests. It asks the directory server and
+ * receives results, both with the certificate that the sandbox bank has issued for the gateway.
  */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -29,14 +29,14 @@ type Sending = {
 };
 
 export type ThreeDsServer = {
-  /** Where the directory sends results. */
+  /** The URL to which the directory server sends results. */
   readonly resultUrl: string;
   readonly results: readonly Emv3dsMessage[];
   /** Answers the next result with this instead of an RRes; `undefined` drops the connection. */
   answerNext(body: string | undefined): void;
   /** Posts to a path of the directory server. */
   post(path: string, body: string, sending?: Sending): Promise<Answered>;
-  /** What the directory server answers to a message. */
+  /** Returns the directory server's answer to a message. */
   ask(message: object): Promise<Emv3dsMessage>;
 };
 

@@ -1,4 +1,6 @@
-/** A merchant who accepts wallets, for tests: the merchant's keys, and the roots it trusts. */
+/**
+ * A merchant that accepts wallets, for tests: the merchant's keys, and the roots that it trusts.
+ */
 import assert from "node:assert/strict";
 import { generateKeyPairSync, KeyObject } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -33,7 +35,7 @@ export function writeRequest(der: Buffer): string {
   return `-----BEGIN ${label}-----\n${der.toString("base64")}\n-----END ${label}-----\n`;
 }
 
-/** Certified by the bank, and its recipient from then on. */
+/** Has the sandbox bank certify a merchant, which is the recipient from then on. */
 export async function enrolWalletA(
   bank: Bank,
   query = "",
@@ -57,7 +59,7 @@ export async function trustWalletA(bank: Bank, ...keys: MerchantKey[]): Promise<
   };
 }
 
-/** As a merchant opens a token; undefined when it is for another key. */
+/** Opens a token as a merchant does. Returns undefined if it is for another key. */
 export async function openWalletA(
   bank: Bank,
   token: string,
@@ -85,7 +87,7 @@ export function makeWalletBMerchant(name: string): WalletBMerchant {
   };
 }
 
-/** The bank's recipient from then on. */
+/** Makes a merchant the recipient of the sandbox bank's tokens. */
 export async function enrolWalletB(bank: Bank, name = "tollgate"): Promise<WalletBMerchant> {
   const merchant = makeWalletBMerchant(name);
   const { privateKey: _, ...recipient } = merchant;

@@ -56,12 +56,18 @@ const chain: Chain = {
   ],
 };
 
-/** Of the bank's chain; of a root that nothing trusts; without the marker of a signer. */
+/**
+ * The signer of a token: of the sandbox's chain, of a root that nothing trusts, or without the
+ * marker of a signer.
+ */
 export type SignerKind = "own" | "foreign" | "unmarked";
 
 export type WalletASigners = Awaited<ReturnType<typeof openWalletASigners>>;
 
-/** Only the own EC signer is kept; the others are issued when a token first needs them. */
+/**
+ * Opens the signers. Only the own EC signer is stored, and the others are issued when a token first
+ * needs them.
+ */
 export async function openWalletASigners(folder: string, nowMs: number) {
   const files = await openChain(folder, chain, nowMs);
   const read = (file: string) => files.get(file) ?? "";
@@ -101,7 +107,7 @@ export async function openWalletASigners(folder: string, nowMs: number) {
   return {
     find,
     readMerchantIssuer,
-    /** Merchants' certificates are of these. */
+    /** The authorities that issue merchants' certificates. */
     authorities: [read(root), read(intermediate)],
   };
 }
@@ -147,7 +153,7 @@ export async function certifyMerchant(
 const pemForm =
   /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----/;
 
-/** The key of the request, whose signature proves possession of the private key. */
+/** Returns the key of the request, whose signature proves possession of the private key. */
 async function readRequest(pem: string): Promise<KeyObject | BadRequest> {
   const [, base64] = pemForm.exec(pem) ?? [];
   if (base64 === undefined) return new BadRequest("The body must be a certificate request in PEM.");

@@ -1,7 +1,8 @@
 /**
- * walleta's merchant validation: a payment page's sheet opens only with a session, which the
- * merchant's server asks for with its certificate of identity. The bank then fetches the domain's
- * file, as the wallet does when a domain is registered, so a gateway that does not serve it fails.
+ * walleta's merchant validation: a payment page's sheet only opens with a session, which the
+ * merchant's server requests with its identity certificate. The sandbox bank then fetches the
+ * domain's file, as the wallet does when a domain is registered, so a gateway that does not serve
+ * the file fails.
  */
 import { hash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -52,7 +53,7 @@ export function openWalletASessions(
 ) {
   const domains = new Map<string, Domain>();
 
-  /** Answers with the file that the domain has to serve from now on. */
+  /** Returns the file that the domain has to serve from now on. */
   function registerDomain(body: string): string | BadRequest {
     const given = readFields(parseJson(body), domainFields);
     if (given instanceof BadRequest) return given;

@@ -1,4 +1,6 @@
-/** Tokens of walleta open under the bank's root, and each defect is found by who opens them. */
+/**
+ * Tokens of walleta open under the sandbox's root, and the code that opens them finds each defect.
+ */
 import assert from "node:assert/strict";
 import { createHash, X509Certificate } from "node:crypto";
 import { after, test } from "node:test";
@@ -50,7 +52,7 @@ test("a token carries card, amount and currency, signed in the sandbox just now"
   });
   assert.equal(Buffer.from(onlinePaymentCryptogram, "base64").length, 20);
   assert.deepEqual([isSandboxSigner, version], [true, "EC_v1"]);
-  // In whole seconds.
+  // The time is in whole seconds.
   assert.ok(signingTime > before - 1_000 && signingTime <= Date.now());
 });
 

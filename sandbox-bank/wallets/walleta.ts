@@ -1,4 +1,4 @@
-/** Mints payment tokens of walleta: genuine, or wrong in the one defect that is asked for. */
+/** Mints payment tokens of walleta: genuine ones, or ones with exactly the requested defect. */
 import { generateKeyPairSync, hash, randomBytes, X509Certificate } from "node:crypto";
 import {
   distortToken,
@@ -16,13 +16,13 @@ import { BadRequest } from "../http.ts";
 import { eciFor } from "../issuer.ts";
 import type { SignerKind, WalletASigners } from "./walleta-certificates.ts";
 
-/** What differs from a genuine token. */
+/** The difference from a genuine token. */
 type Defect = {
   readonly what: string;
   readonly signer?: SignerKind;
   readonly minting?: (genuine: UnsignedMinting) => Partial<UnsignedMinting>;
   readonly payload?: (genuine: Payload) => Payload;
-  /** Changed after it was signed. */
+  /** Whether the token is changed after it was signed. */
   readonly isTampered?: true;
 };
 
@@ -77,7 +77,7 @@ const certificate: field.Field<string> = {
   },
 };
 
-/** Whom tokens are encrypted for. */
+/** The recipient for which tokens are encrypted. */
 export const walletARecipientFields = {
   required: { certificate, merchantIdentifier: field.identifier },
   optional: {},
@@ -87,7 +87,9 @@ export type WalletARecipient = field.FieldValues<typeof walletARecipientFields>;
 
 export const walletAVersions: readonly Version[] = ["EC_v1", "RSA_v1"];
 
-/** `POST /wallets/walleta`. The recipient defaults to the one that was certified last. */
+/**
+ * The fields of `POST /wallets/walleta`. The recipient defaults to the one that was certified last.
+ */
 const walletAFields = {
   required: { ...field.cardFields, ...field.paymentFields },
   optional: {
@@ -97,7 +99,7 @@ const walletAFields = {
     ...walletARecipientFields.required,
     transactionId: field.text(/^[0-9a-f]{64}$/i, "64 hex digits"),
     signingTime: field.timestamp,
-    // The names of the table's own rows.
+    // The keys are the names of the table's own rows, so the type holds.
     defect: field.oneOf(Object.keys(walletADefects) as WalletADefect[]),
   },
 } satisfies field.FieldTable;
@@ -186,7 +188,10 @@ function findRecipient(
   return { recipientPublicKey, merchantIdentifier, version };
 }
 
-/** The certificate holds only a hash, which is compared with the known identifiers. */
+/**
+ * Returns the merchant's identifier. The certificate only contains a hash, which is compared with
+ * the known identifiers.
+ */
 function identifyMerchant(
   certificateDer: Buffer,
   last: WalletARecipient | undefined,

@@ -1,4 +1,6 @@
-/** Tokens of walletb open under the bank's root, and each defect is found by who opens them. */
+/**
+ * Tokens of walletb open under the sandbox's root, and the code that opens them finds each defect.
+ */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import {

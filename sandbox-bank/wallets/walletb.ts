@@ -1,4 +1,4 @@
-/** Mints payment tokens of walletb: genuine, or wrong in the one defect that is asked for. */
+/** Mints payment tokens of walletb: genuine ones, or ones with exactly the requested defect. */
 import {
   createPrivateKey,
   createPublicKey,
@@ -24,12 +24,12 @@ import * as field from "../fields.ts";
 import { BadRequest } from "../http.ts";
 import { eciFor } from "../issuer.ts";
 
-/** What differs from a genuine token. */
+/** The difference from a genuine token. */
 type Defect = {
   readonly what: string;
   readonly minting?: (genuine: Minting, nowMs: number) => Partial<Minting>;
   readonly payload?: (nowMs: number) => Partial<Payload>;
-  /** Changed after it was signed. */
+  /** Whether the token is changed after it was signed. */
   readonly isTampered?: true;
 };
 
@@ -78,7 +78,7 @@ const publicKey: field.Field<string> = {
   read: (value) => (typeof value === "string" && readKey(value) ? value : undefined),
 };
 
-/** Whom tokens are encrypted for. */
+/** The recipient for which tokens are encrypted. */
 export const walletBRecipientFields = {
   required: {
     publicKey,
@@ -93,8 +93,9 @@ export const walletBVersions: readonly Version[] = ["ECv2", "ECv1"];
 export const authMethods = ["PAN_ONLY", "CRYPTOGRAM_3DS"] as const;
 
 /**
- * `POST /wallets/walletb`. The recipient defaults to the one that was set last, the version to ECv2
- * and the method to PAN_ONLY. Amount and currency are checked, but not part of the token.
+ * The fields of `POST /wallets/walletb`. The recipient defaults to the one that was set last, the
+ * version to ECv2 and the method to PAN_ONLY. Amount and currency are checked, but are not part of
+ * the token.
  */
 const walletBFields = {
   required: field.cardFields,
@@ -107,7 +108,7 @@ const walletBFields = {
     ...walletBRecipientFields.optional,
     messageId: field.identifier,
     messageExpiration: field.timestamp,
-    // The names of the table's own rows.
+    // The keys are the names of the table's own rows, so the type holds.
     defect: field.oneOf(Object.keys(walletBDefects) as WalletBDefect[]),
   },
 } satisfies field.FieldTable;
@@ -152,7 +153,7 @@ function makePayload(options: WalletBOptions, context: MintContext): Payload {
   const eci = eciFor(pan, "Y");
   const proof = {
     cryptogram: authenticationValues.make(pan, "wallet"),
-    // This wallet leaves it empty for networks whose ECI is 02.
+    // This wallet leaves the indicator empty for networks whose ECI is 02.
     eciIndicator: options.eciIndicator ?? (eci === "02" ? "" : eci),
   };
   return {
@@ -171,18 +172,18 @@ function makePayload(options: WalletBOptions, context: MintContext): Payload {
   };
 }
 
-/** An uncompressed point of P-256 in base64, as merchants register it. */
+/** Reads an uncompressed point of P-256 in base64, which is how merchants register a key. */
 function readKey(base64: string): KeyObject | undefined {
   const point = Buffer.from(base64, "base64");
-  // Encoded again, because Node's base64 decoder ignores invalid characters.
+  // The point is encoded again, because Node's base64 decoder ignores invalid characters.
   return point.toString("base64") === base64 ? readPoint(point) : undefined;
 }
 
 type WalletBKeys = Awaited<ReturnType<typeof openWalletBKeys>>;
 
 /**
- * Writes the list of root keys too, which gateways trust; the private key stays the bank's. The
- * intermediate key is a new one for every run of the bank.
+ * Opens the keys and writes the list of root keys, which gateways trust. The private key stays with
+ * the sandbox bank, and the intermediate key is a new one for every run.
  */
 export async function openWalletBKeys(folder: string) {
   const path = join(folder, "walletb-root.key");
@@ -196,14 +197,14 @@ export async function openWalletBKeys(folder: string) {
   const list = writeRootKeys(
     walletBVersions.map((protocolVersion) => ({ protocolVersion, key, keyExpiration })),
   );
-  // Marked, so that a copy of the list is not mistaken for the wallet's own.
+  // The keys are marked, so that a copy of the list is not mistaken for the wallet's own.
   const { keys } = JSON.parse(list) as { readonly keys: readonly object[] };
   const marked = JSON.stringify({ keys: keys.map((each) => ({ ...each, sandbox: true })) });
   await writeAtomically(join(folder, "walletb-root-keys.json"), marked, "everyone");
   return { rootKey, intermediateKey: makePrivateKey() };
 }
 
-/** Undefined when the file is missing or damaged. */
+/** Returns undefined if the file is missing or damaged. */
 async function readPrivateKey(path: string): Promise<KeyObject | undefined> {
   try {
     const key = createPrivateKey(await readFile(path, "utf8"));

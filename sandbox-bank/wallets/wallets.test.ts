@@ -1,4 +1,4 @@
-/** The wallets' addresses as scripts use them, and what of them outlives a restart. */
+/** The wallets' URLs as scripts use them, and the state that survives a restart. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -151,7 +151,7 @@ test("a certificate is issued only to who has the key", async () => {
   const path = "/wallets/walleta/certificate";
   const { pem } = await makeRequest();
   const der = Buffer.from(pem.split("\n")[1] ?? "", "base64");
-  // Inside the name, which the signature covers.
+  // This byte is inside the name, which the signature covers.
   der[der.indexOf("merchant") + 1] = 0x45;
   const changed = writeRequest(der);
   const spki = generateKeyPairSync("ec", { namedCurve: "P-384" }).publicKey;

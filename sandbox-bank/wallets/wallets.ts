@@ -1,7 +1,7 @@
 /**
- * The bank as two wallets: it certifies or stores the merchants' keys, and mints the payment tokens
- * that the app of a wallet would hand over. They are genuine except for their root, so a gateway
- * accepts them by trusting that root and by nothing else.
+ * The sandbox bank as two wallets. It certifies or stores the merchants' keys, and mints the
+ * payment tokens that the app of a wallet would deliver. They are genuine except for their root, so
+ * a gateway accepts them by trusting that root and by nothing else.
  */
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ import {
 
 export type Wallets = Awaited<ReturnType<typeof openWallets>>;
 
-/** Stored beside the roots, which are marked as sandbox roots themselves. */
+/** The text of a file next to the roots, which are marked as sandbox roots themselves. */
 const sandboxNote = `The roots in this folder are the sandbox bank's.
 A gateway that trusts them accepts tokens that move no money.
 `;
@@ -125,7 +125,7 @@ function getToken(minted: string | BadRequest): string {
 type Answer = string | BadRequest;
 type MakeAnswer = (body: string, query: URLSearchParams) => Answer | Promise<Answer>;
 
-/** The text is sent unchanged, because the bytes of a token are signed. */
+/** Answers with the text unchanged, because the bytes of a token are signed. */
 function answerWith(contentType: string, make: MakeAnswer): Route {
   return async (request, response, query) => {
     const body = await readBody(request, bodyBytesMax);
@@ -163,7 +163,7 @@ function listDefects(defects: Readonly<Record<string, { readonly what: string }>
 type Recipients = { readonly walleta?: WalletARecipient; readonly walletb?: WalletBRecipient };
 
 /**
- * The last recipient of each wallet: tokens are minted for it unless a request names another. A
+ * The last recipient of each wallet: tokens are minted for it unless a request names another one. A
  * recipient that cannot be read is forgotten.
  */
 async function openRecipients(path: string) {
@@ -177,7 +177,7 @@ async function openRecipients(path: string) {
   };
   let written = Promise.resolve();
 
-  /** One write at a time, so that the last recipient stays. */
+  /** Stores a recipient. There is one write at a time, so that the last recipient stays. */
   function store(recipient: Recipients): Promise<void> {
     Object.assign(last, recipient);
     const write = () => writeAtomically(path, `${JSON.stringify(last, null, 2)}\n`, "owner");
