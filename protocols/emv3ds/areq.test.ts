@@ -1,4 +1,4 @@
-/** What the table of AReq accepts, version by version: conditions, formats and known mistakes. */
+/** The AReqs that its table accepts, version by version: conditions, formats and known mistakes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -116,7 +116,7 @@ const requests: readonly (readonly [which: readonly ProtocolVersion[], changes: 
   [later,    { threeDSRequestorDecReqInd: "Y", threeDSRequestorDecMaxTime: "10081" }, ["203", "threeDSRequestorDecMaxTime"]],
   [later,    { threeDSRequestorDecReqInd: "Y", threeDSRequestorDecMaxTime: "10080" }, "good"],
   [["2.2.0"], { threeDSRequestorDecReqInd: "F", threeDSRequestorDecMaxTime: "00060" }, ["203", "threeDSRequestorDecReqInd"]],
-  // One channel's elements do not stand in another's request.
+  // Elements of one channel must not occur in a request of another.
   [versions, { threeRIInd: "05" },                                                    ["203", "threeRIInd"]],
   [versions, { deviceChannel: "04" },                                                 ["203", "deviceChannel"]],
   [versions, { deviceChannel: undefined },                                            ["201", "deviceChannel"]],

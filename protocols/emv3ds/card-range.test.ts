@@ -1,4 +1,4 @@
-/** Card ranges: one shape from two, and the versions that both sides take. */
+/** Card ranges: both forms are read as one, with the versions that both sides support. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readCardRanges } from "./index.ts";

@@ -1,6 +1,6 @@
 /**
- * How a table is written and checked. A row is an element, the check of its value, and its
- * inclusion in 2.1.0, 2.2.0 and 2.3.1: three columns, as in the specification's own annex. An
+ * The form of a table and its checks. A row is an element, the check of its value, and its
+ * inclusion in 2.1.0, 2.2.0 and 2.3.1: three columns, as in the annex of the specification. An
  * element that changed its format has a row for each. Elements without a row are never refused.
  */
 import { data as isoCurrencies } from "currency-codes";
@@ -16,7 +16,7 @@ export type ElementRow = readonly [
   in231: Inclusion,
 ];
 
-/** The error code for a value; checks of objects and arrays report elements inside themselves. */
+/** Returns the error code of a value. Checks of objects and arrays report the elements inside. */
 type Check = (value: unknown, context: CheckContext) => ErrorCode | undefined;
 
 export type Inclusion =
@@ -25,9 +25,9 @@ export type Inclusion =
 export type Condition = (context: CheckContext) => boolean;
 
 export type CheckContext = {
-  /** The element being checked, such as `acctInfo.chAccDate`; empty for the whole message. */
+  /** The element that is checked, such as `acctInfo.chAccDate`. Empty for the whole message. */
   readonly path: string;
-  /** The object that holds the element. */
+  /** The object that contains the element. */
   readonly own: JsonObject;
   readonly message: JsonObject;
   readonly request: JsonObject | undefined;
@@ -37,7 +37,7 @@ export type CheckContext = {
   readonly report: (code: ErrorCode, element: string) => void;
 };
 
-/** The version does not have the element. */
+/** Marks that the version does not have the element. */
 export const no = "no row";
 export const R: Inclusion = () => "required";
 export const O: Inclusion = () => "optional";
@@ -71,7 +71,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
-/** Lengths count characters, as the specification does, not UTF-16 code units. */
+/** Checks the length in characters, as the specification counts, and not in UTF-16 code units. */
 export function text(lengthMin: number, lengthMax: number): Check {
   return textThat((value) => {
     if (value.length < lengthMin || value.length > 2 * lengthMax) return false;
@@ -89,8 +89,8 @@ export function oneOf(...values: readonly string[]): Check {
 }
 
 /**
- * Two-digit codes, each given alone or as a range such as `80-99`. An element with codes for its
- * network reserves all others, which is a fault of its own from 2.3.1 on.
+ * Checks two-digit codes, each given alone or as a range such as `80-99`. An element with codes for
+ * its network reserves all others, which is a fault of its own from 2.3.1 on.
  */
 export function codes(...ranges: readonly string[]): Check {
   const reserves = ranges.includes("80-99");
@@ -106,7 +106,7 @@ export function matching(pattern: RegExp): Check {
   return textThat((value) => pattern.test(value));
 }
 
-/** The acquirer's host gets it as it is, in a field of printable characters. */
+/** Checks a value that the acquirer's host gets unchanged, in a field of printable characters. */
 export function printable(length: number): Check {
   return matching(new RegExp(`^[ -~]{${length}}$`));
 }
@@ -116,10 +116,15 @@ export const uuid = textThat(isUuid);
 export const emailAddress = matching(/^(?=.{3,254}$)[^\s@]+@[^\s@]+$/);
 export const protocolVersion = matching(/^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,2}$/);
 
-/** Some networks send 20 bytes with padding, one 21 bytes without: both are 28 characters. */
+/**
+ * Some networks send 20 bytes with padding, one sends 21 bytes without. Both have 28 characters.
+ */
 export const authenticationValue = matching(/^(?=.{28}$)[A-Za-z0-9+/]{26,28}={0,2}$/);
 
-/** The specification forbids the private countries, and metals, bond units and test currencies. */
+/**
+ * The specification forbids the private country codes, and currencies of metals, bond units and
+ * tests.
+ */
 export const country = isoCode(
   isoCountries.map(([, , numeric = ""]) => numeric),
   /^9(?:0[1-9]|[1-9]\d)$/,
@@ -134,7 +139,7 @@ export function url(lengthMax: number): Check {
     unless(typeof value === "string" && isUrl(value, lengthMax, allowHttp));
 }
 
-/** The URL parser knows the many ways to shorten IPv6. */
+/** Uses the URL parser, which knows the many ways to shorten IPv6. */
 export const ipAddress = textThat((value) => {
   const isFour = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}$/.test(value);
   const isSix = /^[0-9a-f:.]{2,45}$/i.test(value) && URL.canParse(`https://[${value}]/`);
@@ -151,7 +156,10 @@ export function isUuid(value: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 }
 
-/** `YYYYMMDD`, with hours and minutes for 12 digits and seconds for 14: a day of the calendar. */
+/**
+ * Checks a day of the calendar as `YYYYMMDD`, with hours and minutes for 12 digits and seconds for
+ * 14.
+ */
 export function moment(length: 8 | 12 | 14): Check {
   const clock = /^(?:[01][0-9]|2[0-3])(?:[0-5][0-9]){0,2}$/;
   return textThat((value) => {
@@ -189,7 +197,7 @@ export function either(check: Check, other: Check): Check {
   return (value, context) => check(value, context) && other(value, context);
 }
 
-/** A well-formed value is still wrong where the condition does not hold. */
+/** Adds a condition: a well-formed value is wrong if the condition does not hold. */
 export function provided(check: Check, condition: Condition): Check {
   return (value, context) => check(value, context) ?? unless(condition(context));
 }
@@ -206,7 +214,10 @@ function textThat(isRight: (value: string) => boolean): Check {
   return (value) => unless(typeof value === "string" && isStorable(value) && isRight(value));
 }
 
-/** PostgreSQL refuses the others, and the order that holds one could not be written any more. */
+/**
+ * Returns whether PostgreSQL can store the text. Otherwise the order that contains it could not be
+ * written.
+ */
 function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes("\0");
 }
@@ -222,7 +233,7 @@ const extensionItemRows: readonly ElementRow[] = [
   ["data", jsonOfLength(8059), R, R, R],
 ];
 
-/** Any message may carry extensions. A critical one must be understood. */
+/** Any message may contain extensions. A critical one must be understood. */
 export const extensionRows: readonly ElementRow[] = [
   ["messageExtension", array(10, extension), O, O, no],
   ["messageExtension", array(15, extension), no, no, O],

@@ -1,4 +1,4 @@
-/** Reading and writing whole texts: envelopes, extensions, hostile JSON, and any damage at all. */
+/** Reading and writing complete texts: envelopes, extensions, hostile JSON, and random damage. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Text to a message that its table accepts, or to the fault that an Erro answers; and back. The
- * form values `creq`, `cres` and `threeDSMethodData` are JSON in base64url.
+ * Converts text to a message that its table accepts, or to the fault that an Erro answers, and
+ * messages to text. The form values `creq`, `cres` and `threeDSMethodData` are JSON in base64url.
  */
 import { Buffer } from "node:buffer";
 import { findJsonFault, isJsonObject, type JsonObject, parseJson } from "../shared/json.ts";
@@ -20,19 +20,25 @@ import {
 import { tables } from "./tables.ts";
 
 export type Expectation = {
-  /** Any other type is refused with 101; list `Erro` where one may come instead. */
+  /**
+   * The accepted types. Others are refused with 101. A caller that may receive an `Erro` must list
+   * it.
+   */
   readonly types: readonly MessageType[];
-  /** The message that this one answers, above all the AReq of an ARes. */
+  /** The message that this one answers, such as the AReq of an ARes. */
   readonly request?: Emv3dsMessage;
-  /** All three by default. */
+  /** The supported versions, by default all three. */
   readonly supported?: readonly ProtocolVersion[];
-  /** Accept plain http addresses as well, for a staging system on loopback. */
+  /** Whether plain http URLs are accepted as well, for a staging system on loopback. */
   readonly allowHttp?: boolean;
   /** Ids of critical message extensions that the caller understands. */
   readonly extensions?: readonly string[];
 };
 
-/** Only a PRes is ever large: it may list every card range of a network. */
+/**
+ * The longest message. Only a PRes is ever large, because it may list every card range of a
+ * network.
+ */
 const lengthMax = 512 * 1024;
 const lengthMaxOfRanges = 256 * 1024 * 1024;
 const formLengthMax = 1024 * 1024;
@@ -45,7 +51,7 @@ export function readMessage(text: string, expectation: Expectation): Emv3dsMessa
   return elements instanceof MessageFault ? elements : checkMessage(elements, expectation);
 }
 
-/** Throws when the message breaks its table: that is an error of the caller. */
+/** Writes a message. Throws if it breaks its table, because that is an error of the caller. */
 export function writeMessage(
   message: Emv3dsMessage,
   options: Omit<Expectation, "types"> = {},
@@ -58,15 +64,15 @@ export function writeMessage(
   return text;
 }
 
-/** Base64url without padding. A string is taken for JSON that is already written. */
+/** Encodes in base64url without padding. A string must be JSON that is already written. */
 export function encodeFormValue(content: string | object): string {
   const text = typeof content === "string" ? content : JSON.stringify(content);
   return Buffer.from(text).toString("base64url");
 }
 
 /**
- * The JSON text. Both base64 alphabets are accepted, padded or not, because senders differ; a `+`
- * that a form turned into a space is restored, and line breaks are dropped.
+ * Returns the JSON text. Both base64 alphabets are accepted, padded or not, because senders differ.
+ * A `+` that a form turned into a space is restored, and line breaks are dropped.
  */
 export function decodeFormValue(value: string): string | MessageFault {
   if (value.length > formLengthMax) return new MessageFault("101", [], "form value is too long");
@@ -83,7 +89,7 @@ export function decodeFormValue(value: string): string | MessageFault {
   }
 }
 
-/** The form value `threeDSMethodData`, which the ACS returns without the address. */
+/** Decodes the form value `threeDSMethodData`, which the ACS returns without the URL. */
 export function decodeMethodData(
   value: string,
   { allowHttp = false }: { readonly allowHttp?: boolean } = {},
@@ -110,12 +116,15 @@ function parseElements(text: string): JsonObject | MessageFault {
   if (fault?.reason === "too_deep") return new MessageFault("101", [], "JSON is nested too deeply");
   if (fault !== undefined) return new MessageFault("204", [fault.path.map(nameable).join(".")]);
   if (!isJsonObject(value)) return new MessageFault("101", [], "not a JSON object");
-  // An element `__proto__`, which an escape may hide, must not become a copy's prototype.
+  // An element `__proto__`, which an escape may hide, must not become the prototype of a copy.
   if (!/__proto__|\\u/.test(text)) return value;
   return JSON.parse(text, (name, element) => (name === "__proto__" ? undefined : element));
 }
 
-/** A name that the sender made up may hold anything, even a card number. */
+/**
+ * Returns a name that may be logged. A name that the sender invented may contain anything, even a
+ * card number.
+ */
 function nameable(name: string): string {
   return /^[A-Za-z]\w{0,63}$/.test(name) && !/\d{7}/.test(name) ? name : "unnamed";
 }
@@ -142,7 +151,10 @@ function checkMessage(elements: JsonObject, expectation: Expectation) {
   return code === undefined || names === undefined ? message : fault(code, [...names]);
 }
 
-/** An Erro has room for one code: missing elements come first, then malformed ones. */
+/**
+ * The order of the codes. An Erro has room for one: missing elements come first, then malformed
+ * ones.
+ */
 const codesByPriority: readonly ErrorCode[] = ["201", "203", "207", "202", "304", "205", "301"];
 
 function findFaults(message: Emv3dsMessage, version: ProtocolVersion, expectation: Expectation) {
@@ -153,7 +165,7 @@ function findFaults(message: Emv3dsMessage, version: ProtocolVersion, expectatio
   const { messageType } = message;
 
   checkElements(tables[messageType], message, { path: "", own: message, message, ...options });
-  // Overlapping ranges are a fault from 2.3.1 on; before, networks send them.
+  // Overlapping ranges are a fault from 2.3.1 on. In older versions, networks send them.
   const forbidsOverlap = messageType === "PRes" && version === "2.3.1";
   if (forbidsOverlap && hasOverlap(readCardRanges(message))) report("205", "cardRangeData");
   if (request !== undefined) {
@@ -182,11 +194,11 @@ function readReceived(elements: JsonObject): Received {
 
 type CardRange = ReturnType<typeof readCardRanges>[number];
 
-/** The ranges of a PRes that `readMessage` accepted. */
+/** Reads the ranges of a PRes that `readMessage` accepted. */
 export function readCardRanges(pres: Emv3dsMessage) {
   return listOf(pres.cardRangeData).flatMap((range) => {
     const indicator = textOf(range, "actionInd");
-    // Add, delete or modify; a range without an indicator is added.
+    // The actions are add, delete and modify. A range without an indicator is added.
     const action = indicator === "D" || indicator === "M" ? indicator : "A";
     const versions = readVersions(range, pres);
     const spans = Array.isArray(range.ranges)
@@ -198,9 +210,12 @@ export function readCardRanges(pres: Emv3dsMessage) {
   });
 }
 
-/** Whether two ranges of one card number length share a number, deleted ranges aside. */
+/**
+ * Returns whether two ranges of one card number length share a number. Deleted ranges do not count.
+ */
 export function hasOverlap(ranges: readonly CardRange[]): boolean {
-  // The length goes first, so that numbers of another length never lie between two of one.
+  // The length comes first, so that numbers of another length never lie between two of the same
+  // length.
   const keyOf = (cardNumber: string) => `${cardNumber.length} ${cardNumber}`;
   const kept = ranges.filter(({ action }) => action !== "D");
   const keyed = kept.map(({ start, end }) => ({ start: keyOf(start), end: keyOf(end) }));
@@ -209,8 +224,9 @@ export function hasOverlap(ranges: readonly CardRange[]): boolean {
 }
 
 /**
- * Those that ACS, directory server and this codec all support; ascending. Up to 2.2.0 the ACS names
- * its first and last version. From 2.3.1 on it lists its versions, each with a method address.
+ * Returns the versions that ACS, directory server and this codec all support, in ascending order.
+ * Up to 2.2.0 the ACS names its first and last version. From 2.3.1 on it lists its versions, each
+ * with a method URL.
  */
 function readVersions(range: JsonObject, pres: JsonObject) {
   const acsStart = textOf(range, "acsStartProtocolVersion");
@@ -224,7 +240,10 @@ function readVersions(range: JsonObject, pres: JsonObject) {
   });
 }
 
-/** A range overrides the message; where neither restricts versions, all are supported. */
+/**
+ * Returns whether the directory server supports the version. A range overrides the message. If
+ * neither restricts versions, all are supported.
+ */
 function isSupportedByDs(version: string, range: JsonObject, pres: JsonObject): boolean {
   const listed = [range.dsProtocolVersions, pres.dsProtocolVersions].find(Array.isArray);
   if (listed !== undefined) return listed.includes(version);
@@ -232,7 +251,7 @@ function isSupportedByDs(version: string, range: JsonObject, pres: JsonObject): 
   return isBetween(find("dsStartProtocolVersion"), version, find("dsEndProtocolVersion"));
 }
 
-/** By number, not by letter: 2.10.0 is newer than 2.3.1. */
+/** Compares versions by number and not by letter, because 2.10.0 is newer than 2.3.1. */
 function isBetween(start: string | undefined, version: string, end: string | undefined): boolean {
   const rankOf = (each: string) =>
     each.split(".").reduce((sum, part) => sum * 1000 + Number(part), 0);

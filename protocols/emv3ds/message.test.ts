@@ -1,4 +1,4 @@
-/** The Erro that answers a fault, as its receiver sees it. */
+/** The Erro that answers a fault, as its receiver reads it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

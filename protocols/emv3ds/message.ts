@@ -21,14 +21,14 @@ export const messageTypes = [
 ] as const;
 export type MessageType = (typeof messageTypes)[number];
 
-/** As in JSON. A checked message still holds elements that no table lists. */
+/** A message as in JSON. Even a checked message contains elements that no table lists. */
 export type Emv3dsMessage = {
   readonly messageType: MessageType;
   readonly messageVersion: string;
   readonly [element: string]: unknown;
 };
 
-/** The element's text; undefined when it is absent or not a text. */
+/** Returns the element's text, or undefined if it is absent or not a text. */
 export function textOf(elements: JsonObject, name: string): string | undefined {
   const value = Object.hasOwn(elements, name) ? elements[name] : undefined;
   return typeof value === "string" ? value : undefined;
@@ -55,7 +55,7 @@ export class MessageFault {
   readonly code: ErrorCode;
   /** Names such as `acctNumber` or `merchantRiskIndicator.giftCardCurr`. */
   readonly elements: readonly string[];
-  /** Text for errorDetail: the names, joined with commas, unless another is given. */
+  /** The text for errorDetail: the names, joined with commas, unless another text is given. */
   readonly detail: string;
   readonly received: Received;
 
@@ -73,9 +73,9 @@ export class MessageFault {
 }
 
 /**
- * The Erro for a fault in `message`, or in the readable part of it. The sender is the 3DS SDK (C),
- * the 3DS Server (S), the directory server (D) or the ACS (A). An Erro itself is never answered:
- * callers check the type in `received` first.
+ * Makes the Erro for a fault in a message, or in the readable part of it. The sender is the 3DS SDK
+ * (C), the 3DS Server (S), the directory server (D) or the ACS (A). An Erro itself is never
+ * answered: callers check the type in `received` first.
  */
 export function makeErro(
   { code, detail, received }: MessageFault,
@@ -122,7 +122,10 @@ const errorDescriptions = {
   "405": "The connection failed",
 };
 
-/** For people: see `describeElements`. The cardholder's own data is masked throughout. */
+/**
+ * Describes a message for people (see `describeElements`). The cardholder's own data is always
+ * masked.
+ */
 export function describeMessage(message: Emv3dsMessage): Record<string, string> {
   return describeElements(message, harmless);
 }

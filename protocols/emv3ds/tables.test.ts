@@ -1,4 +1,4 @@
-/** ARes, CRes, RReq, RRes, CReq and PRes: what follows from the status and from the request. */
+/** ARes, CRes, RReq, RRes, CReq and PRes: elements that depend on the status and on the request. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { no } from "./checks.ts";

@@ -1,6 +1,6 @@
 /**
- * The table of every message but the AReq: preparation, answer, challenge, result and error. Type
- * and version are checked before a table is chosen.
+ * The table of every message except the AReq: preparation, answer, challenge, result and error. The
+ * type and version are checked before a table is chosen.
  */
 import { areq } from "./areq.ts";
 import {
@@ -74,7 +74,7 @@ const spc = when(statusIs("S"));
 const answered = when(statusIs("Y", "N"));
 const trust = oneOf("Y", "N", "E", "P", "R", "U");
 
-/** The outcome, as an ARes and an RReq report it. */
+/** The outcome as an ARes and an RReq report it. */
 // biome-ignore format: a table
 const outcomeRows: readonly ElementRow[] = [
   ["transStatusReason",     codes("01-26", "80-99"), refused,        refused,        no],
@@ -185,7 +185,7 @@ export const tables: Readonly<Record<MessageType, readonly ElementRow[]>> = {
     ...extensionRows,
   ],
 
-  /** An Erro is never answered with another, so only what its reader needs is required. */
+  /** An Erro is never answered with another one, so only what its reader needs is required. */
   Erro: [
     // element               value                      2.1.0 2.2.0 2.3.1
     ["threeDSServerTransID", uuid,                      O, O, O],

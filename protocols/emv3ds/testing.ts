@@ -1,11 +1,11 @@
-/** Complete messages of every version, for tests to spoil one element at a time. */
+/** Complete messages of every version, of which tests change one element at a time. */
 import type { Emv3dsMessage, ProtocolVersion } from "./message.ts";
 
 export const transaction = "6afa6072-9412-446b-9673-2f98b3ee98a2";
 export const ds = "f5d2b2c1-0000-4000-8000-00000000d5d5";
 export const acs = "d7c1ee99-9478-44a6-b1f2-391e29c6b340";
 
-/** Any of the three, as a test's table may not know which. */
+/** Changes of a message in any of the three versions, because a test's table may not know which. */
 export type Changes = { readonly [element: string]: unknown };
 
 export function makeAreq(version: ProtocolVersion, changes: Changes = {}): Emv3dsMessage {
@@ -114,7 +114,7 @@ export function makeCres(version: ProtocolVersion, changes: Changes = {}): Emv3d
   };
 }
 
-/** One range, in the shape of its version. */
+/** Makes a PRes with one range, in the form of its version. */
 export function makePres(
   version: ProtocolVersion,
   range: Changes,

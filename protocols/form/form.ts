@@ -1,8 +1,8 @@
 /**
- * application/x-www-form-urlencoded (WHATWG URL Standard, section 5), strict: order and repetition
- * are kept, and malformed input is refused where browsers would repair it. Most names and values
- * are plain ASCII and become slices of the body's text; only those with an escape, a plus or a byte
- * above 7F are decoded.
+ * application/x-www-form-urlencoded (WHATWG URL Standard, section 5), read strictly: order and
+ * repetition are kept, and malformed input that browsers would repair is refused. Most names and
+ * values are plain ASCII and become slices of the body's text. Only those with an escape, a plus or
+ * a byte above 7F are decoded.
  */
 import { Buffer, isUtf8 } from "node:buffer";
 
@@ -40,8 +40,9 @@ export function parseForm(bytes: Uint8Array): { readonly pairs: readonly FormPai
 }
 
 /**
- * `~` stays as it is, against the standard. Half a surrogate pair, which UTF-8 cannot represent,
- * becomes U+FFFD. `lineFeeds` ends every value, the last one too, with an unescaped line feed.
+ * Writes a form. `~` is not escaped, which differs from the standard. Half a surrogate pair, which
+ * UTF-8 cannot represent, becomes U+FFFD. `lineFeeds` ends every value, including the last, with an
+ * unescaped line feed.
  */
 export function writeForm(
   pairs: Iterable<FormPair>,
@@ -71,7 +72,10 @@ function readPart(text: string, start: number, end: number): string | FormFault 
   return text.slice(start, end);
 }
 
-/** Decoded bytes are characters up to FF, and are read as UTF-8 only if one is above 7F. */
+/**
+ * Decodes a part. Decoded bytes are characters up to FF and are read as UTF-8 only if one is above
+ * 7F.
+ */
 function decodePart(text: string, start: number, end: number): string | FormFault {
   let bytes = "";
   let runStart = start;
@@ -93,11 +97,14 @@ function decodePart(text: string, start: number, end: number): string | FormFaul
   bytes += text.slice(runStart, end);
   if (highest < 0x80) return bytes;
   const utf8 = Buffer.from(bytes, "latin1");
-  // Buffers never drop a byte order mark, unlike a TextDecoder left to its defaults.
+  // Buffers never drop a byte order mark, unlike a TextDecoder with its default options.
   return isUtf8(utf8) ? utf8.toString() : new FormFault("not_utf8", start);
 }
 
-/** Negative when either is not a hexadecimal digit: -1 has every bit set, and keeps its sign. */
+/**
+ * Returns a negative number if either is not a hexadecimal digit: -1 has every bit set and keeps
+ * its sign.
+ */
 function readHexPair(high: number, low: number): number {
   return ((hexDigits[high] ?? -1) << 4) | (hexDigits[low] ?? -1);
 }
@@ -115,7 +122,10 @@ const hexDigits = Int8Array.from({ length: 256 }, (_, byte) => {
   return /[0-9A-Fa-f]/.test(character) ? Number.parseInt(character, 16) : -1;
 });
 
-/** Plain runs are kept as slices: by regular expressions a status poll took 3 % longer. */
+/**
+ * Escapes a text. Plain runs stay slices, because a status poll took 3 % longer with regular
+ * expressions.
+ */
 function escapeText(text: string): string {
   let escaped = "";
   let runStart = 0;
@@ -135,13 +145,13 @@ function escapeUnicode(text: string): string {
   }).join("");
 }
 
-/** By ASCII code: nothing for characters that stay as they are. */
+/** Escapes by ASCII code. Characters that stay as they are have an empty text. */
 const escapes: readonly string[] = Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   return /[A-Za-z0-9\-_.~*]/.test(character) ? "" : escapeCharacter(character);
 });
 
-/** `encodeURIComponent` leaves four of these characters as they are. */
+/** Escapes one character. `encodeURIComponent` does not escape four of them. */
 function escapeCharacter(character: string): string {
   if (character === " ") return "+";
   const isLeft = "!'()".includes(character);

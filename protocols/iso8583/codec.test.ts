@@ -1,6 +1,6 @@
 /**
- * Encode and decode against the sample messages of an independent codec, and against chance. The
- * laws behind the properties: what encode writes decode reads back, and what decode accepts beyond
+ * Encode and decode, tested with the sample messages of an independent codec and with random ones.
+ * The properties follow two laws: decode reads what encode writes, and what decode accepts beyond
  * that changes no checked field and no boundary between fields.
  */
 import assert from "node:assert/strict";
@@ -116,7 +116,7 @@ type OtherEnd = readonly [
 const otherEnds: readonly OtherEnd[] = [
   [iso87BinaryLeft,  iso87BinaryRight, codes,   cards],
   [iso87BinaryRight, iso87BinaryLeft,  codes,   cards],
-  // A 0 at the other end cannot be told from padding.
+  // A 0 at the other end cannot be distinguished from padding.
   [iso87BinaryLeft,  rightZero,        ["276"], ["371449635398431"]],
   [rightZero,        iso87BinaryLeft,  ["276"], ["371449635398431"]],
 ];
@@ -253,7 +253,10 @@ test("a mutated message is refused, or its checked fields are sound", () => {
 
 const checked = [4, 11, 37, 38, 39, 41, 49, 64, 70, 128];
 
-/** Checked fields are as encode writes them, and the others take as many bytes as they should. */
+/**
+ * Checks that checked fields are as encode writes them, and that the others take as many bytes as
+ * they should.
+ */
 function expectRefusedOrSound(specification: Specification, bytes: Uint8Array): void {
   const message = decode(specification, bytes);
   if (message instanceof DecodeFault) return;
@@ -278,13 +281,15 @@ function expectRefusedOrSound(specification: Specification, bytes: Uint8Array): 
   assert.equal(spaces.toString("latin1"), " ".repeat(ignored), "fields are read where they are");
 }
 
-/** Of the same length, in the row's content. */
+/** Returns a value of the same length that fits the row's content. */
 function sound([, , content]: FieldRow, value: string): string {
   const fill = content === "b" ? "A" : "0";
   return [...value].map((one) => (/[0-9]/.test(one) ? one : fill)).join("");
 }
 
-/** Text may be longer than its maximum when it is read. */
+/**
+ * Returns a row without its maximum, because text may be longer than its maximum when it is read.
+ */
 function widen(row: FieldRow): FieldRow {
   const [field, name, content, prefix, , encoding] = row;
   const isText = content === "an" || content === "ans";

@@ -1,7 +1,7 @@
 /**
- * ISO 8583 messages to bytes (message type, bitmaps, then the fields in ascending order) and back.
- * Decode accepts what encode can write and, beyond that, what `tolerated` lists. Errors and faults
- * name the field and the rule, never the value, which may be a card number.
+ * Converts ISO 8583 messages to bytes (message type, bitmaps, then the fields in ascending order)
+ * and back. Decode accepts what encode can write and, in addition, what `tolerated` lists. Errors
+ * and faults name the field and the rule, never the value, which may be a card number.
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
@@ -22,13 +22,15 @@ import {
   type Specification,
 } from "./specification.ts";
 
-/** A value that breaks the table is a programming error and throws. */
+/** Encodes a message. A value that breaks the table is a programming error and throws. */
 export function encode(specification: Specification, message: IsoMessage): Buffer {
   const compiled = compile(specification);
   return write(addEntries([{ codec: compiled.mti, value: message.mti }], compiled, message.fields));
 }
 
-/** A private field of sub-fields behind a bitmap of 8 bytes, as card networks fill 62 and 126. */
+/**
+ * Writes a private field of sub-fields with a bitmap of 8 bytes, as card networks use 62 and 126.
+ */
 export function writeComposite(composite: Composite, subfields: IsoFields): string {
   const bytes = write(addEntries([], compileComposite(composite), subfields));
   return bytes.toString("hex").toUpperCase();
@@ -90,7 +92,9 @@ function writeField(codec: FieldCodec, value: string, payload: Buffer, start: nu
   return at + bytesOf(codec, value.length);
 }
 
-/** The usual form by itself, because it is checked and written in one pass. */
+/**
+ * Writes the usual form in a function of its own, because it is checked and written in one pass.
+ */
 function writeText(codec: FieldCodec, value: string, payload: Buffer, start: number): number {
   const { alphabet } = codec;
   for (let at = 0; at < value.length; at++) {
@@ -120,7 +124,10 @@ function writeCharacters(text: string, form: Form, target: Buffer, start: number
   }
 }
 
-/** Hex digits of one or two bitmaps for ascending fields; bit 1 announces the second bitmap. */
+/**
+ * Returns the hex digits of one or two bitmaps for ascending fields. Bit 1 announces the second
+ * bitmap.
+ */
 function writeBitmaps(fields: readonly number[]): readonly string[] {
   const bits = new Uint8Array((fields.at(-1) ?? 0) > 64 ? 16 : 8);
   if (bits.length > 8) bits[0] = 0x80;
@@ -133,9 +140,10 @@ function writeBitmaps(fields: readonly number[]): readonly string[] {
 }
 
 /**
- * What decode accepts though encode never writes it: habits of hosts that change neither where a
- * field ends nor what a checked field says. Any other byte that breaks the table refuses the whole
- * payload. Messages of real hosts have each of these, and an approval must not be lost for one.
+ * Deviations that decode accepts although encode never writes them: habits of hosts that change
+ * neither where a field ends nor what a checked field says. Any other byte that breaks the table
+ * refuses the whole payload. Messages of real hosts contain each of these, and an approval must not
+ * be lost because of one.
  */
 // biome-ignore format: a table
 export const tolerated = {
@@ -157,7 +165,7 @@ export function decode(
   return decoded instanceof DecodeFault ? decoded : decoded.message;
 }
 
-/** `end`: where the last field ends, as spaces may follow it. */
+/** Decodes a message. `end` is where the last field ends, because spaces may follow it. */
 export function decodeToEnd(
   specification: Specification,
   payload: Uint8Array,
@@ -181,7 +189,10 @@ export function decodeToEnd(
     : new DecodeFault("end", "trailing_bytes");
 }
 
-/** `rest`: the bytes from the first sub-field on that has no row, as its length is not known. */
+/**
+ * Sub-fields. `rest` has the bytes from the first sub-field without a row, because its length is
+ * unknown.
+ */
 type Subfields = IsoFields & { readonly rest?: string };
 
 export function readComposite(composite: Composite, hex: string): Subfields | DecodeFault {
@@ -195,7 +206,7 @@ export function readComposite(composite: Composite, hex: string): Subfields | De
   return new DecodeFault(composite.field, "trailing_bytes");
 }
 
-/** The fields that the bitmaps announce. */
+/** Reads the fields that the bitmaps announce. */
 function readFields(cursor: Cursor, bitmaps: string, compiled: Compiled): Subfields | DecodeFault {
   const fields: { [field: number]: string; rest?: string } = {};
   for (let at = 0; at < bitmaps.length; at++) {
@@ -217,11 +228,11 @@ function readFields(cursor: Cursor, bitmaps: string, compiled: Compiled): Subfie
   return fields;
 }
 
-/** Walks a payload from one value to the next. Values are slices of the payload as text. */
+/** Reads a payload from one value to the next. Values are slices of the payload as text. */
 class Cursor {
   readonly #payload: Buffer;
   readonly #text: string;
-  /** As hex digits, made only for a layout that packs a value. */
+  /** The payload as hex digits, which is made only for a layout that packs a value. */
   #packed: string | undefined;
   #at = 0;
 
@@ -238,13 +249,13 @@ class Cursor {
     return this.#at === this.#payload.length;
   }
 
-  /** Of a layout whose message type is text. */
+  /** Returns whether only spaces are left, for a layout whose message type is text. */
   hasOnlySpaces({ isPacked, codePage }: Form): boolean {
     const space = codePage === undefined ? 0x20 : codePage.byteOf[0x20];
     return !isPacked && this.#payload.subarray(this.#at).every((byte) => byte === space);
   }
 
-  /** In hex. */
+  /** Returns the rest in hex. */
   takeRest(): string {
     const rest = this.#payload.toString("hex", this.#at).toUpperCase();
     this.#at = this.#payload.length;
@@ -300,8 +311,9 @@ class Cursor {
 }
 
 /**
- * The half byte that no digit fills; where bytes are counted, F tells it from a digit. A digit in
- * its place, or an F at the other end of a fixed length, means that the host pads the other end.
+ * Removes the half byte that no digit fills. If bytes are counted, F distinguishes it from a digit.
+ * A digit in its place, or an F at the other end of a fixed length, means that the host pads the
+ * other end.
  */
 function removePadding(codec: FieldCodec, value: string, length: number): string | DecodeFault {
   const { isPaddedLeft, paddingDigit, mayBeFilled } = codec;
@@ -317,7 +329,7 @@ function removePadding(codec: FieldCodec, value: string, length: number): string
   return isPaddedLeft ? value.slice(1) : value.slice(0, -1);
 }
 
-/** A value outside its content: see `tolerated`. */
+/** Accepts a value outside its content if `tolerated` permits it. */
 function tolerate(codec: FieldCodec, value: string): string | DecodeFault {
   const { content, alphabet, isChecked, field } = codec;
   let usual = value;

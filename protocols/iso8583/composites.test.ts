@@ -1,4 +1,4 @@
-/** Sub-fields behind a bitmap of their own, by hand, against a sample and against chance. */
+/** Sub-fields with a bitmap of their own: examples made by hand, a sample, and random values. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";

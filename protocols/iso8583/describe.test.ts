@@ -1,4 +1,6 @@
-/** What the log may see of a message. Every value that must not be seen is looked for as text. */
+/**
+ * The log's view of a message. The test searches the text for every value that must not be visible.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -17,7 +17,10 @@ import { readSubelements } from "./subfields.ts";
 
 type Structure = Partial<Pick<Specification, "composites" | "shown">>;
 
-/** With the specification, composite fields are split and their sub-fields masked one by one. */
+/**
+ * Describes a message. With the specification, composite fields are split and their sub-fields
+ * masked one by one.
+ */
 export function describe(
   message: IsoMessage,
   { composites = [], shown = [] }: Structure = {},
@@ -57,25 +60,25 @@ function show(field: string, value: string): string {
   return isPrintable.test(value) ? value : masked;
 }
 
-/** Words of a host may quote a card number. */
+/** Masks a text of the host that may quote a card number. */
 function showText(value: string): string {
   return hasCardNumber.test(value) || !isPrintable.test(value) ? masked : value;
 }
 
 const isPrintable = /^[ -~]*$/;
 /**
- * The digits of a card, however grouped: 16 or more; 15 that begin like those of American Express,
- * as other fifteen are a network's transaction id; 13 or 14.
+ * Matches the digits of a card in any grouping: 16 or more; 15 that begin like those of American
+ * Express, because other fifteen are a network's transaction id; 13 or 14.
  */
 const hasCardNumber =
   /(?:\d[ .-]?){16}|(?<!\d)(?:3[ .-]?[47][ .-]?(?:\d[ .-]?){13}|(?:\d[ .-]?){13,14})(?!\d)/;
 const freeText: ReadonlySet<string> = new Set(["43", "44", "54"]);
 
 /**
- * Amounts, dates, counts, codes and ids of institutions. 48.22 initiator, 48.32 assigned id, 48.42
- * e-commerce indicators, 48.63 trace id, 48.84 merchant advice, 62.2 network transaction id, 62.1
- * and 62.23 what kind of approval and card, 126.13 point of service environment, 126.15 UCAF
- * collection indicator.
+ * The harmless fields: amounts, dates, counts, codes and ids of institutions. 48.22 is the
+ * initiator, 48.32 the assigned id, 48.42 the e-commerce indicators, 48.63 the trace id, 48.84 the
+ * merchant advice, 62.2 the network transaction id, 62.1 and 62.23 the kinds of approval and card,
+ * 126.13 the point of service environment, and 126.15 the UCAF collection indicator.
  */
 const harmless: ReadonlySet<string> = new Set(
   `3 4 5 6 7 8 9 10 11 12 13 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 37 38 39 40
@@ -101,11 +104,11 @@ export function dumpMasked(
     encode(specification, { mti, fields: fill(specification, fields, filler) });
   try {
     const [zeros, ones] = [encodeWith("0"), encodeWith("1")];
-    // A byte that depends on what fills the gaps stands for something hidden.
+    // A byte that depends on the fill characters belongs to a hidden value.
     const bytes = [...zeros].map((byte, at) => (byte === ones[at] ? byte : undefined));
     return dump(bytes);
   } catch {
-    // A value that was cut, or one of a layout that the gate has no more.
+    // The value was shortened, or the gate does not use its layout any more.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Framing is tested by cutting one stream in every way, because TCP does. */
+/** Framing is tested by cutting one stream in every possible way, because TCP does so too. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
@@ -103,7 +103,7 @@ for (const framing of framings) {
 const malformed: readonly (readonly [Framing, header: string])[] = [
   ["ascii-4", "12 4"], ["ascii-4", "+123"], ["ascii-4", "0x10"], ["ascii-4", "-001"], ["ascii-4", "1e02"],
   ["ascii-4", "\xff\xff\xff\xff"], ["hex-4", "00G0"], ["hex-4", "-001"], ["bcd-2", "\x00\x1a"],
-  // Shorter than the bytes that it must count.
+  // These lengths are shorter than the bytes that they must count.
   ["ascii-4-inclusive", "0003"], ["binary-2-inclusive", "\x00\x01"], ["binary-2-inclusive", "\x00\x00"],
   ["binary-2-tpdu", "\x00\x04"], ["bcd-2-tpdu", "\x00\x01"],
 ];

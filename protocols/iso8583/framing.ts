@@ -11,14 +11,14 @@ type FramingRow = {
   readonly length: keyof typeof lengths;
   readonly bytes: number;
   readonly countsItself: boolean;
-  /** In hex: bytes before and after each payload, which the length counts. Reading skips them. */
+  /** Bytes in hex before and after each payload, which the length counts. Reading skips them. */
   readonly header: string;
   readonly trailer: string;
 };
 
 /**
- * A host with other header bytes, such as the addresses of its TPDU, has a row of its own. In a
- * TPDU the answer swaps the two addresses, so that received headers are not compared.
+ * The framings. A host with other header bytes, such as the addresses of its TPDU, has a row of its
+ * own. The answer swaps the two addresses of a TPDU, so received headers are not compared.
  */
 export const framings = {
   "binary-2": { length: "binary", bytes: 2, countsItself: false, header: "", trailer: "" },
@@ -39,7 +39,7 @@ export const framings = {
   "hex-4": { length: "hex", bytes: 4, countsItself: false, header: "", trailer: "" },
 } as const satisfies Record<string, FramingRow>;
 
-/** How a length is written; `read` gives NaN when it is malformed. */
+/** The forms of a length. `read` returns NaN if it is malformed. */
 const lengths = {
   binary: {
     max: (bytes: number) => 256 ** bytes - 1,
@@ -70,7 +70,7 @@ function makeDigits(perByte: number, encoding: "hex" | "latin1", radix: number) 
   };
 }
 
-/** What surrounds the payloads of one framing. */
+/** Returns the bytes around the payloads of a framing. */
 function makeSurroundings(framing: Framing) {
   const { bytes, countsItself, ...row } = framings[framing];
   const header = Buffer.from(row.header, "hex");
@@ -80,18 +80,21 @@ function makeSurroundings(framing: Framing) {
     ...lengths[row.length],
     header,
     trailer,
-    /** What a length counts besides the payload. */
+    /** How many bytes a length counts besides the payload. */
     counted: header.length + trailer.length + (countsItself ? bytes : 0),
     itself: countsItself ? bytes : 0,
   };
 }
 
-/** Made once per framing: a frame is made for each message. The keys are those of the table. */
+/**
+ * The surroundings of each framing, which are made once because a frame is made for each message.
+ * The keys are those of the table.
+ */
 const surroundings = Object.fromEntries(
   Object.keys(framings).map((name) => [name, makeSurroundings(name as Framing)]),
 ) as Readonly<Record<Framing, ReturnType<typeof makeSurroundings>>>;
 
-/** A frame with an empty payload is a heartbeat. */
+/** Makes a frame. A frame with an empty payload is a heartbeat. */
 export function frame(framing: Framing, payload: Uint8Array): Buffer {
   const { bytes, header, trailer, counted, max, write } = surroundings[framing];
   const length = payload.length + counted;
@@ -105,7 +108,7 @@ export function frame(framing: Framing, payload: Uint8Array): Buffer {
   return framed;
 }
 
-/** The rest of the stream is unreadable; `framesBefore` are complete frames of the same chunk. */
+/** The rest of the stream is unreadable. `framesBefore` are complete frames of the same chunk. */
 export class FrameFault {
   readonly reason: "malformed_header" | "too_long";
   readonly framesBefore: readonly Buffer[];
@@ -130,7 +133,7 @@ export class FrameReader {
     this.#bytesWanted = this.#around.bytes;
   }
 
-  /** The frames that this chunk completes, without heartbeats. A fault is final. */
+  /** Returns the frames that this chunk completes, without heartbeats. A fault is final. */
   push(chunk: Uint8Array): readonly Buffer[] | FrameFault {
     if (this.#fault !== undefined) return this.#fault;
     this.#chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));

@@ -1,6 +1,6 @@
 /**
- * ISO 8583 messages: a specification table turns a message into bytes and back. What encode writes
- * decode reads back; what decode tolerates beyond that is one list.
+ * ISO 8583 messages. A specification table turns a message into bytes and back: decode reads what
+ * encode writes, and what decode tolerates in addition is one list.
  */
 export * from "./codec.ts";
 export { describe, dumpMasked } from "./describe.ts";

@@ -1,11 +1,14 @@
 /**
- * ISO 8583:1993 in text throughout. The fields that money depends on kept their places; dates,
- * point of service, function and reason codes, action codes and original data have other ones.
+ * ISO 8583:1993 as text. The fields that decide about money kept their places. Dates, point of
+ * service, function and reason codes, action codes and original data have other ones.
  */
 import assert from "node:assert/strict";
 import type { Specification } from "./specification.ts";
 
-/** Bytes and bitmaps are upper-case hex; a length before bytes counts hex characters. */
+/**
+ * The layout. Bytes and bitmaps are upper-case hex, and a length before bytes counts hex
+ * characters.
+ */
 // biome-ignore format: a table
 export const iso93Ascii: Specification = {
   mti:       "ascii",
@@ -142,11 +145,11 @@ export const iso93Ascii: Specification = {
   ],
 };
 
-/** Field 56, which names the message that another one is about: its fields 11, 12 and 32. */
+/** Field 56, which names another message by its fields 11, 12 and 32. */
 type OriginalData93 = {
   readonly mti: string;
   readonly stan: string;
-  /** YYMMDDhhmmss, in the terminal's time. */
+  /** The time as YYMMDDhhmmss in the terminal's time zone. */
   readonly localTime: string;
   readonly acquirerId: string;
 };

@@ -1,4 +1,4 @@
-/** Keys under a zone key: published vectors, and what is refused. */
+/** Keys under a zone key: published vectors, and texts that are refused. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KeyFault, unwrapKey, wrapBlock, wrapCryptogram, type ZoneKey } from "./index.ts";
@@ -58,7 +58,7 @@ test("a block that is made here opens here, for every pair of zone key and key",
 
 test("a cryptogram is decrypted block by block", () => {
   const zone = "0123456789ABCDEFFEDCBA9876543210";
-  // With two equal keys triple DES is single DES: the vectors of FIPS 81 are those of DES.
+  // With two equal keys, triple DES is single DES, so the vectors of FIPS 81 apply.
   const single = "0123456789ABCDEF0123456789ABCDEF";
   assert.equal(
     wrapCryptogram("4E6F772069732074" + "68652074696D6520", single),

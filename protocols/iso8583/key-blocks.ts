@@ -1,8 +1,9 @@
 /**
- * Keys under a key: how a host delivers a working key under the zone key that both sides hold.
- * Either a cryptogram (ANSI X9.17: a triple-DES key encrypted block by block, with a check value
- * beside it) or a key block (TR-31, now X9.143: versions B for triple-DES and D for AES zone keys),
- * which says what the key is for and authenticates itself. Keys are bytes in hex.
+ * Keys that are encrypted by a key, which is how a host delivers a working key under the zone key
+ * that both sides have. One form is a cryptogram (ANSI X9.17): a triple-DES key encrypted block by
+ * block, with a check value next to it. The other is a key block (TR-31, now X9.143: version B for
+ * triple-DES and D for AES zone keys), which states the use of the key and authenticates itself.
+ * Keys are bytes in hex.
  */
 import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, timingSafeEqual } from "node:crypto";
@@ -16,13 +17,16 @@ export const zoneKeyBytes = { tdes: [16, 24], aes: [16, 24, 32] } as const;
 type WrappedKey = {
   readonly key: string;
   readonly cipher: ZoneCipher;
-  /** Two characters, as `M3`; nothing for a cryptogram, which does not say it. */
+  /**
+   * The use of the key in two characters, such as `M3`. Undefined for a cryptogram, which does not
+   * state it.
+   */
   readonly usage: string | undefined;
-  /** What follows the key in its field: its check value, unless it authenticates itself. */
+  /** The text after the key in its field: its check value, unless the key authenticates itself. */
   readonly rest: string;
 };
 
-/** Why a text is no key of this zone. It never quotes the text. */
+/** The reason why a text is no key of this zone. It never quotes the text. */
 export class KeyFault {
   readonly reason: "malformed" | "not_authentic" | "unsupported";
 
@@ -32,12 +36,13 @@ export class KeyFault {
 }
 
 export function unwrapKey(text: string, zone: ZoneKey): WrappedKey | KeyFault {
-  // The header of a block for codes has letters that no cryptogram has: its usage begins with M.
+  // The header of a block for codes has letters that no cryptogram has, because its usage begins
+  // with M.
   const isBlock = /^[A-Z]\d{4}/.test(text) && !/^[0-9A-F]+$/i.test(text.slice(0, headerLength));
   return isBlock ? openBlock(text, zone) : openCryptogram(text, zone);
 }
 
-/** A key of two halves: every host that sends cryptograms has those. */
+/** Opens a cryptogram of a key with two halves, which all hosts that send cryptograms use. */
 function openCryptogram(text: string, { cipher, key }: ZoneKey): WrappedKey | KeyFault {
   if (cipher !== "tdes") return new KeyFault("unsupported");
   if (!/^[0-9A-Fa-f]{32}/.test(text)) return new KeyFault("malformed");
@@ -50,7 +55,10 @@ export function wrapCryptogram(key: string, zone: string): string {
   return hexOf(apply(createCipheriv("des-ede3-ecb", tripled(zone), null), Buffer.from(key, "hex")));
 }
 
-/** `version`: which zone keys it is for. `mac`: how many bytes of code end the block. */
+/**
+ * The versions of key blocks. `cipher` is that of the zone key, and `mac` is the number of bytes of
+ * the code at the end of the block.
+ */
 const versions = {
   B: { cipher: "tdes", mac: 8, mode: "des-ede3-cbc" },
   D: { cipher: "aes", mac: 16, mode: "aes" },
@@ -89,13 +97,16 @@ function openBlock(text: string, zone: ZoneKey): WrappedKey | KeyFault {
   return { key, cipher, usage: header.slice(5, 7), rest: text.slice(length) };
 }
 
-/** After the optional blocks: each has an id and a length, of two characters each. */
+/**
+ * Returns the position after the optional blocks, each of which has an id and a length of two
+ * characters.
+ */
 function headerEndOf(block: string): number | undefined {
   const count = Number(block.slice(12, 14));
   let at = headerLength;
   for (let each = 0; each < count; each += 1) {
     const length = Number.parseInt(block.slice(at + 2, at + 4), 16);
-    // A length of 00 announces a longer one: no key of ours has such a block.
+    // A length of 00 announces a longer one, which no key of the gateway has.
     if (!(length >= 4)) return undefined;
     at += length;
   }
@@ -103,7 +114,7 @@ function headerEndOf(block: string): number | undefined {
 }
 
 type BlockOptions = {
-  /** Two characters: M3 for a retail code, M6 for a CMAC. */
+  /** The use in two characters: M3 for a retail code, M6 for a CMAC. */
   readonly usage: string;
   readonly cipher: ZoneCipher;
   readonly random: (bytes: number) => Uint8Array;
@@ -127,14 +138,17 @@ export function wrapBlock(key: string, zone: ZoneKey, options: BlockOptions): st
   return header + hexOf(body) + hexOf(code);
 }
 
-/** Six digits, as of the keys that it delivers. */
+/** Returns six digits, as for the keys that it delivers. */
 export function checkValueOfZoneKey(cipher: ZoneCipher, key: string): string {
   if (cipher === "aes") return checkValueOf("cmac", key);
   const zeros = Buffer.alloc(8);
   return hexOf(apply(createCipheriv("des-ede3-ecb", tripled(key), null), zeros)).slice(0, 6);
 }
 
-/** One key to encrypt and one to authenticate, by CMAC over a counter and what the key is for. */
+/**
+ * Derives one key to encrypt and one to authenticate, by CMAC over a counter and the use of the
+ * key.
+ */
 function deriveKeys({ cipher, key }: ZoneKey) {
   const own = Buffer.from(key, "hex");
   const derive = makeCmac(cipher, own);
@@ -158,7 +172,7 @@ function modeOf(version: Version, key: Buffer): string {
   return version === "D" ? `aes-${key.length * 8}-cbc` : versions[version].mode;
 }
 
-/** With two halves the first is the third key too. */
+/** Returns a key of three parts. If there are two, the first is also the third. */
 function tripled(key: string): Buffer {
   const bytes = Buffer.from(key, "hex");
   return bytes.length === 24 ? bytes : Buffer.concat([bytes, bytes.subarray(0, 8)]);

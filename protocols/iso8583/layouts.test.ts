@@ -1,6 +1,6 @@
 /**
- * Each column of a table by itself: a field in every encoding, behind every length prefix, padded
- * on either side, in bytes worked out by hand; and the whole of EBCDIC.
+ * Each column of a table is tested alone: a field in every encoding, after every length prefix,
+ * padded on either side, with bytes computed by hand; and all characters of EBCDIC.
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
@@ -71,7 +71,7 @@ test("a field is written and read in each layout as worked out by hand", () => {
   }
 });
 
-/** What a checked field refuses. */
+/** A case that a checked field refuses. */
 type Refusal = readonly [...Case, DecodeReason];
 
 // biome-ignore format: a table

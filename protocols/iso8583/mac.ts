@@ -11,8 +11,9 @@ import { DecodeFault, type IsoMessage, type Specification } from "./specificatio
 export type MacAlgorithm = keyof typeof macAlgorithms;
 
 /**
- * `retail`: ISO 9797-1 algorithm 3 with DES, filled up with zeros (ANSI X9.19); `retail_80`: the
- * same with one bit before the zeros (padding method 2). `cmac`: RFC 4493 with AES.
+ * The algorithms. `retail` is ISO 9797-1 algorithm 3 with DES, padded with zeros (ANSI X9.19).
+ * `retail_80` is the same with one bit before the zeros (padding method 2). `cmac` is RFC 4493 with
+ * AES.
  */
 export const macAlgorithms = {
   retail: { keyBytes: [16], make: (key: Buffer) => makeRetailMac(key, false), check: desCheck },
@@ -22,15 +23,15 @@ export const macAlgorithms = {
 
 export type MacKey = {
   readonly algorithm: MacAlgorithm;
-  /** How many bytes of the code are sent and compared; zeros fill the field. */
+  /** How many bytes of the code are sent and compared. Zeros fill the field. */
   readonly bytes: 4 | 8;
   readonly key: string;
   /**
-   * Of a key that the host has delivered: it writes from then on, or once the host has used it.
-   * Until then the next older one does.
+   * The time from which a delivered key is used for signing, unless the host has used it earlier.
+   * Until then the next older key is used.
    */
   readonly writesAt?: number | undefined;
-  /** Of a key that has a successor: it verifies no longer than this. */
+  /** The time until which a key that has a successor verifies messages. */
   readonly verifiesUntil?: number | undefined;
 };
 
@@ -40,12 +41,12 @@ export function makeMac(algorithm: MacAlgorithm, key: string): Mac {
   const row = macAlgorithms[algorithm];
   const bytes = Buffer.from(key, "hex");
   const isWhole = bytes.length * 2 === key.length && row.keyBytes.some((n) => n === bytes.length);
-  // The key itself must not reach a log.
+  // The message must not contain the key, because it may reach a log.
   assert.ok(isWhole, `a key for ${algorithm} has another length`);
   return row.make(bytes);
 }
 
-/** Six hexadecimal digits that tell two keys apart and say nothing about either. */
+/** Returns six hexadecimal digits that distinguish two keys and reveal neither. */
 export function checkValueOf(algorithm: MacAlgorithm, key: string): string {
   const bytes = macAlgorithms[algorithm].check(Buffer.from(key, "hex"));
   return bytes.subarray(0, 3).toString("hex").toUpperCase();
@@ -54,7 +55,10 @@ export function checkValueOf(algorithm: MacAlgorithm, key: string): string {
 const desBlock = 8;
 const aesBlock = 16;
 
-/** Single DES is triple DES with three equal keys: OpenSSL offers nothing less by default. */
+/**
+ * Makes the retail code. Single DES is triple DES with three equal keys, because OpenSSL offers
+ * nothing smaller by default.
+ */
 function makeRetailMac(key: Buffer, isMarked: boolean): Mac {
   const [first, second] = [key.subarray(0, desBlock), key.subarray(desBlock)];
   const single = Buffer.concat([first, first, first]);
@@ -68,7 +72,7 @@ function makeRetailMac(key: Buffer, isMarked: boolean): Mac {
   };
 }
 
-/** NIST SP 800-38B; with AES it is that of RFC 4493. */
+/** Makes a CMAC by NIST SP 800-38B. With AES it is that of RFC 4493. */
 export function makeCmac(cipher: "aes" | "tdes", given: Buffer): Mac {
   const isAes = cipher === "aes";
   const block = isAes ? aesBlock : desBlock;
@@ -90,7 +94,7 @@ export function makeCmac(cipher: "aes" | "tdes", given: Buffer): Mac {
   };
 }
 
-/** Twice a block, in the field of 2^128 or 2^64 elements. */
+/** Doubles a block in the field of 2^128 or 2^64 elements. */
 function double(block: Buffer): Buffer {
   const last = block.length - 1;
   const doubled = Buffer.alloc(block.length);
@@ -104,7 +108,7 @@ function double(block: Buffer): Buffer {
   return doubled;
 }
 
-/** To whole blocks, at least one; a mark always needs room. */
+/** Pads to whole blocks, at least one. A mark always needs room. */
 function pad(data: Uint8Array, block: number, isMarked: boolean): Buffer {
   const wanted = data.length + (isMarked ? 1 : 0);
   const padded = Buffer.alloc(Math.max(block, Math.ceil(wanted / block) * block));
@@ -118,20 +122,20 @@ function cbc(cipher: string, key: Buffer, data: Uint8Array, start: Buffer): Buff
   return Buffer.concat([encryption.update(data), encryption.final()]);
 }
 
-/** The first bytes of an encrypted block of zeros. */
+/** Returns an encrypted block of zeros, of which the first bytes are the check value. */
 function desCheck(key: Buffer): Buffer {
   const zero = Buffer.alloc(desBlock);
   return cbc("des-ede3-cbc", Buffer.concat([key, key.subarray(0, desBlock)]), zero, zero);
 }
 
-/** The first bytes of the CMAC of a block of zeros. */
+/** Returns the CMAC of a block of zeros, of which the first bytes are the check value. */
 function aesCheck(key: Buffer): Buffer {
   return makeCmac("aes", key)(Buffer.alloc(aesBlock));
 }
 
 /**
- * Writes and reads messages with their codes. The first key writes, and any of them may have made
- * the code of a message that is read. Without keys, and for exempt types, there are no codes.
+ * Writes and reads messages with their codes. The first key signs, and any key may have made the
+ * code of a message that is read. Without keys, and for exempt types, there are no codes.
  */
 export function makeAuthenticator(
   specification: Specification,
@@ -183,7 +187,10 @@ export function makeAuthenticator(
     },
   };
 
-  /** The host uses the newest key: so does this side. The older ones verify what is under way. */
+  /**
+   * Uses the newest key because the host does. The older keys verify messages that are still on
+   * their way.
+   */
   function followHost(): void {
     const [newest, ...older] = keys;
     if (newest !== undefined) newest.writesAt = 0;
@@ -205,7 +212,7 @@ type UsedKey = {
   verifiesUntil: number;
 };
 
-/** How long a message that was written with the older key may be under way. */
+/** How long a message that was signed with the older key may be on its way. */
 const underWayMs = 60_000;
 
 const zeros = "0".repeat(16);

@@ -8,8 +8,9 @@ import assert from "node:assert/strict";
 export type IsoMessage = { readonly mti: string; readonly fields: IsoFields };
 
 /**
- * Values are as wide as on the wire, spaces and zeros included; bytes are upper-case hex. Field 1,
- * the second bitmap, is never listed: it follows from the fields above 64.
+ * The fields of a message. Values are as wide as on the wire, including spaces and zeros, and bytes
+ * are upper-case hex. Field 1, the second bitmap, is never listed because it follows from the
+ * fields above 64.
  */
 export type IsoFields = { readonly [field: number]: string };
 
@@ -36,8 +37,9 @@ export class DecodeFault {
 }
 
 /**
- * Digit three is the function: even numbers ask or advise, the next odd number answers. Digit four
- * is the origin, with an odd number for a repeat: 0420 and 0421 are answered alike.
+ * Returns the type of the answer. Digit three is the function: even numbers ask or advise, and the
+ * next odd number answers. Digit four is the origin, with an odd number for a repeat: 0420 and 0421
+ * have the same answer.
  */
 export function responseMti(mti: string): string {
   assert.match(mti, /^\d\d[02468]\d$/, `${mti} is not a request`);
@@ -47,7 +49,7 @@ export function responseMti(mti: string): string {
 export type Specification = {
   readonly mti: Encoding;
   readonly bitmap: Encoding;
-  /** For rows that do not name a padding of their own. */
+  /** The padding of rows that do not name their own. */
   readonly oddDigits: Padding;
   readonly rows: readonly FieldRow[];
   /**
@@ -56,16 +58,18 @@ export type Specification = {
    * tolerates what the list in `codec.ts` says.
    */
   readonly checked?: readonly number[];
-  /** The private fields whose bytes are sub-fields behind a bitmap of their own. */
+  /** Private fields whose bytes are sub-fields with a bitmap of their own. */
   readonly composites?: readonly Composite[];
-  /** The private fields in which this layout has no card data: logs may show them. */
+  /** Private fields that contain no card data in this layout, so that logs may show them. */
   readonly shown?: readonly number[];
 };
 
-/** The rows number sub-fields from 1 to 64: there is no second bitmap. */
+/**
+ * A composite field. Its rows number sub-fields from 1 to 64, because there is no second bitmap.
+ */
 export type Composite = Pick<Specification, "oddDigits" | "rows"> & { readonly field: number };
 
-/** The maximum length is in units of the encoding: characters, digits or bytes. */
+/** A row. The maximum length is in units of the encoding: characters, digits or bytes. */
 export type FieldRow = readonly [
   field: number,
   name: string,
@@ -76,24 +80,27 @@ export type FieldRow = readonly [
   oddDigits?: Padding,
 ];
 
-/** As faults name it; a sub-field is named like `126.9`. */
+/** The name of a field in faults. A sub-field is named like `126.9`. */
 export type FieldName = number | Subfield | "mti" | "bitmap" | "end";
 type Subfield = `${number}.${number}`;
 
 /**
- * The half byte that an odd number of packed digits leaves, and which digit fills it. A length
- * prefix does not count it, unless it counts bytes.
+ * The side of the half byte that an odd number of packed digits leaves, and the digit that fills
+ * it. A length prefix does not count it, unless it counts bytes.
  */
 export type Padding = "none" | `${"left" | "right"} ${"0" | "F"}`;
 
 export type Content = keyof typeof alphabets;
 
-/** For each content, by character code, 1 if allowed. Messages carry bytes as upper-case hex. */
+/**
+ * For each content, an array by character code with 1 for allowed characters. Messages contain
+ * bytes as upper-case hex.
+ */
 export const alphabets = {
   n: makeAlphabet(/[0-9]/),
   an: makeAlphabet(/[0-9A-Za-z ]/),
   ans: makeAlphabet(/[ -~]/),
-  /** Track data. Packed, the separator is the half byte D. */
+  /** Track data. In packed form, the separator is the half byte D. */
   z: makeAlphabet(/[0-9=]/),
   b: makeAlphabet(/[0-9A-F]/),
 };
@@ -108,10 +115,10 @@ export function isWrittenIn(alphabet: Uint8Array, value: string): boolean {
 export type Encoding = keyof typeof encodings;
 
 /**
- * A packed value has two hexadecimal digits in a byte, any other one character. The last columns
- * are the characters in one unit of the row's length, in one step of a length prefix, and in one
- * step of a prefix that counts bytes: of a packed value those on the wire, of hex those it stands
- * for.
+ * The encodings. A packed value has two hexadecimal digits in a byte, any other one character. The
+ * last columns are the characters in one unit of the row's length, in one step of a length prefix,
+ * and in one step of a prefix that counts bytes: for a packed value those on the wire, for hex
+ * those that it represents.
  */
 export const encodings = {
   "ascii": { written: "ascii", unit: "characters", perUnit: 1, perCount: 1, perByte: 1 },
@@ -125,7 +132,10 @@ export const encodings = {
 
 type LengthPrefix = keyof typeof prefixes;
 
-/** Three digits packed into two bytes have a leading zero, which the maximum enforces. */
+/**
+ * The length prefixes. Three digits packed into two bytes have a leading zero, which the maximum
+ * enforces.
+ */
 export const prefixes = {
   "fixed": { written: "ascii", bytes: 0, radix: 10, countMax: 0, isOfBytes: false },
   "LL ascii": { written: "ascii", bytes: 2, radix: 10, countMax: 99, isOfBytes: false },
@@ -148,8 +158,8 @@ export const prefixes = {
 } as const;
 
 /**
- * 4 amount, 11 and 37 which request, 38 approval code, 39 response code, 41 terminal, 49 currency,
- * 64 and 128 MAC, 70 network management.
+ * The fields that are always checked: 4 amount, 11 and 37 identifiers of the request, 38 approval
+ * code, 39 response code, 41 terminal, 49 currency, 64 and 128 MAC, 70 network management.
  */
 const alwaysChecked: readonly number[] = [4, 11, 37, 38, 39, 41, 49, 64, 70, 128];
 
@@ -190,10 +200,10 @@ type Frame = {
   readonly lowest: number;
   readonly highest: number;
   readonly isChecked: (number: number) => boolean;
-  /** Whether fields from the first one without a row on are kept as bytes. */
+  /** Whether the fields from the first one without a row are kept as bytes. */
   readonly keepsRest: boolean;
   readonly nameOf: (number: number) => FieldName;
-  /** The name for bytes after the last field. */
+  /** The name of bytes after the last field. */
   readonly end: FieldName;
 };
 
@@ -224,7 +234,7 @@ function makeCodec(
   const { written, unit, perUnit, perCount, perByte } = encodings[encoding];
   const charactersMax = lengthMax * perUnit;
   const charactersPerCount = prefix.isOfBytes ? perByte : perCount;
-  // A count of bytes does not say whether the last one is full; only an F in it does.
+  // A count of bytes does not say whether the last byte is full; only an F in it does.
   const mayBeFilled = prefix.isOfBytes && unit === "digits";
 
   const isTooLong = !isFixed && charactersMax > prefix.countMax * charactersPerCount;
@@ -247,7 +257,10 @@ function makeCodec(
     charactersPerCount,
     form: forms[written],
     mayBeFilled,
-    /** Neither checked nor rewritten: bytes as they are, and values the gateway does not use. */
+    /**
+     * Whether the value is neither checked nor rewritten, as for plain bytes and values that the
+     * gateway does not use.
+     */
     mayBeAnything: content === "b" ? written === "packed" : !isChecked && content !== "z",
     mayBeLonger: !isChecked && unit === "characters" && !isDigits,
     isPaddedLeft: padding.startsWith("left"),
@@ -255,12 +268,18 @@ function makeCodec(
   };
 }
 
-/** The bytes of a value without its prefix; an odd number of packed digits fills its last byte. */
+/**
+ * Returns the number of bytes of a value without its prefix. An odd number of packed digits fills
+ * its last byte.
+ */
 export function bytesOf({ form }: FieldCodec, characters: number): number {
   return form.isPacked ? (characters + 1) >> 1 : characters;
 }
 
-/** Upper case only; the content is already checked. A track's separator = is D. */
+/**
+ * Returns the value of an upper-case hex digit, whose content is already checked. A track's
+ * separator = is D.
+ */
 export function readHexDigit(code: number): number {
   return code < 0x41 ? code - 0x30 : code - 0x37;
 }
@@ -283,8 +302,8 @@ function once<Table extends object, Made>(make: (table: Table) => Made): (table:
 }
 
 /**
- * How the characters of a value stand in bytes: one character per byte in ASCII or in a code page
- * of EBCDIC, or two hexadecimal digits per byte.
+ * How the characters of a value are written in bytes: one character per byte in ASCII or in a code
+ * page of EBCDIC, or two hexadecimal digits per byte.
  */
 export type Form = { readonly isPacked: boolean; readonly codePage: CodePage | undefined };
 
@@ -293,7 +312,7 @@ type CodePage = {
   readonly characterOf: readonly string[];
 };
 
-/** A byte that a code page has no printable ASCII character for. */
+/** Replaces a byte for which a code page has no printable ASCII character. */
 const replacement = "\uFFFD";
 
 /** The printable ASCII characters in EBCDIC: consecutive bytes from the first one on. */
@@ -334,7 +353,7 @@ const forms = {
   },
 } as const satisfies Record<string, Form>;
 
-/** The two code pages differ in the brackets and the circumflex. */
+/** Makes a code page. The two code pages differ in the brackets and the circumflex. */
 function makeCodePage(own: typeof ebcdic): CodePage {
   const byteOf = new Uint8Array(128);
   const characterOf: string[] = new Array(256).fill(replacement);

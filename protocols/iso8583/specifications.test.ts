@@ -1,6 +1,6 @@
 /**
- * The tables against the layouts of the sample file, which an independent codec wrote: every row
- * that it lists is printed in that file's words and must be the same.
+ * The tables are compared with the layouts of the sample file, which an independent codec wrote:
+ * every row that it lists is printed in that file's words and must be equal.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

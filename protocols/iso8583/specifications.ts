@@ -1,13 +1,16 @@
 /**
- * The layouts of ISO 8583:1987 that Tollgate speaks: text throughout, binary, and binary with the
- * private fields of hosts close to the card networks. Every data element has a row, so that an
- * answer with elements that the gateway does not use is still read; bit 65, which announces a third
- * bitmap, has none and is refused.
+ * The layouts of ISO 8583:1987 that Tollgate uses: text, binary, and binary with the private fields
+ * of hosts close to the card networks. Every data element has a row, so that an answer with
+ * elements that the gateway does not use is still read. Bit 65, which announces a third bitmap, has
+ * none and is refused.
  */
 import type { Composite, FieldRow, Specification } from "./specification.ts";
 import type { Positions } from "./subfields.ts";
 
-/** Bytes and bitmaps are upper-case hex; the length before field 55 counts hex characters. */
+/**
+ * The text layout. Bytes and bitmaps are upper-case hex, and the length before field 55 counts hex
+ * characters.
+ */
 // biome-ignore format: a table
 export const iso87Ascii: Specification = {
   mti:       "ascii",
@@ -145,8 +148,8 @@ export const iso87Ascii: Specification = {
 };
 
 /**
- * The same fields with their digits packed and their bytes as they are. Banks agree on the rows and
- * differ in which end of an odd number of digits is padded.
+ * The same fields with packed digits and plain bytes. Hosts agree on the rows and differ in which
+ * end of an odd number of digits is padded.
  */
 export const iso87BinaryLeft: Specification = {
   mti: "bcd",
@@ -154,7 +157,7 @@ export const iso87BinaryLeft: Specification = {
   oddDigits: "left 0",
   shown: [60, 63],
   rows: replaceRows(iso87Ascii.rows.map(packRow), [
-    // A letter and packed digits, kept as bytes.
+    // These values are a letter and packed digits, which are kept as bytes.
     [28, "transaction fee", "b", "fixed", 5, "binary"],
     [29, "settlement fee", "b", "fixed", 5, "binary"],
     [30, "processing fee", "b", "fixed", 5, "binary"],

@@ -11,16 +11,19 @@ import {
   isWrittenIn,
 } from "./specification.ts";
 
-/** Such a field may end after any sub-field; an absent one before the end is filled. */
+/**
+ * A field of sub-fields by position. It may end after any sub-field, and an absent one before the
+ * end is filled.
+ */
 export type Positions = {
   readonly field: number;
   readonly content: Content;
   readonly fill: "0" | " ";
-  /** In their order, numbered from 1 without a gap. */
+  /** The sub-fields in order, numbered from 1 without a gap. */
   readonly rows: readonly (readonly [subfield: number, name: string, width: number])[];
 };
 
-/** Every sub-field up to the last one given; each value must have the width of its row. */
+/** Writes every sub-field up to the last one given. Each value must have the width of its row. */
 export function writePositions(layout: Positions, subfields: IsoFields): string {
   const { field, fill, rows } = layout;
   const numbers = Object.keys(subfields).map(Number);
@@ -38,7 +41,7 @@ export function writePositions(layout: Positions, subfields: IsoFields): string 
   return text;
 }
 
-/** Every sub-field that the text reaches, filled ones included. */
+/** Reads every sub-field that the text reaches, including filled ones. */
 export function readPositions(layout: Positions, text: string): IsoFields | DecodeFault {
   const { field, content, rows } = layout;
   if (!isWrittenIn(alphabets[content], text)) return new DecodeFault(field, "invalid_content");
@@ -54,8 +57,8 @@ export function readPositions(layout: Positions, text: string): IsoFields | Deco
 }
 
 /**
- * Field 48 as card networks fill it: one letter for the category, then a tag of two digits, a
- * length of two digits and a value, as often as needed.
+ * Field 48 as card networks use it: one letter for the category, then any number of elements, each
+ * with a tag of two digits, a length of two digits and a value.
  */
 type Subelements = {
   readonly category: string;
@@ -103,14 +106,14 @@ const isCategory = /^[A-Z]$/;
 const isTwoDigits = /^[0-9]{2}$/;
 
 /**
- * Field 90, which names the message being reversed: fields 7, 11, 32 and 33 of the original
- * request, never of its answer. Zeros pad the ids on the left and an id may itself start with a
- * zero, so a host that looks for the original compares whole fields.
+ * Field 90, which names the message that is reversed by fields 7, 11, 32 and 33 of the original
+ * request, never of its answer. Zeros pad the ids on the left, and an id may itself start with a
+ * zero, so a host that searches for the original compares whole fields.
  */
 type OriginalData = {
   readonly mti: string;
   readonly stan: string;
-  /** MMDDhhmmss in GMT. */
+  /** The time as MMDDhhmmss in GMT. */
   readonly transmittedAt: string;
   readonly acquirerId: string;
   readonly forwarderId?: string;

@@ -1,6 +1,6 @@
 /**
- * What is signed, what a header may look like, and that nothing else is accepted as a signature.
- * Two independent programs have agreed on the sample signatures.
+ * The signed text, the permitted forms of a header, and the refusal of everything else. Two
+ * independent programs have agreed on the sample signatures.
  */
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";

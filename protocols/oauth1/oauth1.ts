@@ -1,13 +1,14 @@
 /**
  * OAuth 1.0a (RFC 5849) for one signature method, RSA-SHA256, which the RFC itself does not define
- * and which is RSASSA-PKCS1-v1_5 over SHA-256. Two-legged: a consumer and its keys, no tokens. The
- * header is read strictly: every parameter once and percent encoded, all six required ones present.
- * Further parameters are signed and otherwise ignored; the realm is ignored and not signed.
+ * and which is RSASSA-PKCS1-v1_5 over SHA-256. It is two-legged: there are a consumer and its keys,
+ * but no tokens. The header is read strictly: every parameter once and percent encoded, with all
+ * six required ones. Further parameters are signed and otherwise ignored. The realm is ignored and
+ * not signed.
  */
 import { Buffer } from "node:buffer";
 import * as crypto from "node:crypto";
 
-/** Why a header or a request is refused. The reason is for the log, not for the sender. */
+/** The reason why a header or a request is refused. It is for the log, not for the sender. */
 export class OAuthFault {
   readonly reason: Reason;
 
@@ -33,9 +34,9 @@ export type Parameter = readonly [name: string, value: string];
 
 type OAuthRequest = {
   readonly method: string;
-  /** Absolute, as the sender called it; its query is signed too. */
+  /** The absolute URL as the sender called it. Its query is signed too. */
   readonly url: string;
-  /** Of the body, when it is a form; decoded. */
+  /** The decoded parameters of the body, if it is a form. */
   readonly parameters: readonly Parameter[];
 };
 
@@ -62,21 +63,21 @@ export function parseOAuthHeader(header: string | undefined) {
     nonce: get("nonce"),
     timestamp: Number(timestamp),
     signature: get("signature"),
-    // The signed ones.
+    // These are the signed parameters.
     parameters: [...values].filter(([name]) => name !== "realm" && name !== signatureName),
   };
 }
 
 type Credentials = {
   readonly consumerKey: string;
-  /** Unique per request. */
+  /** A text that is unique per request. */
   readonly nonce: string;
-  /** Seconds since 1970. */
+  /** The time in seconds since 1970. */
   readonly timestamp: number;
   readonly privateKey: crypto.KeyObject;
 };
 
-/** The Authorization header for a request. */
+/** Returns the Authorization header for a request. */
 export function signRequest(request: OAuthRequest, credentials: Credentials): string | OAuthFault {
   const signed = [
     ["oauth_consumer_key", credentials.consumerKey],
@@ -94,7 +95,7 @@ export function signRequest(request: OAuthRequest, credentials: Credentials): st
   return `OAuth ${parameters.join(", ")}`;
 }
 
-/** A name, and its value in quotes; only the realm may have characters that are not encoded. */
+/** A name, and its value in quotes. Only the realm may contain characters that are not encoded. */
 const parameterForm = /\s*([A-Za-z0-9\-._~%]+)="((?:[^"\\]|\\.)*)"\s*(,|$)/y;
 
 function readParameters(text: string): ReadonlyMap<string, string> | OAuthFault {
@@ -114,7 +115,10 @@ function readParameters(text: string): ReadonlyMap<string, string> | OAuthFault 
   }
 }
 
-/** `oauthParameters` are those of the header, without the realm and the signature. */
+/**
+ * Makes the signed text. `oauthParameters` are those of the header, without the realm and the
+ * signature.
+ */
 export function makeBaseString(
   { method, url, parameters }: OAuthRequest,
   oauthParameters: readonly Parameter[],
@@ -138,8 +142,9 @@ export function makeBaseString(
 }
 
 /**
- * Sorted by encoded name, then by encoded value; a repeated name stays repeated. Encoded text has
- * no control characters, so a pair joined by the lowest one sorts as a single string.
+ * Sorts parameters by encoded name, then by encoded value. A repeated name stays repeated. Encoded
+ * text has no control characters, so a pair that is joined by the lowest one sorts as a single
+ * string.
  */
 export function normalizeParameters(parameters: readonly Parameter[]): string {
   const pairs = parameters.map(
@@ -150,19 +155,22 @@ export function normalizeParameters(parameters: readonly Parameter[]): string {
 
 const padding = crypto.constants.RSA_PKCS1_PADDING;
 
-/** In base64. */
+/** Returns the signature in base64. */
 export function sign(baseString: string, key: crypto.KeyObject): string {
   return crypto.sign("sha256", Buffer.from(baseString), { key, padding }).toString("base64");
 }
 
-/** Only canonical base64 is accepted as a signature. */
+/** Verifies a signature. Only canonical base64 is accepted. */
 export function verify(baseString: string, signature: string, key: crypto.KeyObject): boolean {
   const bytes = Buffer.from(signature, "base64");
   if (bytes.length === 0 || bytes.toString("base64") !== signature) return false;
   return crypto.verify("sha256", Buffer.from(baseString), { key, padding }, bytes);
 }
 
-/** PKCS#1 or PKCS#8; undefined for any other text, and for a key that needs a passphrase. */
+/**
+ * Reads a key in PKCS#1 or PKCS#8. Returns undefined for any other text, and for a key that needs a
+ * passphrase.
+ */
 export function readRsaPrivateKey(pem: string): crypto.KeyObject | undefined {
   if (!/^\s*-----BEGIN (?:RSA )?PRIVATE KEY-----/.test(pem)) return undefined;
   try {
@@ -187,9 +195,9 @@ function parseQuery(search: string): readonly Parameter[] | undefined {
 }
 
 /**
- * RFC 5849, section 3.6: every character but the unreserved ones, in upper case;
- * `encodeURIComponent` leaves five more as they are. Byte by byte into one buffer, because a sender
- * may use a million characters that need an escape.
+ * Encodes by RFC 5849, section 3.6: every character except the unreserved ones, in upper case.
+ * `encodeURIComponent` does not encode five of them. It writes byte by byte into one buffer,
+ * because a sender may use a million characters that need an escape.
  */
 function encodePercent(text: string): string {
   if (unreserved.test(text)) return text;
@@ -215,7 +223,7 @@ const isUnreserved = Uint8Array.from({ length: 256 }, (_, byte) =>
   unreserved.test(String.fromCharCode(byte)) ? 1 : 0,
 );
 
-/** Undefined when the text has a character that must be encoded, or is not UTF-8. */
+/** Returns undefined if the text has a character that must be encoded, or is not UTF-8. */
 function decodePercent(text: string): string | undefined {
   return /^(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})*$/.test(text) ? decodeText(text) : undefined;
 }

@@ -1,4 +1,4 @@
-/** BER is read strictly, and DER is written as it is read. */
+/** BER is read strictly, and DER is written in the form in which it is read. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

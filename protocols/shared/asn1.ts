@@ -8,9 +8,9 @@ export type Element = {
   readonly tag: number;
   /** The element with its tag and length. */
   readonly encoded: Buffer;
-  /** Without tag, length and, for an indefinite length, the end-of-contents mark. */
+  /** The bytes without tag, length and, for an indefinite length, the end-of-contents mark. */
   readonly content: Buffer;
-  /** Empty for a primitive element. */
+  /** The elements inside. Empty for a primitive element. */
   readonly children: readonly Element[];
   readonly isIndefinite: boolean;
 };
@@ -35,19 +35,22 @@ const longTag = 0x1f;
 const indefiniteLength = 0x80;
 const depthMax = 24;
 
-/** Undefined unless the bytes are exactly one element. */
+/** Returns undefined unless the bytes are exactly one element. */
 export function readBer(bytes: Buffer): Element | undefined {
   const element = readElement(bytes, depthMax);
   return element?.encoded.length === bytes.length ? element : undefined;
 }
 
-/** The children of an element with this tag and, if given, this count; else none. */
+/**
+ * Returns the children of an element with this tag and, if given, this count. Otherwise returns
+ * none.
+ */
 export function childrenOf(element: Element | undefined, tag: number, count?: number) {
   const children = element?.tag === tag ? element.children : [];
   return count === undefined || children.length === count ? children : [];
 }
 
-/** In dotted notation. */
+/** Returns the identifier in dotted notation. */
 export function readObjectIdentifier(element: Element | undefined): string | undefined {
   if (element?.tag !== tags.objectIdentifier || element.content.length === 0) return undefined;
   const arcs: number[] = [];
@@ -64,7 +67,7 @@ export function readObjectIdentifier(element: Element | undefined): string | und
   return [top, first - top * 40, ...others].join(".");
 }
 
-/** UTCTime or GeneralizedTime to the second, in UTC, as milliseconds since 1970. */
+/** Reads UTCTime or GeneralizedTime to the second, in UTC, as milliseconds since 1970. */
 export function readTime(element: Element | undefined): number | undefined {
   if (element?.tag !== tags.utcTime && element?.tag !== tags.generalizedTime) return undefined;
   const text = element.content.toString("latin1");
@@ -82,7 +85,7 @@ export function writeDer(tag: number, ...contents: readonly Uint8Array[]): Buffe
   return Buffer.concat([Buffer.of(tag), writeLength(content.length), content]);
 }
 
-/** BER's alternative to a length: an end-of-contents mark. */
+/** Writes an element with an end-of-contents mark, which is BER's alternative to a length. */
 export function writeIndefinite(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.of(tag, indefiniteLength), ...contents, Buffer.of(0, 0)]);
 }
@@ -91,7 +94,7 @@ export function writeSequence(...contents: readonly Uint8Array[]): Buffer {
   return writeDer(tags.sequence, ...contents);
 }
 
-/** DER sorts the members of a SET OF by their encoding. */
+/** Writes a SET OF, whose members DER sorts by their encoding. */
 export function writeSetOf(...members: readonly Buffer[]): Buffer {
   return writeDer(tags.set, ...[...members].sort(Buffer.compare));
 }
@@ -112,7 +115,7 @@ export function writeAlgorithm(dotted: string, ...parameters: readonly Buffer[])
   return writeSequence(writeObjectIdentifier(dotted), ...parameters);
 }
 
-/** UTCTime until 2049, GeneralizedTime after it, as X.509 and CMS require. */
+/** Writes UTCTime until 2049 and GeneralizedTime after it, as X.509 and CMS require. */
 export function writeTime(milliseconds: number): Buffer {
   const digits = new Date(milliseconds).toISOString().replace(/\D/g, "").slice(0, 14);
   const isShort = digits < "2050";
@@ -120,7 +123,7 @@ export function writeTime(milliseconds: number): Buffer {
   return writeDer(isShort ? tags.utcTime : tags.generalizedTime, Buffer.from(text, "ascii"));
 }
 
-/** The first element of the bytes. */
+/** Reads the first element of the bytes. */
 function readElement(bytes: Buffer, depth: number): Element | undefined {
   const [tag] = bytes;
   if (tag === undefined || depth === 0 || (tag & longTag) === longTag) return undefined;
@@ -141,7 +144,7 @@ function readElement(bytes: Buffer, depth: number): Element | undefined {
   return { tag, encoded, content: rest.subarray(0, size), children, isIndefinite };
 }
 
-/** Up to the end of the bytes, or up to the end-of-contents mark of an indefinite length. */
+/** Reads up to the end of the bytes, or up to the end-of-contents mark of an indefinite length. */
 function readChildren(bytes: Buffer, isIndefinite: boolean, depth: number) {
   const children: Element[] = [];
   for (let at = 0; isIndefinite ? bytes[at] !== 0 : at < bytes.length; ) {
@@ -157,7 +160,7 @@ function sizeOf(elements: readonly Element[]): number {
   return elements.reduce((sum, { encoded }) => sum + encoded.length, 0);
 }
 
-/** `value` is undefined for an indefinite length. */
+/** Reads a length. `value` is undefined for an indefinite one. */
 function readLength(bytes: Buffer) {
   const [, first] = bytes;
   if (first === undefined) return undefined;

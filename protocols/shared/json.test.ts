@@ -1,4 +1,4 @@
-/** What JSON.parse lets pass is found, and named. */
+/** Faults that JSON.parse accepts are found and named. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

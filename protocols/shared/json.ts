@@ -1,14 +1,17 @@
-/** Strict JSON and base64: what JSON.parse and Buffer.from accept and a counterpart never sends. */
+/**
+ * Strict JSON and base64, without the texts that JSON.parse and Buffer.from accept but no honest
+ * sender writes.
+ */
 import { Buffer } from "node:buffer";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 type JsonFault =
   | { readonly reason: "too_deep" }
-  /** `path` holds the names of the members around the duplicate, and its own. */
+  /** `path` contains the names of the members around the duplicate, and its own name. */
   | { readonly reason: "duplicate_member"; readonly path: readonly string[] };
 
-/** Undefined if the text is not JSON, which has no such value. */
+/** Returns undefined if the text is not JSON. No JSON text has this value. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -17,10 +20,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A string, with the colon that makes it a member's name, or a bracket. */
+/** A string, with a colon if it is a member's name, or a bracket. */
 const structure = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[[\]{}]/g;
 
-/** Of a text that `parseJson` reads. `depthMax` counts objects and arrays. */
+/** Finds a fault of a text that `parseJson` can read. `depthMax` counts objects and arrays. */
 export function findJsonFault(text: string, depthMax: number): JsonFault | undefined {
   const open: Set<string>[] = [];
   for (const [mark, colon] of text.matchAll(structure)) {
@@ -51,7 +54,7 @@ export function hasExactly(object: JsonObject, names: readonly string[]): boolea
   return own.length === names.length && names.every((name) => own.includes(name));
 }
 
-/** Undefined unless the value is a non-empty text in canonical base64. */
+/** Returns undefined unless the value is a non-empty text in canonical base64. */
 export function decodeBase64(value: unknown): Buffer | undefined {
   if (typeof value !== "string" || value === "") return undefined;
   const bytes = Buffer.from(value, "base64");

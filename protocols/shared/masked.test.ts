@@ -1,4 +1,4 @@
-/** What people may see of a message, also of one that a hostile host has written. */
+/** People see only harmless parts of a message, even if a hostile host has written it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeMessage, type Emv3dsMessage } from "../emv3ds/index.ts";

@@ -1,12 +1,12 @@
 /**
- * The elements of a message for people: each is masked unless it is on its protocol's list of those
- * known to be harmless, and a card number keeps its first six and last four digits.
+ * Describes the elements of a message for people. Each is masked unless it is on its protocol's
+ * list of harmless ones, and a card number keeps its first six and last four digits.
  */
 export const masked = "****";
 
 type Harmless = {
   readonly shown: ReadonlySet<string>;
-  /** Addresses, without their queries: those may have tokens. */
+  /** URLs, which are shown without their queries, because those may contain tokens. */
   readonly addresses: ReadonlySet<string>;
   readonly cardNumbers: ReadonlySet<string>;
 };
@@ -44,8 +44,8 @@ export function maskCardNumber(pan: string): string {
   return pan.length < 13 ? masked : pan.slice(0, 6) + masked + pan.slice(-4);
 }
 
-/** Of an element: others may be values in disguise, and are left out. */
+/** The form of an element's name. Other names may be values in disguise and are omitted. */
 const isName = /^(?!.*\d{13})[A-Za-z]\w{0,63}$/;
 
-/** Thirteen or more digits in a row, unless they are the date and time of a purchase. */
+/** Matches thirteen or more digits in a row, unless they are the date and time of a purchase. */
 const hasCardNumber = /(?<!\d)(?!20\d{12}(?!\d))\d{13,}/;

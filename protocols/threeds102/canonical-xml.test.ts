@@ -1,4 +1,4 @@
-/** Both canonical forms, on examples of the two recommendations and on ones made by hand. */
+/** Both canonical forms, with examples from the two recommendations and others made by hand. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type CanonicalForm, canonicalize } from "./canonical-xml.ts";
@@ -12,7 +12,7 @@ const withPrefixes = (...prefixes: readonly string[]): CanonicalForm => ({
   prefixes,
 });
 
-/** The whole document, without the attributes that the recommendation's document type adds. */
+/** The document of the recommendation without the attributes that its document type adds. */
 test("start tags, end tags and attributes have one order and one writing", () => {
   const document = `<doc>
    <e1   />
@@ -66,7 +66,7 @@ test("characters are written as canonical XML wants them", () => {
   }
 });
 
-/** The first rows are of the recommendation of the exclusive form, section 2. */
+/** The first rows are from section 2 of the recommendation of the exclusive form. */
 // biome-ignore format: a table
 const parts: readonly (readonly [document: string, form: CanonicalForm, canonical: string])[] = [
   ['<n0:local xmlns:n0="foo:bar" xmlns:n3="ftp://example.org"><n1:elem2 xmlns:n1="http://example.net" xml:lang="en"><n3:stuff/></n1:elem2></n0:local>', inclusive,

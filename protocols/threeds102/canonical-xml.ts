@@ -1,21 +1,28 @@
 /**
- * Canonical XML 1.0 without comments, inclusive and exclusive, of one element with all that it
- * contains. The reader of `xml.ts` refuses what would need more rules: entities, comments, CDATA
- * and processing instructions.
+ * Canonical XML 1.0 without comments, inclusive and exclusive, of one element with its content. The
+ * reader of `xml.ts` refuses everything that would need more rules: entities, comments, CDATA and
+ * processing instructions.
  */
 import { escapeText, isDeclaration, type Namespaces, type XmlElement } from "./xml.ts";
 
-/** The exclusive form may list prefixes that are declared as in the inclusive one; "": default. */
+/**
+ * The exclusive form may list prefixes that are declared as in the inclusive one. An empty prefix
+ * means the default namespace.
+ */
 export type CanonicalForm =
   | { readonly kind: "inclusive" }
   | { readonly kind: "exclusive"; readonly prefixes: readonly string[] };
 
-/** Of a document without a namespace fault. The path leads from the root to the element. */
+/**
+ * Canonicalises an element of a document without a namespace fault. The path leads from the root to
+ * the element.
+ */
 export function canonicalize(path: readonly XmlElement[], form: CanonicalForm): string {
   const element = path.at(-1);
   if (element === undefined) return "";
   if (form.kind === "exclusive") return write(element, none, form);
-  // The first element takes over what is in force around it, also attributes as `xml:lang`.
+  // The first element takes over what is in force around it, including attributes such as
+  // `xml:lang`.
   const outer = path.flatMap(({ attributes }) => [...attributes].filter(isOfXml));
   const declared = [...element.namespaces].map(([prefix, uri]) => [nameOf(prefix), uri] as const);
   const attributes = new Map([...outer, ...declared, ...element.attributes]);
@@ -39,7 +46,7 @@ function write(element: XmlElement, outer: Namespaces, form: CanonicalForm): str
   return `${text}</${name}>`;
 }
 
-/** What the element must declare that is not in force around it as it is written. */
+/** Returns the namespaces that the element must declare because they are not in force around it. */
 function findDeclarations(
   { name, attributes, namespaces }: XmlElement,
   own: readonly string[],
@@ -47,7 +54,7 @@ function findDeclarations(
   form: CanonicalForm,
 ): Namespaces {
   const isNew = (prefix: string) => (namespaces.get(prefix) ?? "") !== (outer.get(prefix) ?? "");
-  // Nearly all elements, and a message may have ten thousand.
+  // This applies to nearly all elements, and a message may have ten thousand.
   const isPlain = attributes.size === 0 && !isNew(prefixOf(name));
   if (isPlain && !(form.kind === "exclusive" && form.prefixes.some(isNew))) return none;
   const wanted =
@@ -62,12 +69,12 @@ function writeAttribute(key: string, value: string): string {
   return ` ${key}="${escapeAttribute(value)}"`;
 }
 
-/** Of the attribute that declares the prefix. */
+/** Returns the name of the attribute that declares the prefix. */
 function nameOf(prefix: string): string {
   return prefix === "" ? "xmlns" : `xmlns:${prefix}`;
 }
 
-/** Whether a prefix is not declared, or an attribute stands twice under two prefixes. */
+/** Returns whether a prefix is not declared, or an attribute occurs twice under two prefixes. */
 export function hasNamespaceFault({ name, attributes, namespaces }: XmlElement): boolean {
   const isKnown = (key: string) => !key.includes(":") || namespaceOf(key, namespaces) !== "";
   if (!isKnown(name)) return true;
@@ -100,7 +107,7 @@ function isOfXml([key]: readonly [key: string, value: string]): boolean {
   return key.startsWith("xml:");
 }
 
-/** Without declarations. An attribute without a prefix has no namespace. */
+/** Sorts the attributes without declarations. An attribute without a prefix has no namespace. */
 function sortAttributes({ attributes, namespaces }: XmlElement): readonly string[] {
   const orderOf = (key: string) => (key.includes(":") ? namespaceOf(key, namespaces) : "");
   return [...attributes.keys()]

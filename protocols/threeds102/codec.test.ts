@@ -1,4 +1,4 @@
-/** Messages written and read, and everything that a reader refuses, shown on a PAReq. */
+/** Messages are written and read again, and a PAReq shows everything that a reader refuses. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
@@ -266,7 +266,7 @@ function reasonOf(result: unknown): string | undefined {
   return result instanceof ThreeDsFault ? result.reason : undefined;
 }
 
-/** The form fields PaReq and PaRes: what browsers do to them, and what attackers do. */
+/** The form fields PaReq and PaRes, with the changes that browsers and attackers make. */
 const xml = writeXml("PAReq", paReq);
 
 test("a packed message is a zlib stream in base64 and comes back", () => {
@@ -356,7 +356,7 @@ test("whatever is posted, unpacking answers", () => {
   );
 });
 
-/** A message whose packed form has the character in question. */
+/** Returns a message whose packed form contains the character. */
 function vary(wanted: RegExp): string {
   for (let count = 0; ; count += 1) {
     const text = `${xml}${count}`;

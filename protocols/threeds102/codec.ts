@@ -33,7 +33,7 @@ export function readXml<Kind extends MessageKind>(
   if (envelope.kind !== kind) return new ThreeDsFault("other_message");
   if (message.attributes.size > 0) return new ThreeDsFault("malformed_element", kind);
   const tree = readContent(kind, message);
-  // The table and the type are the same.
+  // The table and the type are equal, so the type holds.
   return tree instanceof ThreeDsFault
     ? tree
     : ({ messageId, ...tree } as unknown as MessageOf<Kind>);
@@ -43,7 +43,10 @@ export function writeXml<Kind extends MessageKind>(kind: Kind, message: MessageO
   return writeEnvelope(message.messageId, writeElement(kind, message));
 }
 
-/** Selects the reader: an endpoint accepts several kinds, and any answer may be an `Error`. */
+/**
+ * Returns the kind of a message, which selects the reader: an endpoint accepts several kinds, and
+ * any answer may be an `Error`.
+ */
 export function findMessageKind(xml: string): MessageKind | ThreeDsFault {
   const envelope = openEnvelope(xml);
   return envelope instanceof ThreeDsFault ? envelope : envelope.kind;
@@ -53,7 +56,7 @@ export function readPaResElement(element: XmlElement): PaRes | ThreeDsFault {
   const id = readId(element, "PARes");
   if (id instanceof ThreeDsFault) return id;
   const tree = readContent("PARes", element);
-  // The table and the type are the same.
+  // The table and the type are equal, so the type holds.
   return tree instanceof ThreeDsFault ? tree : ({ id, ...tree } as unknown as PaRes);
 }
 
@@ -64,7 +67,10 @@ export function writePaResElement(paRes: PaResMessage): string {
 
 export type Envelope = Exclude<ReturnType<typeof openEnvelope>, ThreeDsFault>;
 
-/** `followers` come after the message inside `Message`: a PARes may have its signature there. */
+/**
+ * Opens the envelope. `followers` are the elements after the message inside `Message`, where a
+ * PARes may have its signature.
+ */
 export function openEnvelope(xml: string) {
   const root = parseXml(xml);
   if (root instanceof ThreeDsFault) return root;
@@ -84,7 +90,9 @@ export function openEnvelope(xml: string) {
   return { messageId, kind, root, wrapper, message, followers };
 }
 
-/** Of `Message` or `PARes`, which have no other attributes than namespace declarations. */
+/**
+ * Reads the id of `Message` or `PARes`, which only have namespace declarations as other attributes.
+ */
 export function readId(element: XmlElement, place: string): string | ThreeDsFault {
   const id = element.attributes.get("id");
   if (id === undefined) return new ThreeDsFault("missing_element", `${place}/id`);
@@ -100,10 +108,10 @@ export function writeEnvelope(messageId: string, content: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><ThreeDSecure>${message}</ThreeDSecure>`;
 }
 
-/** An enrolled card has an account id, and the ACS an address. */
+/** Finds a missing element: an enrolled card needs an account id and the URL of the ACS. */
 function findMissingElement(kind: MessageKind, message: object): string | undefined {
   if (kind !== "VERes") return undefined;
-  // The tables have been checked.
+  // The tables have been checked, so the type holds.
   const { ch, url } = message as VeRes;
   if (ch.enrolled !== "Y") return undefined;
   if (ch.acctId === undefined) return "VERes/CH/acctID";
@@ -138,7 +146,7 @@ function writeElement(kind: MessageKind, message: object, attribute = ""): strin
 type Value = string | Tree | readonly Value[];
 type Tree = { readonly [field: string]: Value };
 
-/** Places in faults consist of the table's own names. */
+/** Reads rows. The places in faults consist of the table's own names. */
 function readRows(rows: Rows, elements: readonly XmlElement[], path: string): Tree | ThreeDsFault {
   const names = new Set(rows.map(([element]) => element));
   if (elements.some(({ name }) => !names.has(name))) {
@@ -210,23 +218,24 @@ function isKind(name: string | undefined): name is MessageKind {
 
 const maxBytesDefault = 64 * 1024;
 
-/** PAReq and PARes as form fields: XML, zlib stream, base64. */
+/** Packs PAReq and PARes for form fields: XML, zlib stream, base64. */
 export function packPa(xml: string): string {
   return deflateSync(Buffer.from(xml, "utf8")).toString("base64");
 }
 
 /**
- * Tolerant, because the value has passed a browser, two form codecs and often a mail-style line
- * breaker. `maxBytes` is of the XML; nothing beyond it is ever inflated.
+ * Unpacks a form field. It is tolerant, because the value has passed a browser, two form codecs and
+ * often a mail-style line breaker. `maxBytes` limits the XML, and nothing beyond it is ever
+ * inflated.
  */
 export function unpackPa(
   text: string,
   { maxBytes = maxBytesDefault }: { readonly maxBytes?: number } = {},
 ): string | ThreeDsFault {
-  // Base64 of the XML itself would be shorter, so this is no compression of it.
+  // Base64 of the XML itself would be shorter, so this text is not a compression of it.
   if (text.length > 2 * maxBytes + 64) return new ThreeDsFault("too_large");
-  // Form decoding turns a bare plus into a space; base64 has no other spaces. Spaces at the end
-  // may be gone, because form readers trim.
+  // Form decoding turns a bare plus into a space, and base64 has no other spaces. Spaces at the end
+  // may be missing, because form readers trim.
   const read = text.replace(/[\r\n\t]/g, "").replaceAll(" ", "+");
   const base64 = read.padEnd(4 * Math.ceil(read.length / 4), "+");
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64)) {
@@ -242,7 +251,10 @@ export function unpackPa(
   }
 }
 
-/** Some ACSs wrote raw deflate; its first byte never looks like the header of a zlib stream. */
+/**
+ * Returns whether the bytes are a zlib stream. Some ACSs wrote raw deflate, whose first byte never
+ * looks like the header of a zlib stream.
+ */
 function startsZlib(bytes: Buffer): boolean {
   const [method = 0, flags = 0] = bytes;
   return (method & 0x0f) === 8 && ((method << 8) | flags) % 31 === 0;
@@ -252,7 +264,7 @@ export function describeXml(message: object): Record<string, string> {
   return describeElements(message, harmless);
 }
 
-/** The message encoded anew from its description, for people: no reader would take it. */
+/** Encodes a message again from its description, for people only: no reader would accept it. */
 export function writeDescribed(
   type: string,
   fields: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 /**
- * 3-D Secure 1.0.2 for both sides: the merchant plug-in, and the directory server and ACS that it
- * talks to. Readers return a `ThreeDsFault` for all that they refuse and never throw; writers throw
- * for a value that does not fit its table, because the caller made it.
+ * 3-D Secure 1.0.2 for both sides: the merchant plug-in, and the directory server and ACS with
+ * which it communicates. Readers return a `ThreeDsFault` for everything that they refuse and never
+ * throw. Writers throw for a value that does not fit its table, because the caller made it.
  */
 export {
   describeXml,

@@ -10,14 +10,17 @@ export type Row = readonly [
   element: string,
   field: string,
   times: "one" | "maybe" | "many",
-  /** Of the text, or of the elements inside. */
+  /** The content of the text, or of the elements inside. */
   content: Pattern | Rows,
 ];
 
-/** What a text has to match; `Value` is its type where the texts are listed. */
+/** The pattern that a text has to match. `Value` is its type if the texts are listed. */
 type Pattern<Value extends string = string> = RegExp & { readonly matches?: Value };
 
-/** Of the attributes `id`; without quotes, because the signature check puts it into an XPath. */
+/**
+ * The form of the attributes `id`. It has no quotes, because the signature check uses the id in an
+ * XPath.
+ */
 export const identifier = /^[\w.:+=/-]{1,128}$/;
 
 const text = (least: number, most: number): Pattern =>
@@ -27,36 +30,36 @@ const oneOf = <const Value extends string>(...values: Value[]): Pattern<Value> =
   new RegExp(`^(?:${values.join("|")})$`);
 
 const day = "[0-9]{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])";
-/** `YYYYMMDD`. */
+/** A date as `YYYYMMDD`. */
 const date: Pattern = new RegExp(`^${day}$`);
-/** `YYYYMMDD HH:MM:SS` in GMT. */
+/** A time as `YYYYMMDD HH:MM:SS` in GMT. */
 const dateTime: Pattern = new RegExp(`^${day} (?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$`);
-/** `YYMM`. */
+/** A month as `YYMM`. */
 const yearMonth: Pattern = /^[0-9]{2}(?:0[1-9]|1[0-2])$/;
-/** Only visible characters: it becomes the target of a redirection. */
+/** A URL of visible characters only, because it becomes the target of a redirection. */
 const url: Pattern = /^https?:\/\/[\x21-\x7e]{1,2040}$/;
-/** Base64; the last character before the padding carries four bits. */
+/** Twenty bytes in base64. The last character before the padding contains four bits. */
 const twentyBytes: Pattern = /^[A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=$/;
-/** 20 bytes with padding, or the 21 of a Mastercard value without. */
+/** Twenty bytes with padding, or the 21 bytes of a Mastercard value without. */
 const authenticationValue: Pattern = new RegExp(`${twentyBytes.source}|^[A-Za-z0-9+/]{28}$`);
 /** Zeros and the last four digits of the card number. */
 const maskedPan: Pattern = /^0{9,15}[0-9]{4}$/;
 
 // biome-ignore format: a table
 const parts = {
-  /** What is wrong with the request, in an answer to it. */
+  /** The fault of the request, in an answer to it. */
   iReq: [
     ["iReqCode",       "iReqCode",       "one",   digits(1, 3)],
     ["iReqDetail",     "iReqDetail",     "maybe", text(0, 2048)],
     ["vendorCode",     "vendorCode",     "maybe", text(0, 256)],
   ],
-  /** `password` is the merchant's at the directory server, where the scheme requires one. */
+  /** `password` is the merchant's password at the directory server, if the scheme requires one. */
   directoryMerchant: [
     ["acqBIN",         "acqBin",         "one",   digits(1, 11)],
     ["merID",          "merId",          "one",   text(1, 24)],
     ["password",       "password",       "maybe", text(1, 8)],
   ],
-  /** Both ends belong to the range. `A` adds it to the known ranges, `D` deletes it. */
+  /** A range that includes both ends. `A` adds it to the known ranges, `D` deletes it. */
   cardRange: [
     ["begin",          "begin",          "one",   digits(13, 19)],
     ["end",            "end",            "one",   digits(13, 19)],
@@ -67,7 +70,7 @@ const parts = {
     ["accept",         "accept",         "maybe", text(0, 2048)],
     ["userAgent",      "userAgent",      "maybe", text(0, 256)],
   ],
-  /** `country` is ISO 3166-1 numeric. */
+  /** `country` is an ISO 3166-1 number. */
   merchant: [
     ["acqBIN",         "acqBin",         "one",   digits(1, 11)],
     ["merID",          "merId",          "one",   text(1, 24)],
@@ -75,7 +78,10 @@ const parts = {
     ["country",        "country",        "one",   digits(3)],
     ["url",            "url",            "one",   url],
   ],
-  /** `amount` is for display, with the currency; `purchAmount` in minor units; ISO 4217 numeric. */
+  /**
+   * `amount` is for display, with the currency. `purchAmount` is in minor units. The currency is an
+   * ISO 4217 number.
+   */
   purchase: [
     ["xid",            "xid",            "one",   twentyBytes],
     ["date",           "date",           "one",   dateTime],
@@ -120,7 +126,10 @@ const parts = {
   ],
 } as const satisfies Readonly<Record<string, Rows>>;
 
-/** `serialNumber` is of the known ranges; without it the directory server sends all of them. */
+/**
+ * The messages. `serialNumber` is that of the known ranges; without it the directory server sends
+ * all of them.
+ */
 // biome-ignore format: a table
 export const tables = {
   CRReq: [
@@ -179,7 +188,9 @@ type FieldsOf<Table extends Rows> = {
   readonly [Each in Table[number] as Each[2] extends "maybe" ? Each[1] : never]?: ValueOf<Each[3]>;
 };
 
-/** `messageId` is the attribute of `Message`; an answer repeats that of its request. */
+/**
+ * A message. `messageId` is the attribute of `Message`, and an answer repeats that of its request.
+ */
 export type MessageOf<Kind extends MessageKind> = { readonly messageId: string } & FieldsOf<
   (typeof tables)[Kind]
 >;
@@ -190,22 +201,22 @@ export type VeReq = MessageOf<"VEReq">;
 export type VeRes = MessageOf<"VERes">;
 export type PaReq = MessageOf<"PAReq">;
 
-/** All that the signature covers, and so all that a reader may use of a PARes. */
+/** The signed part of a PARes, and therefore the only part that a reader may use. */
 export type PaRes = Omit<PaResMessage, "messageId">;
 
 /** A PARes with the unsigned envelope around it, as an ACS writes it. */
 export type PaResMessage = MessageOf<"PARes"> & {
-  /** The attribute of `PARes` that the signature refers to; it differs from `messageId`. */
+  /** The attribute of `PARes` to which the signature refers. It differs from `messageId`. */
   readonly id: string;
 };
 
 /**
- * Why a message is refused. Names an element of our own tables at most, never a value: a VEReq
- * carries a card number, and faults are logged.
+ * The reason why a message is refused. It names an element of our own tables at most and never a
+ * value, because a VEReq contains a card number and faults are logged.
  */
 export class ThreeDsFault {
   readonly reason: ThreeDsReason;
-  /** As the table spells it, with its parents: `Purchase/xid`. */
+  /** The name as in the table, with its parents: `Purchase/xid`. */
   readonly element: string | undefined;
 
   constructor(reason: ThreeDsReason, element?: string) {
@@ -216,7 +227,7 @@ export class ThreeDsFault {
 
 type ThreeDsReason = keyof typeof errorCodes;
 
-/** The code of the `Error` message that answers the fault. */
+/** Returns the code of the `Error` message that answers the fault. */
 export function errorCodeFor({ reason }: ThreeDsFault): string {
   return errorCodes[reason];
 }

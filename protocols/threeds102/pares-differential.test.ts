@@ -36,8 +36,9 @@ test("both accept the samples and read the same", () => {
 });
 
 /**
- * What is inserted: what XML and its namespaces are made of, and values that matter. Not
- * `xml:lang`: xml-crypto does not take it over from outer elements, as the inclusive form does.
+ * The inserted texts: parts of XML and its namespaces, and values that matter. `xml:lang` is not
+ * among them, because xml-crypto does not take it over from outer elements, as the inclusive form
+ * demands.
  */
 // biome-ignore format: a table
 const insertions = [
@@ -47,7 +48,9 @@ const insertions = [
   ' id="PARes-1"', ' Id="PARes-1"', "<!-- -->", "<?a?>", "<![CDATA[Y]]>", "&a;", "ds:", "<Transforms></Transforms>",
 ];
 
-/** xml-crypto takes such an attribute for a namespace's declaration, and leaves it unsigned. */
+/**
+ * Matches an attribute that xml-crypto mistakes for a namespace declaration and leaves unsigned.
+ */
 const likeDeclaration = /\sxmlns[\w.-]/;
 
 type Mutation = {
@@ -60,7 +63,7 @@ type Mutation = {
 
 const anyMutation: fc.Arbitrary<Mutation> = fc.record({
   sample: fc.nat({ max: samples.length - 1 }),
-  // Most of a message is certificates; the changes go where the values are, to the edges of tags.
+  // Most of a message is certificates. The changes go to the edges of tags, where the values are.
   at: fc.nat(),
   edge: fc.constantFrom("before tag", "in tag", "after tag", "anywhere"),
   removed: fc.constantFrom(0, 0, 0, 0, 0, 0, 1),
@@ -82,7 +85,8 @@ test("whatever is mutated, ours accepts nothing that xml-crypto refuses, and bot
         assert.deepEqual(theirs, ours, xml);
       } else {
         refused += 1;
-        // Elsewhere ours is stricter about the shape; a signature holds for both or for neither.
+        // In other cases, ours is stricter about the form. A signature is valid for both or for
+        // neither.
         const isComparable = !likeDeclaration.test(xml);
         if (ours.reason === "wrong_signature" && isComparable) assert.equal(theirs, undefined, xml);
       }
@@ -109,7 +113,7 @@ function mutate(xml: string, { at, edge, removed, inserted }: Mutation): string 
 }
 
 function readByXmlCrypto(xml: string): PaRes | undefined {
-  // Its parser repairs what is not XML, and prints that.
+  // The parser of xml-crypto repairs texts that are not XML, and prints the result.
   if (openEnvelope(xml) instanceof ThreeDsFault) return undefined;
   const signed = verifyByXmlCrypto(xml, keys.signer);
   if (signed === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** PARes as different programs write and sign them: all of them are read alike. */
+/** PARes as different programs write and sign them, all of which are read alike. */
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -47,7 +47,9 @@ test("the shapes differ as those of live ACSs do", () => {
   assert.match(of("exclusive"), /<ds:Transform Algorithm="[^"]+exc-c14n#"/);
 });
 
-/** Namespaces around the PARes: the inclusive form takes them over, the exclusive one does not. */
+/**
+ * A PARes inside of namespaces, which the inclusive form takes over and the exclusive one does not.
+ */
 const spacious = writeUnsignedPaRes(paRes)
   .replace(
     "<ThreeDSecure>",
@@ -123,7 +125,7 @@ test("a signed PARes of twice as many elements costs about twice as much", () =>
   });
 
   assert.ok(half !== undefined && whole !== undefined);
-  // A square of the length would be four times as slow.
+  // With a quadratic algorithm, the whole would take four times as long.
   assert.ok(whole < 3 * half, `${whole} ms against ${half} ms`);
 });
 

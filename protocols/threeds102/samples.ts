@@ -1,4 +1,6 @@
-/** The samples and test keys in `vectors/`, typed for the tests, and one value of each message. */
+/**
+ * The samples and test keys in `vectors/`, typed for the tests, and one example of each message.
+ */
 import { createHash, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { openEnvelope, readPaResElement, writeEnvelope, writePaResElement } from "./codec.ts";
@@ -34,7 +36,7 @@ export const vectors: { readonly nowMs: number; readonly cases: readonly Case[] 
 export const trustedRoot = readText("trusted-root.pem");
 export const otherRoot = readText("other-root.pem");
 
-/** PEM by name; their notice says what they are. */
+/** The keys in PEM by name. The notice next to them describes them. */
 export const keys: Readonly<Record<KeyName, string>> = JSON.parse(readText("keys.json"));
 type KeyName =
   | "root"
@@ -56,7 +58,7 @@ export const signer: PaResSigner = {
   certificates: [keys.signer, keys.intermediate],
   digest: "sha1",
 };
-/** 14 November 2026. */
+/** The time is 14 November 2026. */
 export const trust = { roots: [keys.root], now: 1_794_648_662_000 };
 
 export const paRes: PaResMessage = {
@@ -126,7 +128,7 @@ export const crRes: CrRes = {
   serialNumber: "17",
 };
 
-/** Without its signature. */
+/** Reads a PARes without its signature. */
 export function readUnverifiedPaRes(xml: string): PaResMessage | ThreeDsFault {
   const envelope = openEnvelope(xml);
   if (envelope instanceof ThreeDsFault) return envelope;
@@ -138,7 +140,7 @@ export function writeUnsignedPaRes(message: PaResMessage): string {
   return writeEnvelope(message.messageId, writePaResElement(message));
 }
 
-/** Any element in place of the PARes, with a signature over it in the form that it has. */
+/** Replaces the PARes by any element, with a signature over it in the same form. */
 export function signElement(element: string, canonical = element): string {
   const signed = signPaRes(paRes, signer);
   const digest = createHash("sha1").update(canonical).digest("base64");

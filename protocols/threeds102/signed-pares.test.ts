@@ -105,7 +105,7 @@ test("only a configured root counts, not one that came along", () => {
   const xml = signPaRes(paRes, { ...signer, certificates });
 
   assert.equal(reasonOf(verifyPaRes(xml, { ...trust, roots: [] })), "untrusted_chain");
-  // A certificate without authority is no root, even when it is configured as one.
+  // A certificate that is no authority cannot be a root, even if it is configured as one.
   const misconfigured = { ...trust, roots: [keys.signer] };
   assert.equal(reasonOf(verifyPaRes(xml, misconfigured)), "untrusted_chain");
 });

@@ -58,7 +58,10 @@ function readSigned(signed: string, id: string): PaRes | ThreeDsFault {
   return paRes instanceof ThreeDsFault || paRes.id === id ? paRes : misplaced;
 }
 
-/** What binds a PARes to its order: a genuine one of another purchase is no proof. */
+/**
+ * The values that bind a PARes to its order, because a genuine one of another purchase proves
+ * nothing.
+ */
 export type PaResOrder = PaRes["merchant"] & PaRes["purchase"] & { readonly lastFour: string };
 
 const boundFields = [
@@ -72,7 +75,7 @@ const boundFields = [
   "lastFour",
 ] as const satisfies readonly (keyof PaResOrder)[];
 
-/** The fields that differ, compared as texts; none if the PARes answers this order. */
+/** Returns the fields that differ as texts. There are none if the PARes answers this order. */
 export function matchPaRes(paRes: PaRes, order: PaResOrder): readonly (keyof PaResOrder)[] {
   const { merchant, purchase, pan } = paRes;
   const answered: PaResOrder = { ...merchant, ...purchase, lastFour: pan.slice(-4) };
@@ -81,7 +84,10 @@ export function matchPaRes(paRes: PaRes, order: PaResOrder): readonly (keyof PaR
 
 const misplaced = new ThreeDsFault("misplaced_signature");
 
-/** Exactly one PARes and one signature in the whole message, the second right after the first. */
+/**
+ * Finds the signature. The whole message must have exactly one PARes and one signature right after
+ * it.
+ */
 function findSignature(
   { kind, followers }: Envelope,
   elements: readonly XmlElement[],
@@ -101,7 +107,10 @@ function findSignature(
     : misplaced;
 }
 
-/** However the attribute is written: readers differ in what they take for an id. */
+/**
+ * Returns whether the element has the id, in any spelling of the attribute, because readers differ
+ * in what they accept as an id.
+ */
 function hasId({ attributes }: XmlElement, id: string): boolean {
   for (const [key, value] of attributes) {
     if (localNameOf(key).toLowerCase() === "id" && value.trim() === id) return true;
@@ -110,13 +119,13 @@ function hasId({ attributes }: XmlElement, id: string): boolean {
 }
 
 export type PaResTrust = {
-  /** PEM, one certificate each: the scheme's roots, from the configuration. */
+  /** The scheme's roots from the configuration, in PEM with one certificate each. */
   readonly roots: readonly string[];
-  /** Milliseconds since 1970, for the validity of certificates. */
+  /** The time in milliseconds since 1970, for the validity of certificates. */
   readonly now: number;
 };
 
-/** Live ACSs signed with 1024 bits until the end. */
+/** The shortest RSA key. Live ACSs signed with 1024 bits until the end. */
 const rsaBitsMin = 1024;
 const certificatesMax = 8;
 
@@ -157,7 +166,7 @@ function findSigner(
     : new ThreeDsFault("expired_certificate");
 }
 
-/** Every authority is tried once, because a sender may let each issue all others. */
+/** Tries every authority once, because a sender may let each issue all others. */
 function endsInRoot(
   certificate: X509Certificate,
   authorities: readonly X509Certificate[],
@@ -172,7 +181,7 @@ function endsInRoot(
   });
 }
 
-/** By name, by permission to sign certificates, and by signature. */
+/** Checks the name, the permission to sign certificates, and the signature. */
 function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
@@ -187,10 +196,10 @@ export type PaResShape = (typeof paResShapes)[number];
 
 type Writing = {
   readonly form: keyof typeof canonicalForms;
-  /** Of the signature's elements. */
+  /** The prefix of the signature's elements. */
   readonly prefix: string;
   readonly hasTransform: boolean;
-  /** `SignedInfo` declares the namespace that is in force already. */
+  /** Whether `SignedInfo` declares again the namespace that is in force already. */
   readonly repeats: boolean;
 };
 
@@ -201,18 +210,18 @@ const writings: Readonly<Record<PaResShape, Writing>> = {
 };
 
 export type PaResSigner = {
-  /** RSA; a key or its PEM. */
+  /** The RSA key, or its PEM. */
   readonly privateKey: KeyObject | string;
-  /** PEM, one certificate each, the signer's own first. */
+  /** The certificates in PEM, the signer's own first. */
   readonly certificates: readonly string[];
   readonly digest: Digest;
   readonly shape?: PaResShape;
 };
 
 /**
- * Signs a PARes as live ACSs did, in one of the shapes that they wrote: the signature follows the
- * PARes and refers to its id. All that is written here is canonical XML already, so the written
- * bytes are digested and signed.
+ * Signs a PARes as live ACSs did, in one of the forms that they wrote: the signature follows the
+ * PARes and refers to its id. Everything that is written here is canonical XML already, so the
+ * written bytes are digested and signed.
  */
 export function signPaRes(paRes: PaResMessage, signer: PaResSigner): string {
   const { digest, privateKey, certificates, shape = "inclusive" } = signer;
@@ -234,7 +243,7 @@ export function signPaRes(paRes: PaResMessage, signer: PaResSigner): string {
     method("SignatureMethod", signatureMethods[digest]) +
     element("Reference", reference, ` URI="#${paRes.id}"`);
   const namespace = ` xmlns${prefix && ":"}${prefix.slice(0, -1)}="${signatureNamespace}"`;
-  // In both canonical forms SignedInfo carries the namespace that its parent declares.
+  // In both canonical forms, SignedInfo contains the namespace that its parent declares.
   const canonical = element("SignedInfo", content, namespace);
   const value = sign(digest, Buffer.from(canonical, "utf8"), privateKey);
 

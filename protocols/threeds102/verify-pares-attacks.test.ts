@@ -1,4 +1,4 @@
-/** Every way to slip something past a signature: by hand, and by chance. */
+/** Attempts to get unsigned content past the signature check, made by hand and at random. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
@@ -137,7 +137,7 @@ test("what an issuer signs is held to the table all the same", () => {
 });
 
 test("whatever is changed, values are as signed or there are none", () => {
-  // Most of a message is certificates; half of the changes go where the values are.
+  // Most of a message is certificates, so half of the changes go where the values are.
   const positions = fc.oneof(
     fc.nat({ max: signed.indexOf("<SignatureValue>") }),
     fc.nat({ max: signed.length - 1 }),

@@ -1,7 +1,7 @@
 /**
- * The XML signature of a PARes. Only one shape is accepted: one reference, by id, canonical XML
- * inclusive or exclusive, RSA, certificates. Other algorithms, transforms, further references and
- * objects are refused. Names are compared by namespace, with any prefix.
+ * The XML signature of a PARes. Only one structure is accepted: one reference by id, canonical XML
+ * in the inclusive or exclusive form, RSA, and certificates. Other algorithms, transforms, further
+ * references and objects are refused. Names are compared by namespace, with any prefix.
  */
 import { Buffer } from "node:buffer";
 import { createHash, verify, type X509Certificate } from "node:crypto";
@@ -19,7 +19,7 @@ export const canonicalForms = {
 const digests = ["sha1", "sha256"] as const;
 export type Digest = (typeof digests)[number];
 
-// The only algorithms. SHA-1 is what live ACSs signed with; nothing else in the project accepts it.
+// The only algorithms. Live ACSs signed with SHA-1, which nothing else in the project accepts.
 export const digestMethods: Readonly<Record<Digest, string>> = {
   sha1: "http://www.w3.org/2000/09/xmldsig#sha1",
   sha256: "http://www.w3.org/2001/04/xmlenc#sha256",
@@ -32,14 +32,14 @@ export const signatureMethods: Readonly<Record<Digest, string>> = {
 
 type XmlSignature = {
   readonly signedInfo: XmlElement;
-  /** Of `SignedInfo`, and of what is signed. */
+  /** The canonical forms of `SignedInfo` and of the signed element. */
   readonly form: CanonicalForm;
   readonly referenceForm: CanonicalForm;
   readonly method: Digest;
   readonly digest: Digest;
   readonly digestValue: Buffer;
   readonly value: Buffer;
-  /** DER. */
+  /** The certificates in DER. */
   readonly certificates: readonly Buffer[];
 };
 
@@ -47,7 +47,7 @@ const misplaced = new ThreeDsFault("misplaced_signature");
 const wrongSignature = new ThreeDsFault("wrong_signature");
 const otherAlgorithm = new ThreeDsFault("other_algorithm");
 
-/** Of a signature that refers to `id`. */
+/** Reads a signature that refers to `id`. */
 export function readSignature(signature: XmlElement, id: string): XmlSignature | ThreeDsFault {
   const names = ["SignedInfo", "SignatureValue", "KeyInfo"];
   const [signedInfo, signatureValue, keyInfo] = findParts(signature.children, names);
@@ -89,10 +89,10 @@ function readSignedInfo(signedInfo: XmlElement, uri: string) {
   return { signedInfo, form, referenceForm, method, digest, digestValue };
 }
 
-/** Each is looked up at every element. */
+/** The highest number of prefixes, because each is looked up at every element. */
 const prefixesMax = 32;
 
-/** Without a transform, what is signed has the inclusive form. */
+/** Returns the form of the signed element, which is the inclusive one without a transform. */
 function findReferenceForm(transforms: readonly XmlElement[]): CanonicalForm | undefined {
   if (transforms.length === 0) return { kind: "inclusive" };
   const [transform] = findParts(transforms, ["Transform"]);
@@ -127,7 +127,7 @@ function findDigest(
   return digests.find((digest) => methods[digest] === algorithm);
 }
 
-/** The bytes that are signed; undefined when the signature does not hold. */
+/** Returns the signed bytes, or undefined if the signature is not valid. */
 export function checkSignature(
   signature: XmlSignature,
   signed: readonly XmlElement[],
@@ -150,7 +150,7 @@ export function isNamed(
   return localNameOf(name) === local && namespaceOf(name, namespaces) === namespace;
 }
 
-/** The elements if they are exactly the named ones in this order, else none. */
+/** Returns the elements if they are exactly the named ones in this order, and otherwise none. */
 function findParts(
   elements: readonly XmlElement[],
   names: readonly string[],
@@ -161,7 +161,7 @@ function findParts(
   return fits ? elements : [];
 }
 
-/** Lines and spaces are allowed. */
+/** Reads base64, in which line breaks and spaces are allowed. */
 function readBase64(element: XmlElement | undefined): Buffer | undefined {
   const base64 = element?.text.replace(/[ \t\r\n]/g, "") ?? "";
   const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(base64) && base64.length % 4 === 0;

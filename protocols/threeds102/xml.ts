@@ -1,20 +1,22 @@
 /**
  * XML as far as these messages need it: elements, attributes and text. Document types, entities,
- * comments, CDATA and processing instructions are refused, because each of them lets two readers
- * see two messages in the same bytes.
+ * comments, CDATA and processing instructions are refused, because with each of them two readers
+ * can see two messages in the same bytes.
  */
 import { ThreeDsFault } from "./messages.ts";
 
 export type XmlElement = {
-  /** With its prefix, if it has one. */
+  /** The name with its prefix, if it has one. */
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
-  /** Blank if there are children: text and elements are never mixed. */
+  /** The text, which is blank if there are children, because text and elements are never mixed. */
   readonly text: string;
-  /** The children and the text around them, as they follow each other. */
+  /** The children and the text around them, in order. */
   readonly content: readonly (XmlElement | string)[];
-  /** In force inside the element, by prefix; the default namespace has an empty one. */
+  /**
+   * The namespaces in force inside the element, by prefix. The default namespace has an empty one.
+   */
   readonly namespaces: Namespaces;
 };
 
@@ -27,7 +29,10 @@ type OpenElement = Pick<XmlElement, "name" | "attributes" | "namespaces"> & {
 };
 
 const depthMax = 16;
-/** In force at one place. Every element with a declaration has a list of its own. */
+/**
+ * The highest number of namespaces in force at one place. Every element with a declaration has its
+ * own list.
+ */
 const namespacesMax = 32;
 
 const space = "[ \\t\\r\\n]";
@@ -39,7 +44,7 @@ const declaration = /^\uFEFF?<\?xml[ \t\r\n]+version[ \t\r\n]*=[^<>?]*\?>/;
 /** A tag or text. */
 export const token = new RegExp(`<(/?)(${name})(${attributes})${space}*(/?)>|[^<]+`, "y");
 
-/** What XML 1.0 excludes, also as a character reference. */
+/** Matches what XML 1.0 excludes, including character references. */
 const notXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 const malformed = new ThreeDsFault("malformed_xml");
@@ -49,7 +54,7 @@ export function parseXml(source: string): XmlElement | ThreeDsFault {
   if (notXml.test(source)) return malformed;
   const xml = source.replace(/\r\n?/g, "\n");
   const document = openElement("", new Map(), new Map());
-  // From the document down to the element whose content comes next.
+  // The open elements, from the document to the one whose content comes next.
   const open = [document];
   token.lastIndex = declaration.exec(xml)?.[0].length ?? 0;
   while (token.lastIndex < xml.length) {
@@ -114,14 +119,14 @@ function declare(attributes: XmlElement["attributes"], outer: Namespaces): Names
   return new Map([...outer, ...declared.map(([key, uri]) => [key.slice(6), uri] as const)]);
 }
 
-/** `xmlns` or `xmlns:prefix`. */
+/** Returns whether the attribute is `xmlns` or `xmlns:prefix`. */
 export function isDeclaration(key: string): boolean {
   return key === "xmlns" || key.startsWith("xmlns:");
 }
 
 const noAttributes: ReadonlyMap<string, string> = new Map();
 
-/** Of a list that `token` has matched. */
+/** Reads a list of attributes that `token` has matched. */
 function readAttributes(list: string): ReadonlyMap<string, string> | ThreeDsFault {
   if (list === "") return noAttributes;
   const attributes = new Map<string, string>();
@@ -136,7 +141,7 @@ function readAttributes(list: string): ReadonlyMap<string, string> | ThreeDsFaul
   return attributes;
 }
 
-/** Undefined for a reference to anything but a character. */
+/** Resolves references. Returns undefined for a reference to anything other than a character. */
 function resolveReferences(text: string): string | undefined {
   let known = true;
   const resolved = text.replace(/&([^&;]{0,10});?/g, (reference, name: string) => {
@@ -162,7 +167,10 @@ export function isBlank(text: string): boolean {
 
 const escapes = new Map(Object.entries({ "&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#xD;" }));
 
-/** As canonical XML wants it, so that all we write already has the form that gets signed. */
+/**
+ * Escapes text as canonical XML demands, so that everything we write already has the form that is
+ * signed.
+ */
 export function escapeText(text: string): string {
   return text.replace(/[&<>\r]/g, (character) => escapes.get(character) ?? "");
 }

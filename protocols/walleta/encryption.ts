@@ -1,4 +1,4 @@
-/** The merchant's keys, the content key that they give for a token, and the encryption itself. */
+/** The merchant's keys, the content key of a token, and the encryption itself. */
 import { Buffer } from "node:buffer";
 import {
   constants,
@@ -15,16 +15,19 @@ import { decodeText, readPublicKey } from "../shared/wallet.ts";
 import { merchantIdentifierExtension, readPem } from "./verify-signature.ts";
 
 export type MerchantKey = {
-  /** PEM. A certificate that the wallet issued holds the hash of the merchant identifier. */
+  /**
+   * The certificate in PEM. One that the wallet issued contains the hash of the merchant
+   * identifier.
+   */
   readonly certificate: string;
   readonly privateKey: KeyObject;
-  /** Used when the certificate does not hold the hash. */
+  /** The identifier, for a certificate that does not contain the hash. */
   readonly merchantIdentifier?: string;
 };
 
 export type Version = keyof typeof ciphers;
 
-/** `keyField` holds the ephemeral public key or the wrapped key. */
+/** The ciphers. `keyField` contains the ephemeral public key or the wrapped key. */
 export const ciphers = {
   EC_v1: { name: "aes-256-gcm", keyBytes: 32, keyField: "ephemeralPublicKey" },
   RSA_v1: { name: "aes-128-gcm", keyBytes: 16, keyField: "wrappedKey" },
@@ -34,14 +37,14 @@ export function isVersion(value: unknown): value is Version {
   return typeof value === "string" && Object.hasOwn(ciphers, value);
 }
 
-/** Every key is used once, so the vector may be constant: the wallet uses 16 zero bytes. */
+/** The vector may be constant because every key is used once. The wallet uses 16 zero bytes. */
 const vector = Buffer.alloc(16);
 const tagBytes = 16;
 
-/** Wrapping and unwrapping of the key of RSA_v1. */
+/** The parameters for wrapping and unwrapping the key of RSA_v1. */
 export const wrapping = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: "sha256" } as const;
 
-/** By the token's `publicKeyHash`. */
+/** Finds the key by the token's `publicKeyHash`. */
 export function findMerchantKey(
   keys: readonly MerchantKey[],
   publicKeyHash: Buffer,
@@ -60,7 +63,9 @@ export function hashMerchantIdentifier(identifier: string): Buffer {
   return createHash("sha256").update(identifier, "utf8").digest();
 }
 
-/** The certificate takes precedence over the merchant identifier from the settings. */
+/**
+ * Returns the hash of the merchant identifier. The certificate takes precedence over the settings.
+ */
 export function findMerchantIdentifierHash(key: MerchantKey): Buffer | undefined {
   const extension = readPem(key.certificate)?.extensions.get(merchantIdentifierExtension);
   const text = extension && readBer(extension);
@@ -70,7 +75,7 @@ export function findMerchantIdentifierHash(key: MerchantKey): Buffer | undefined
   return merchantIdentifier === undefined ? undefined : hashMerchantIdentifier(merchantIdentifier);
 }
 
-/** For EC_v1: the one-step concatenation key derivation of NIST SP 800-56A. */
+/** Derives the key of EC_v1 by the one-step concatenation key derivation of NIST SP 800-56A. */
 export function deriveKey(
   pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject },
   merchantIdentifierHash: Buffer,
@@ -84,13 +89,13 @@ export function deriveKey(
     .digest();
 }
 
-/** A P-256 key, in its canonical encoding only. */
+/** Reads a P-256 key, in its canonical encoding only. */
 export function readEphemeralKey(der: Buffer): KeyObject | undefined {
   const key = readPublicKey(der);
   return key?.export({ format: "der", type: "spki" }).equals(der) ? key : undefined;
 }
 
-/** For RSA_v1. Undefined if it was wrapped for another key. */
+/** Unwraps the key of RSA_v1. Returns undefined if it was wrapped for another key. */
 export function unwrapKey(wrapped: Buffer, privateKey: KeyObject): Buffer | undefined {
   const bits = privateKey.asymmetricKeyDetails?.modulusLength ?? 0;
   if (wrapped.length !== Math.ceil(bits / 8)) return undefined;
@@ -101,13 +106,13 @@ export function unwrapKey(wrapped: Buffer, privateKey: KeyObject): Buffer | unde
   }
 }
 
-/** The tag follows the ciphertext. */
+/** Encrypts. The tag follows the ciphertext. */
 export function encrypt(key: Uint8Array, plaintext: Buffer, version: Version): Buffer {
   const cipher = createCipheriv(ciphers[version].name, key, vector, { authTagLength: tagBytes });
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Undefined if the tag is wrong, or the plaintext is not UTF-8. */
+/** Returns undefined if the tag is wrong, or the plaintext is not UTF-8. */
 export function decrypt(key: Buffer, encrypted: Buffer, version: Version): string | undefined {
   const { name, keyBytes } = ciphers[version];
   if (key.length !== keyBytes || encrypted.length <= tagBytes) return undefined;

@@ -1,8 +1,8 @@
 /**
- * The payment tokens of walleta, EC_v1 and RSA_v1, for both sides: the gateway opens them, the
- * sandbox bank mints them. Readers return a `WalletFault` for all that they refuse and never
- * throw; the caller supplies clock, roots and keys. Left to the caller, which has the storage and
- * the order: replayed transaction ids, and the comparison of amount and currency.
+ * The payment tokens of walleta, EC_v1 and RSA_v1, for both sides: the gateway opens them, and the
+ * sandbox bank mints them. Readers return a `WalletFault` for everything that they refuse and never
+ * throw. The caller supplies clock, roots and keys. The caller also has to detect replayed
+ * transaction ids and to compare amount and currency, because it has the storage and the order.
  */
 export { WalletFault, type WalletReason } from "../shared/wallet.ts";
 export type { MerchantKey, Version } from "./encryption.ts";

@@ -29,33 +29,39 @@ import { identifiers, readPem } from "./verify-signature.ts";
 export type Minting = {
   readonly version: Version;
   readonly signer: Signer;
-  /** EC P-256 for EC_v1, RSA for RSA_v1. */
+  /** The recipient's key: EC P-256 for EC_v1, RSA for RSA_v1. */
   readonly recipientPublicKey: KeyObject;
-  /** Its SHA-256 goes into the key of EC_v1; RSA_v1 does not use it. */
+  /** The identifier, whose SHA-256 is part of the key of EC_v1. RSA_v1 does not use it. */
   readonly merchantIdentifier: string;
-  /** The signing time: milliseconds since 1970, written to the second. */
+  /** The signing time in milliseconds since 1970. It is written to the second. */
   readonly now: number;
   readonly random: (bytes: number) => Uint8Array;
-  /** 64 hex digits; random by default. */
+  /** The id as 64 hex digits, by default random. */
   readonly transactionId?: string;
-  /** 64 hex digits. */
+  /** The application data as 64 hex digits. */
   readonly applicationData?: string;
-  /** Private P-256 key for EC_v1; a new one by default. */
+  /** A private P-256 key for EC_v1, by default a new one. */
   readonly ephemeralKey?: KeyObject;
   /** Changes ciphertext and tag before they are signed, so that the signature stays valid. */
   readonly distort?: (encrypted: Buffer) => Buffer;
 };
 
 export type Signer = {
-  /** The leaf's: EC P-256 or RSA. */
+  /** The private key of the leaf: EC P-256 or RSA. */
   readonly privateKey: KeyObject;
-  /** PEM, with the leaf's marker. */
+  /** The leaf's certificate in PEM, with the leaf's marker. */
   readonly certificate: string;
-  /** PEM, in any order: the intermediate with its marker, and any others to send along. */
+  /**
+   * The other certificates in PEM, in any order: the intermediate with its marker, and any others
+   * to send.
+   */
   readonly others: readonly string[];
 };
 
-/** `plaintext` is the text of `writePayload`, or any other that a test wants refused. */
+/**
+ * Mints a token. `plaintext` is the text of `writePayload`, or one that a test expects to be
+ * refused.
+ */
 export function mintToken(plaintext: string, minting: Minting): string {
   const { version, random, recipientPublicKey, now, distort = (same) => same } = minting;
   const { key, contentKey } = makeKey(minting);
@@ -79,7 +85,7 @@ export function mintToken(plaintext: string, minting: Minting): string {
   });
 }
 
-/** Flips one bit of a signed token, in the named part, which stays well formed. */
+/** Flips one bit of a signed token in the named part, which stays well formed. */
 export function distortToken(
   token: string,
   part: "data" | "signature" | "transactionId" | "publicKeyHash",
@@ -95,7 +101,7 @@ export function distortToken(
   return JSON.stringify(fields);
 }
 
-/** The key, and the form of it that the token carries. */
+/** Makes the content key, and the form of it that the token contains. */
 function makeKey(minting: Minting): { readonly key: Buffer; readonly contentKey: Uint8Array } {
   const { recipientPublicKey: publicKey, version } = minting;
   if (version === "RSA_v1") {
@@ -117,7 +123,7 @@ const data = asn1.writeObjectIdentifier(identifiers.data);
 const empty = asn1.writeDer(tags.null);
 const sha256 = asn1.writeAlgorithm(identifiers.sha256, empty);
 
-/** CMS with detached content, with indefinite lengths where the wallet writes them. */
+/** Writes CMS with detached content, with indefinite lengths where the wallet writes them. */
 function writeSignature(content: Buffer, signer: Signer, now: number): Buffer {
   const pems = [signer.certificate, ...signer.others];
   const signedData = asn1.writeIndefinite(
@@ -149,7 +155,7 @@ function writeSigner(content: Buffer, signer: Signer, now: number): Buffer {
     one,
     asn1.writeSequence(issuerAndSerial),
     sha256,
-    // Signed as a SET, sent under another tag.
+    // The attributes are signed as a SET and sent under another tag.
     Buffer.concat([Buffer.of(tags.context0), attributes.subarray(1)]),
     isRsa
       ? asn1.writeAlgorithm(identifiers.rsaSha256, empty)

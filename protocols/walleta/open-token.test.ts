@@ -1,4 +1,4 @@
-/** Tokens of our own wallet open, and everything that is wrong with one is told from the rest. */
+/** Tokens of our own test wallet open, and each fault of a token has its own reason. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";

@@ -1,7 +1,4 @@
-/**
- * Reads a token and opens it: verifies certificates and signature, finds the key by its hash,
- * decrypts.
- */
+/** Opens a token: verifies certificates and signature, finds the key by its hash, and decrypts. */
 import { Buffer } from "node:buffer";
 import { decodeBase64, hasExactly, isJsonObject, type JsonObject } from "../shared/json.ts";
 import { curve, parseFields, WalletFault } from "../shared/wallet.ts";
@@ -25,15 +22,15 @@ import {
 } from "./verify-signature.ts";
 
 export type Trust = SignatureTrust & {
-  /** In any order; after a renewal the old key is kept for some time. */
+  /** The keys in any order. After a renewal, the old key is kept for some time. */
   readonly merchantKeys: readonly MerchantKey[];
 };
 
 export type Opened = VerifiedSignature & {
   readonly version: Version;
-  /** 64 lower-case hex digits; a second token with the same one is a replay. */
+  /** The id as 64 lower-case hex digits. A second token with the same one is a replay. */
   readonly transactionId: string;
-  /** Lower-case hex: the SHA-256 of the application data in the merchant's payment request. */
+  /** The SHA-256 of the application data in the merchant's payment request, in lower-case hex. */
   readonly applicationData?: string;
   readonly payload: Payload;
 };
@@ -61,7 +58,7 @@ export function openToken(text: string, trust: Trust): Opened | WalletFault {
   };
 }
 
-/** Undefined if the token was made for another key. */
+/** Returns undefined if the token was made for another key. */
 function findContentKey(token: Token, merchant: MerchantKey): Buffer | undefined | WalletFault {
   const { privateKey } = merchant;
   if (token.version === "RSA_v1") {
@@ -79,7 +76,10 @@ function findContentKey(token: Token, merchant: MerchantKey): Buffer | undefined
 
 type Token = Exclude<ReturnType<typeof readToken>, WalletFault>;
 
-/** Of 16 KB, several times what three certificates need: each is parsed before it is verified. */
+/**
+ * The longest signature: 16 KB, which is several times the length of three certificates. The limit
+ * matters because certificates are parsed before they are verified.
+ */
 const signatureCharactersMax = (4 / 3) * 16 * 1024;
 
 export function readToken(text: string) {
@@ -102,7 +102,7 @@ export function readToken(text: string) {
   return read instanceof WalletFault ? read : { version, encrypted, signature, ...read };
 }
 
-/** The decoded fields, concatenated. */
+/** Returns the decoded fields, concatenated. */
 export function signedContent(token: Omit<Token, "signature">): Buffer {
   const { key, encrypted, transactionId, applicationData } = token;
   return Buffer.concat([key, encrypted, transactionId, applicationData ?? Buffer.alloc(0)]);
@@ -128,8 +128,8 @@ function readHeader(header: JsonObject, keyField: string) {
 }
 
 /**
- * 32 bytes in hex. The signed content does not mark where one field ends and the next begins: if
- * other lengths were accepted, a used token could return under another transaction id.
+ * Decodes 32 bytes in hex. The signed content does not mark where one field ends and the next
+ * begins. If other lengths were accepted, a used token could return under another transaction id.
  */
 function decodeHash(value: unknown): Buffer | undefined {
   const isHash = typeof value === "string" && /^[0-9a-f]{64}$/i.test(value);

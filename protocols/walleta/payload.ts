@@ -17,19 +17,19 @@ type Proof = ThreeDSecure | ({ readonly paymentDataType: "EMV" } & MembersOf<typ
 
 type ThreeDSecure = {
   readonly paymentDataType: "3DSecure";
-  /** Canonical base64. */
+  /** The cryptogram in canonical base64. */
   readonly onlinePaymentCryptogram: string;
-  /** Two digits; not from every network. */
+  /** The ECI in two digits, which some networks omit. */
   readonly eciIndicator?: string;
 };
 
-/** Groups of four; only the last one may be padded. */
+/** Matches groups of four, of which only the last may be padded. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{2}(?:[A-Za-z0-9+/]{2}|[A-Za-z0-9+/]=|==)$/;
 const hex = /^[0-9a-f]+$/i;
-/** YYMMDD; `expiryOf` reads it. */
+/** Matches YYMMDD, which `expiryOf` reads. */
 const expiry = /^\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
 
-/** A device account number, a currency of ISO 4217 and an amount in its minor units. */
+/** The rows of a device account number, an ISO 4217 currency and an amount in its minor units. */
 const cardRows = [
   ["applicationPrimaryAccountNumber", "required", isPan],
   ["applicationExpirationDate", "required", matches(6, expiry)],
@@ -63,7 +63,7 @@ export function writePayload(payload: Payload): string {
   return JSON.stringify({ ...card, paymentDataType, paymentData: { emvData, encryptedPINData } });
 }
 
-/** Without the day: a card is valid until the end of its month. */
+/** Returns the expiry without the day, because a card is valid until the end of its month. */
 export function expiryOf(payload: Payload): { readonly year: number; readonly month: number } {
   const digits = payload.applicationExpirationDate;
   return { year: 2000 + Number(digits.slice(0, 2)), month: Number(digits.slice(2, 4)) };

@@ -65,7 +65,7 @@ export type Wish = {
   readonly name: string;
   readonly keys: Keys;
   readonly isAuthority?: boolean;
-  /** Identifier and encoded value. */
+  /** The identifier and the encoded value of each extension. */
   readonly extensions?: readonly (readonly [string, Buffer])[];
   readonly from?: number;
   readonly until?: number;
@@ -74,7 +74,7 @@ export type Wish = {
 const { tags } = asn1;
 const empty = asn1.writeDer(tags.null);
 
-/** Self-signed without an issuer. */
+/** Issues a certificate, which is self-signed without an issuer. */
 export function issue(wish: Wish, issuer?: Authority): Authority {
   const { name, keys, isAuthority = false, extensions = [] } = wish;
   const issuerKey = (issuer?.keys ?? keys).privateKey;
@@ -154,7 +154,7 @@ export function signerOf(own: Authority, others: readonly Authority[]): Signer {
   };
 }
 
-/** A merchant's key with the certificate that the wallet would issue for it. */
+/** Makes a merchant's key with the certificate that the wallet would issue for it. */
 export function makeMerchantKey(kind: "ec" | "rsa", identifier = merchantIdentifier): MerchantKey {
   const keys = makeKeys(kind);
   const hex = createHash("sha256").update(identifier).digest("hex").toUpperCase();

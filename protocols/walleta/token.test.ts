@@ -1,4 +1,4 @@
-/** For any text, the result is a minted token or a fault without a value in it. */
+/** For any text, the result is a minted token or a fault that contains no value of it. */
 import assert from "node:assert/strict";
 import {
   createCipheriv,
@@ -31,7 +31,7 @@ test("a token with any of its characters changed is refused", () => {
 
       const opened = openToken(token.slice(0, at) + changed + token.slice(at + 1), trust);
 
-      // Hex digits mean the same in upper case, so that is the same token.
+      // Hex digits mean the same in upper case, so this is the same token.
       const isSame = was.toLowerCase() === changed.toLowerCase() && "payload" in opened;
       if (isSame) assert.deepEqual(opened, openToken(token, trust));
       else assertFault(opened);
@@ -168,7 +168,7 @@ function findKeyWithLeadingZero(publicKey: KeyObject): KeyObject {
   }
 }
 
-/** Refused, without a value of the refused token. */
+/** Checks that a token is refused and that the fault contains no value of it. */
 function assertFault(opened: unknown, message = "opened") {
   assert.ok(opened instanceof WalletFault, message);
   const said = JSON.stringify(opened);

@@ -1,6 +1,6 @@
 /**
- * The signature check against pkijs, an independent implementation of CMS: on tokens as they are
- * minted and published, and on mutations of them. Ours must never accept what pkijs refuses.
+ * The signature check compared with pkijs, an independent implementation of CMS, on minted and
+ * published tokens and on mutations of them. Ours must never accept a signature that pkijs refuses.
  */
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
@@ -28,7 +28,7 @@ test("both accept the tokens that are minted and the one that is published", asy
   }
 });
 
-// Where each part of the signature is in the tree.
+// The places of the signature's parts in the tree.
 const signedDataAt = [1, 0];
 const digestAt = [...signedDataAt, 1, 0];
 const contentAt = [...signedDataAt, 2];
@@ -57,7 +57,7 @@ test("both accept another encoding of what is not signed", async () => {
   }
 });
 
-/** The classes in which ours is stricter. No genuine token is in any of them. */
+/** The cases in which ours is stricter. No genuine token belongs to any of them. */
 // biome-ignore format: a table
 const stricter: readonly (readonly [what: string, reason: WalletReason, edit: (tree: Node) => void])[] = [
   ["a content type other than signedData",   "malformed_signature", (tree) => { at(tree, [0]).content[8] = 1; }],
@@ -100,7 +100,7 @@ type Mutation = {
   readonly second: number;
 };
 
-/** Each edits the node, or its child at `index`. */
+/** Mutations of the node, or of its child at `index`. */
 const mutations = {
   remove: ({ children }: Node, index: number) => children.splice(index, 1),
   repeat: ({ children }: Node, index: number) =>
@@ -130,7 +130,9 @@ const anyMutation: fc.Arbitrary<Mutation> = fc.record({
   second: fc.nat(),
 });
 
-/** Refusals of a shape, or of a certificate that Node cannot use: here ours may be stricter. */
+/**
+ * The reasons for which ours may be stricter: a wrong form, or a certificate that Node cannot use.
+ */
 const shapeReasons = ["malformed_signature", "wrong_certificates", "untrusted_root"];
 
 test("whatever is mutated, ours accepts nothing that pkijs refuses, and both verify alike", async () => {
@@ -170,7 +172,7 @@ function sampleOf(text: string, roots: SignatureTrust) {
   };
 }
 
-/** Certificates, signature and digest; neither the signing time nor the markers. */
+/** Checks certificates, signature and digest, but neither the signing time nor the markers. */
 async function acceptsByPkijs(
   signature: Buffer,
   content: Buffer,
@@ -208,7 +210,7 @@ function mutate({ sample, kind, isInside, first, second }: Mutation) {
     return { signature: Buffer.concat([head, inserted, rest]), content };
   }
   const edit = (whole: Node) => {
-    // Most nodes are inside of certificates, where a change only breaks them: half of the
+    // Most nodes are inside of certificates, where a change only breaks them, so half of the
     // mutations stay outside.
     const parents = nodesOf(whole, isInside).filter(({ children }) => children.length > 0);
     const node = parents[first % parents.length] ?? whole;

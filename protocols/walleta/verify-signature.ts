@@ -1,8 +1,8 @@
 /**
- * The token's signature: CMS SignedData with detached content, in the one shape that the wallet
- * writes. Any other shape is refused, so that no byte goes unchecked. The chain leads from a
- * configured root through the wallet's intermediate to the leaf; certificates are identified by
- * their markers, not by their order, and a root that the token carries is ignored.
+ * The token's signature is CMS SignedData with detached content, in the one form that the wallet
+ * writes. Any other form is refused, so that no byte remains unchecked. The chain leads from a
+ * configured root through the wallet's intermediate to the leaf. Certificates are identified by
+ * their markers and not by their order, and a root in the token is ignored.
  */
 import { Buffer } from "node:buffer";
 import { createHash, X509Certificate } from "node:crypto";
@@ -16,11 +16,11 @@ import {
 } from "../shared/asn1.ts";
 import { isSignedBy, WalletFault } from "../shared/wallet.ts";
 
-/** Extension of the certificate that signs tokens. */
+/** The extension of the certificate that signs tokens. */
 export const leafMarker = "1.2.840.113635.100.6.29";
-/** Extension of the certificate that issued the leaf. */
+/** The extension of the certificate that issued the leaf. */
 export const intermediateMarker = "1.2.840.113635.100.6.2.14";
-/** Extension of a merchant's certificate: a UTF8String, the identifier's SHA-256 in hex. */
+/** The extension of a merchant's certificate: a UTF8String with the identifier's SHA-256 in hex. */
 export const merchantIdentifierExtension = "1.2.840.113635.100.6.32";
 
 export const identifiers = {
@@ -36,11 +36,11 @@ export const identifiers = {
 } as const;
 
 export type SignatureTrust = {
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly now: number;
-  /** PEM, one certificate each. */
+  /** The roots in PEM, with one certificate each. */
   readonly roots: readonly string[];
-  /** How far the signing time may be from now, in both directions. */
+  /** How far the signing time may differ from now, in both directions. */
   readonly signingWindowMs: number;
   readonly allowSandboxSigner: boolean;
 };
@@ -60,7 +60,7 @@ export function verifySignature(bytes: Buffer, content: Buffer, trust: Signature
   if (!(Math.abs(trust.now - signingTime) <= trust.signingWindowMs)) {
     return new WalletFault("outside_signing_window");
   }
-  // The signer itself states the signing time, which is why it has to be close to now.
+  // The signer itself states the signing time, so it has to be close to now.
   const wasValid = chain.every(({ x509: { validFromDate, validToDate } }) => {
     return validFromDate.getTime() <= signingTime && signingTime <= validToDate.getTime();
   });
@@ -93,7 +93,7 @@ function findOnly(
   return second === undefined ? found : undefined;
 }
 
-/** By name, by permission to sign certificates, and by signature. */
+/** Checks the name, the permission to sign certificates, and the signature. */
 function isIssuedBy({ x509 }: Certificate, { x509: issuer }: Certificate): boolean {
   try {
     return issuer.ca && x509.checkIssued(issuer) && x509.verify(issuer.publicKey);
@@ -121,13 +121,13 @@ type Certificate = NonNullable<ReturnType<typeof readCertificate>>;
 
 function readCertificate(der: Buffer) {
   const [body, , signature] = readBer(der)?.children ?? [];
-  // A signature is whole bytes; unused bits would give one certificate two encodings.
+  // A signature consists of whole bytes; unused bits would give one certificate two encodings.
   if (body === undefined || signature?.content[0] !== 0) return undefined;
   const parts = body.children.filter(({ tag }) => tag !== tags.context0);
   const [serial, , issuer] = parts;
   const extensions = readExtensions(parts.find(({ tag }) => tag === tags.context3));
   if (serial === undefined || issuer === undefined || extensions === undefined) return undefined;
-  // How a signature names its signer.
+  // These bytes are how a signature names its signer.
   const issuerAndSerial = Buffer.concat([issuer.encoded, serial.encoded]);
   try {
     return { x509: new X509Certificate(der), issuerAndSerial, extensions };
@@ -136,7 +136,7 @@ function readCertificate(der: Buffer) {
   }
 }
 
-/** The value of each extension by its object identifier. */
+/** Returns the value of each extension by its object identifier. */
 function readExtensions(element: Element | undefined): ReadonlyMap<string, Buffer> | undefined {
   const extensions = new Map<string, Buffer>();
   for (const { children } of element?.children[0]?.children ?? []) {
@@ -152,7 +152,7 @@ const certificatesMax = 8;
 
 type Signature = NonNullable<ReturnType<typeof readSignature>>;
 
-/** Undefined if it has another shape. */
+/** Returns undefined if the signature has another form. */
 function readSignature(bytes: Buffer) {
   const [type, wrapped] = childrenOf(readBer(bytes), tags.sequence, 2);
   const [signedData] = childrenOf(wrapped, tags.context0, 1);
@@ -192,7 +192,7 @@ const keyKinds: ReadonlyMap<string | undefined, "ec" | "rsa"> = new Map([
 ]);
 
 function readAttributes(element: Element) {
-  // They are signed as a SET in DER, and sent under another tag.
+  // The attributes are signed as a SET in DER and sent under another tag.
   if (element.tag !== tags.context0 || element.isIndefinite) return undefined;
   const signedBytes = Buffer.concat([Buffer.of(tags.set), element.encoded.subarray(1)]);
   const values = new Map<string, Element>();
@@ -212,7 +212,7 @@ function readAttributes(element: Element) {
     : { messageDigest: digest.content, signingTime, signedBytes };
 }
 
-/** Undefined if the algorithm has parameters other than NULL. */
+/** Returns undefined if the algorithm has parameters other than NULL. */
 function algorithmOf(element: Element | undefined): string | undefined {
   const [name, parameters, ...others] = childrenOf(element, tags.sequence);
   const isPlain = parameters === undefined || parameters.encoded.equals(Buffer.of(tags.null, 0));

@@ -1,8 +1,9 @@
 /**
- * The payment tokens of walletb, ECv2 and ECv1, for both sides: the gateway opens them, the
- * sandbox bank mints them. Readers return a `WalletFault` for all that they refuse and never
- * throw; the caller supplies clock, root keys and recipient. Left to the caller, which has the
- * storage and the order: replayed message ids, and the merchant of a `gatewayMerchantId`.
+ * The payment tokens of walletb, ECv2 and ECv1, for both sides: the gateway opens them, and the
+ * sandbox bank mints them. Readers return a `WalletFault` for everything that they refuse and never
+ * throw. The caller supplies clock, root keys and recipient. The caller also has to detect replayed
+ * message ids and to check the merchant of a `gatewayMerchantId`, because it has the storage and
+ * the order.
  */
 export { WalletFault, type WalletReason } from "../shared/wallet.ts";
 export { type RootKey, readPoint, readRootKeys, type Version, writeRootKeys } from "./keys.ts";

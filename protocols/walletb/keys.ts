@@ -1,4 +1,6 @@
-/** The root keys that the wallet publishes, P-256 points, and a message's keys, tag and cipher. */
+/**
+ * The root keys that the wallet publishes, P-256 points, and the keys, tag and cipher of a message.
+ */
 import { Buffer } from "node:buffer";
 import { createCipheriv, createHmac, diffieHellman, hkdfSync, type KeyObject } from "node:crypto";
 import { decodeBase64, hasExactly, isJsonObject } from "../shared/json.ts";
@@ -16,12 +18,12 @@ const ciphers = {
 } as const satisfies Readonly<Record<Version, unknown>>;
 
 const pointBytes = 65;
-/** SPKI of a P-256 key before the point. */
+/** The bytes of the SPKI of a P-256 key before the point. */
 const spkiHead = Buffer.from("3059301306072a8648ce3d020106082a8648ce3d030107034200", "hex");
-/** Every key is used once, so the counter may be constant: the wallet starts at zero. */
+/** The counter may be constant because every key is used once. The wallet starts at zero. */
 const counter = Buffer.alloc(16);
 
-/** From the uncompressed point: 04, x, y. Undefined if it is not on the curve. */
+/** Reads the uncompressed point: 04, x, y. Returns undefined if it is not on the curve. */
 export function readPoint(point: Buffer): KeyObject | undefined {
   const isUncompressed = point.length === pointBytes && point[0] === 4;
   return isUncompressed ? readPublicKey(Buffer.concat([spkiHead, point])) : undefined;
@@ -31,14 +33,17 @@ export function writePublicKey(key: KeyObject): Buffer {
   return key.export({ format: "der", type: "spki" });
 }
 
-/** The point is the end of SPKI. */
+/** Returns the point, which is the end of the SPKI. */
 export function writePoint(key: KeyObject): Buffer {
   return Buffer.from(writePublicKey(key).subarray(-pointBytes));
 }
 
 export type MessageKeys = ReturnType<typeof deriveKeys>;
 
-/** The same on both sides. `point` is the ephemeral public key as it is sent. */
+/**
+ * Derives the keys, which are the same on both sides. `point` is the ephemeral public key as it is
+ * sent.
+ */
 export function deriveKeys(
   point: Buffer,
   pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject },
@@ -54,7 +59,7 @@ export function makeTag({ macKey }: MessageKeys, encrypted: Buffer): Buffer {
   return createHmac("sha256", macKey).update(encrypted).digest();
 }
 
-/** Counter mode: the same operation encrypts and decrypts. */
+/** Encrypts or decrypts, which is the same operation in counter mode. */
 export function applyCipher({ cipherKey }: MessageKeys, bytes: Buffer, version: Version): Buffer {
   const cipher = createCipheriv(ciphers[version].name, cipherKey, counter);
   return Buffer.concat([cipher.update(bytes), cipher.final()]);
@@ -62,15 +67,15 @@ export function applyCipher({ cipherKey }: MessageKeys, bytes: Buffer, version: 
 
 export type RootKey = {
   readonly protocolVersion: Version;
-  /** Public, P-256. */
+  /** The public P-256 key. */
   readonly key: KeyObject;
-  /** Milliseconds since 1970. An ECv2 key without it is never used. */
+  /** The expiry in milliseconds since 1970. An ECv2 key without it is never used. */
   readonly keyExpiration?: number;
 };
 
 /**
- * Skips keys of unknown versions and ECv2 keys without an expiry. Refuses a list without a usable
- * key, so that a caller that refreshes the list keeps its present one.
+ * Reads the root keys. Keys of unknown versions and ECv2 keys without an expiry are skipped. A list
+ * without a usable key is refused, so that a caller that refreshes the list keeps its present one.
  */
 export function readRootKeys(text: string): readonly RootKey[] | WalletFault {
   const list = parseFields(text);
@@ -95,7 +100,10 @@ export function writeRootKeys(keys: readonly RootKey[]): string {
   return JSON.stringify({ keys: entries });
 }
 
-/** Milliseconds since 1970, as the wallet writes them: a text of digits. */
+/**
+ * Returns whether the value is a text of digits, which is how the wallet writes milliseconds since
+ * 1970.
+ */
 export function isMilliseconds(value: unknown): value is string {
   return typeof value === "string" && /^\d{1,15}$/.test(value);
 }

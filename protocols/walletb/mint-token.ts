@@ -17,33 +17,36 @@ import { intermediateBytes, messageBytes } from "./open-token.ts";
 
 export type Minting = {
   readonly version: Version;
-  /** Private P-256 key. It signs ECv1 messages directly. */
+  /** A private P-256 key. It signs ECv1 messages directly. */
   readonly rootKey: KeyObject;
-  /** For ECv2. */
+  /** The intermediate key, for ECv2. */
   readonly intermediate: Intermediate;
   readonly recipientId: string;
   readonly recipientPublicKey: KeyObject;
-  /** Private P-256 key; a new one by default. */
+  /** A private P-256 key, by default a new one. */
   readonly ephemeralKey?: KeyObject;
   /** Changes the message before it is signed, so that the signature stays valid. */
   readonly distort?: (message: SignedMessage) => SignedMessage;
 };
 
 export type Intermediate = {
-  /** Private P-256 key. */
+  /** A private P-256 key. */
   readonly privateKey: KeyObject;
-  /** Milliseconds since 1970. */
+  /** The expiry in milliseconds since 1970. */
   readonly keyExpiration: number;
 };
 
-/** Base64. */
+/** A message whose values are in base64. */
 export type SignedMessage = {
   readonly encryptedMessage: string;
   readonly ephemeralPublicKey: string;
   readonly tag: string;
 };
 
-/** `plaintext` is the text of `writePayload`, or any other that a test wants refused. */
+/**
+ * Mints a token. `plaintext` is the text of `writePayload`, or one that a test expects to be
+ * refused.
+ */
 export function mintToken(plaintext: string, minting: Minting): string {
   const { version, rootKey, recipientId, intermediate, distort } = minting;
   const message = encryptMessage(plaintext, minting);
@@ -68,7 +71,7 @@ export function mintToken(plaintext: string, minting: Minting): string {
   });
 }
 
-/** Changes one bit or digit of a signed token, in the named part, which stays well formed. */
+/** Changes one bit or digit of a signed token in the named part, which stays well formed. */
 export function distortToken(
   token: string,
   part: "signature" | "signedMessage" | "intermediateSigningKey",
@@ -103,7 +106,10 @@ function encryptMessage(plaintext: string, minting: Minting): SignedMessage {
   };
 }
 
-/** Escapes `=` as the wallet's serialiser does, so that serialising a signed text again fails. */
+/**
+ * Escapes `=` as the wallet's serialiser does, so that serialising a signed text again would change
+ * it.
+ */
 function writeInner(fields: Readonly<Record<string, string>>): string {
   return JSON.stringify(fields).replaceAll("=", "\\u003d");
 }

@@ -1,4 +1,4 @@
-/** Tokens of our own wallet open, and everything that is wrong with one is told from the rest. */
+/** Tokens of our own test wallet open, and each fault of a token has its own reason. */
 import assert from "node:assert/strict";
 import {
   createPublicKey,
@@ -150,7 +150,7 @@ test("expiry is compared as a number: of the intermediate key, and of the messag
     mint("ECv2", { intermediate: { privateKey: intermediateKey, keyExpiration } });
   assert.ok("payload" in openToken(signing(now + 1), trust));
   assertRefused("expired_intermediate_key", signing(now));
-  // As text, this would be later than now.
+  // Compared as a text, this would be later than now.
   assertRefused("expired_intermediate_key", signing(9_999_999));
 
   for (const version of versions) {

@@ -1,7 +1,7 @@
 /**
- * Reads a token and opens it: verifies the signatures from a root key through the intermediate key
- * to the message, then the MAC, then decrypts. The signed texts are used byte for byte as they were
- * sent, and parsed only after their signature is verified.
+ * Opens a token: verifies the signatures from a root key through the intermediate key to the
+ * message, then the MAC, and then decrypts. The signed texts are used byte for byte as they were
+ * sent, and are parsed only after their signature is verified.
  */
 import { Buffer } from "node:buffer";
 import { type KeyObject, timingSafeEqual } from "node:crypto";
@@ -29,12 +29,12 @@ import {
 import { type Payload, readPayload } from "./payload.ts";
 
 export type Trust = {
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly now: number;
   readonly rootKeys: readonly RootKey[];
-  /** `merchant:<id>` or `gateway:<id>`. */
+  /** The recipient as `merchant:<id>` or `gateway:<id>`. */
   readonly recipientId: string;
-  /** Private P-256 keys, in any order: several during a rotation. */
+  /** Private P-256 keys, in any order. There are several during a rotation. */
   readonly recipientKeys: readonly KeyObject[];
   readonly versions: readonly Version[];
 };
@@ -49,7 +49,7 @@ export function openToken(text: string, trust: Trust): Opened | WalletFault {
   return payload instanceof WalletFault ? payload : { version, payload };
 }
 
-/** Without the checks of the payload, which include its expiry. */
+/** Decrypts without the checks of the payload, which include its expiry. */
 export function decryptToken(text: string, trust: Trust) {
   const token = readToken(text, trust.versions);
   if (token instanceof WalletFault) return token;
@@ -74,7 +74,7 @@ const tokenFields: Readonly<Record<Version, readonly string[]>> = {
 
 const signaturesMax = 8;
 
-/** The token names its version, but only an allowed one is accepted. */
+/** Reads a token. It names its version, but only an allowed one is accepted. */
 function readToken(text: string, allowed: readonly Version[]) {
   const fields = parseFields(text);
   if (fields instanceof WalletFault) return fields;
@@ -114,7 +114,7 @@ export function messageBytes(recipientId: string, version: Version, signedMessag
   return frame([sender, recipientId, version, signedMessage]);
 }
 
-/** Each text after its length in bytes, little-endian. */
+/** Joins texts, each after its length in bytes, little-endian. */
 function frame(texts: readonly string[]): Buffer {
   return Buffer.concat(
     texts.flatMap((text) => {
@@ -130,7 +130,7 @@ function findSignatureFault(token: Token, trust: Trust): WalletFault | undefined
   const bytes = messageBytes(trust.recipientId, version, signedMessage);
   if (version === "ECv1") {
     const fault = findRootFault({ bytes, signatures: [signature] }, version, trust);
-    // The only signature covers everything, so another root and a change cannot be told apart.
+    // The only signature covers everything, so another root cannot be distinguished from a change.
     return fault?.reason === "untrusted_root" ? new WalletFault("bad_signature") : fault;
   }
   const key = verifyIntermediate(token.intermediate, trust);
@@ -157,7 +157,7 @@ function verifyIntermediate(
 
 type Signed = { readonly bytes: Buffer; readonly signatures: readonly Buffer[] };
 
-/** Any root key that is not expired and any of the signatures may match. */
+/** Finds the fault. Any root key that is not expired may match any of the signatures. */
 function findRootFault(signed: Signed, version: Version, trust: Trust): WalletFault | undefined {
   const fitting = trust.rootKeys.filter(
     ({ protocolVersion, key, keyExpiration }) =>
@@ -192,7 +192,7 @@ function readMessage({ signedMessage }: Token) {
   return { encrypted, tag, point, ephemeralKey };
 }
 
-/** The keys that give the message's tag. */
+/** Returns the keys that give the message's tag. */
 function findKeys(
   message: Message,
   version: Version,

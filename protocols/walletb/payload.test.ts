@@ -1,4 +1,4 @@
-/** What a payload may say, field by field, and how it is read again. */
+/** The values that a payload may have, field by field, and how it is read again. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readPayload, WalletFault, writePayload } from "./index.ts";

@@ -37,21 +37,23 @@ const assuranceRows = [
   ["accountVerified", "optional", isBoolean],
 ] as const satisfies MemberRows;
 
-/** CRYPTOGRAM_3DS always has a cryptogram, PAN_ONLY never. */
+/** The details of a card. CRYPTOGRAM_3DS always has a cryptogram, PAN_ONLY never has one. */
 type Details = Omit<MembersOf<typeof detailRows>, "assuranceDetails"> & {
-  /** Two digits; only for CRYPTOGRAM_3DS, and not from every network. */
+  /** The ECI in two digits. Only CRYPTOGRAM_3DS has it, and some networks omit it. */
   readonly eciIndicator?: string;
   readonly assuranceDetails?: MembersOf<typeof assuranceRows>;
 };
 
 export type Payload = Details & {
   readonly messageId: string;
-  /** Milliseconds since 1970. */
+  /** The expiry in milliseconds since 1970. */
   readonly messageExpiration: number;
   readonly gatewayMerchantId?: string;
 };
 
-/** `version` is ECv2 by default, as for a payload that the merchant has decrypted. */
+/**
+ * Reads a payload. `version` is ECv2 by default, as for a payload that the merchant has decrypted.
+ */
 export function readPayload(
   text: string,
   { now, version = "ECv2" }: { readonly now: number; readonly version?: Version },
@@ -82,7 +84,7 @@ export function writePayload(payload: Payload, version: Version = "ECv2"): strin
   });
 }
 
-/** The names and values of ECv2 in place of those of ECv1. */
+/** Replaces the names and values of ECv1 by those of ECv2. */
 function renameDetails(details: JsonObject, method: PaymentMethod, version: Version): JsonObject {
   const { authMethod } = details;
   if (method === "TOKENIZED_CARD") {
@@ -122,7 +124,10 @@ function readDetails(details: JsonObject): Details | WalletFault {
   };
 }
 
-/** Ids are stored and logged: no spaces at the ends, no controls, only ASCII. */
+/**
+ * Returns whether an id may be stored and logged: no spaces at the ends, no control characters,
+ * ASCII only.
+ */
 function isVisible(value: unknown): value is string {
   return typeof value === "string" && /^[!-~](?:[ -~]{0,254}[!-~])?$/.test(value);
 }
@@ -141,7 +146,7 @@ function isMonth(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 12;
 }
 
-/** Four digits. */
+/** Returns whether the value is a year of four digits. */
 function isYear(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 2000 && Number(value) <= 2099;
 }

@@ -1,4 +1,4 @@
-/** For any text, the result is a minted token or a fault without a value in it. */
+/** For any text, the result is a minted token or a fault that contains no value of it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -126,7 +126,7 @@ test("root keys of other versions are passed over, and so are ECv2 keys without 
   assert.deepEqual(readRootKeys(JSON.stringify(keys)), new WalletFault("wrong_fields"));
 });
 
-/** Refused, without a value of the refused token. */
+/** Checks that a token is refused and that the fault contains no value of it. */
 function assertFault(opened: unknown) {
   assert.ok(opened instanceof WalletFault);
   const said = JSON.stringify(opened);

@@ -1,4 +1,7 @@
-/** xml-crypto, an independent program: it signs what ours must read, and checks what ours reads. */
+/**
+ * Uses xml-crypto, an independent program, to sign messages that ours must read, and to check what
+ * ours reads.
+ */
 import { SignedXml } from "xml-crypto";
 import { keys } from "../samples.ts";
 import {
@@ -9,16 +12,18 @@ import {
 } from "../xml-signature.ts";
 
 export type Wishes = {
-  /** Of the elements of the signature. */
+  /** The prefix of the signature's elements. */
   readonly prefix?: string;
   readonly form?: keyof typeof canonicalForms;
-  /** The form of what is signed. */
+  /** The form of the signed element. */
   readonly referenceForm?: keyof typeof canonicalForms;
-  /** Declared as in the inclusive form, also when the form is exclusive. */
+  /** Prefixes that are declared as in the inclusive form, even if the form is exclusive. */
   readonly prefixes?: readonly string[];
 };
 
-/** Its digests differ on purpose: SHA-1 of the PARes, SHA-256 of what is signed. */
+/**
+ * Signs a message. The digests differ on purpose: SHA-1 for the PARes, SHA-256 for the signed part.
+ */
 export function signByXmlCrypto(xml: string, wishes: Wishes = {}): string {
   const { prefix = "", form = "inclusive", referenceForm = "inclusive", prefixes } = wishes;
   const lists = prefixes === undefined ? {} : { inclusiveNamespacesPrefixList: [...prefixes] };
@@ -39,7 +44,7 @@ export function signByXmlCrypto(xml: string, wishes: Wishes = {}): string {
   return other.getSignedXml();
 }
 
-/** The signed text, when xml-crypto finds the only signature of the message to hold. */
+/** Returns the signed text if xml-crypto finds that the only signature of the message is valid. */
 export function verifyByXmlCrypto(xml: string, publicCert: string): string | undefined {
   try {
     const [signature, second] = findSignatures(xml);
