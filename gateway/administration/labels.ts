@@ -247,6 +247,6 @@ export function inLanguage<Name extends string>(
   language: Language,
 ): Readonly<Record<Name, string>> {
   const named = Object.entries<Texts>(labels).map(([name, label]) => [name, label[language]]);
-  // There is a text for every label.
+  // Every name has a text, so the type holds.
   return Object.fromEntries(named) as Record<Name, string>;
 }

@@ -19,7 +19,7 @@ import {
 type StageOptions = {
   readonly purchaseUrl: string;
   readonly callbackUrl: string;
-  /** The URL of an order, which contains `{order}`. */
+  /** The URL template of an order, in which `{order}` stands for the order's id. */
   readonly orderUrl: string;
   /** How long to wait for a result of the gateway. */
   readonly waitMs: number;

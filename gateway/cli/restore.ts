@@ -277,8 +277,8 @@ async function listUncompared(session: MachineSession, { since, reconciled }: Ho
 }
 
 /**
- * Returns the UTC days from the first to the last, both included. If the clock went back, this is
- * only the first.
+ * Returns the UTC days from the first to the last, both included. If the clock was set back, it
+ * returns only the first.
  */
 function daysBetween(from: Instant, until: Instant): readonly string[] {
   const [first, last] = [from, until].map((instant) => Math.floor(instant / dayMs));

@@ -96,7 +96,8 @@ async function inInstallation(
 
 function tellState({ environment, rehearsal }: Config, report: Report): void {
   if (rehearsal) report(rehearsalNotice);
-  // In staging, `npm start` builds these sites.
+  // In staging, `npm start` builds the portal and the documentation, so that only production is
+  // checked.
   for (const sentence of environment === "production" ? findUnbuilt() : []) report(sentence);
 }
 

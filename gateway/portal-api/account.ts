@@ -43,7 +43,7 @@ export type AccountOptions = {
 };
 
 const wrong = new PortalRefusal(401, "wrong_credentials", "Login or password is wrong.");
-/** This reason is returned only after a correct password. */
+/** The refusal of an expired password is returned only after a correct password. */
 const expired = new PortalRefusal(
   401,
   "password_expired",

@@ -49,7 +49,7 @@ export function previewDecision(
 
 function eventOf(decision: Decision, { account }: Caller): OperatorEvent {
   const told = { by: account.login, why: "a preview", receiptId: asReceiptId("0") };
-  // Each kind of event takes some of these facts.
+  // Each kind of event takes some of the facts in `told`.
   return { kind: events[decision], ...told } as OperatorEvent;
 }
 

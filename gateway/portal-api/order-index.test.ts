@@ -66,7 +66,8 @@ test("an order's person is found by names, by the email address, its host and it
   assert.deepEqual(people, [
     ...["jane", "m", "doe", "muller", "j.doe+x.7@shop.example", "x", "@shop.example"],
   ]);
-  // One character of these folds into eighteen, and PostgreSQL refuses a word of 2 kB.
+  // The name consists of a character that folds into eighteen characters, and PostgreSQL refuses a
+  // word of 2 kB.
   const long = { ...draft, card: { ...card, holderName: "\ufdfa".repeat(128) } };
   assert.ok(describeOrder(long).people.every((word) => word.length <= 64));
 });

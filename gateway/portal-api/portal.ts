@@ -135,7 +135,7 @@ function portalPageRoutes(folder: string): readonly HttpRoute[] {
     screen === "api" ? noSuchFile : pageReply((await files.read("index.html"))?.toString());
   const asset = async (request: HttpRequest) => {
     const [name = ""] = request.params;
-    // This rejects path traversal.
+    // The check rejects path traversal.
     if (!/^[\w-][\w.-]*$/.test(name)) return noSuchFile;
     return files.lasting(join("assets", name), request);
   };

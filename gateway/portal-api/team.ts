@@ -54,7 +54,7 @@ export function approvalHandlers({ listApprovals }: ApprovalOptions) {
 
 type AuditFilter = Omit<Api["GET /audit"]["input"], "after" | "from" | "limit"> & {
   readonly since?: Instant | number | undefined;
-  /** Only entries before this one are listed. */
+  /** The entry before which the listed ones are. */
   readonly before: number | undefined;
   readonly limit: number;
   /** The highest number of entries that are examined. */

@@ -156,7 +156,7 @@ function factsOf(detail: HistoryEntry["detail"], { gates, isOperator }: Reader) 
     const gate = path === "gate id" ? gates.get(String(value)) : undefined;
     return [gate === undefined ? ([path, String(value)] as const) : (["gate", gate.name] as const)];
   });
-  // Each name is one of the table's, so the type holds.
+  // Every name is one of the table's names, so the type holds.
   return Object.fromEntries(facts) as Readonly<Partial<Record<FactName, string>>>;
 }
 

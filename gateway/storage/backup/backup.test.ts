@@ -151,7 +151,7 @@ test("every row, sequence and partition is in the restored database, which is on
 
 test("beside a backup nothing waits: partitions are dropped after it, a second backup is refused", async () => {
   const picture = await openPicture(source.database, cells());
-  // The first partition contains everything until then.
+  // The first partition contains everything up to the end of this month.
   const old = monthStart(now, 1);
 
   const during = await dropPartitions(source.database, "order_history", old);

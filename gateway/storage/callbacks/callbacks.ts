@@ -15,9 +15,9 @@ type Due = {
   readonly merchant_id: string;
   readonly order_id: string;
   readonly sequence: number;
-  /** When the callback is due, in seconds. */
+  /** The time when the callback is due, in seconds. */
   readonly due: number;
-  /** When an earlier callback of the order is due, which has to end first. */
+  /** The time when an earlier callback of the order is due, which has to end first. */
   readonly waits: number | null;
 };
 

@@ -58,7 +58,7 @@ test("fingerprints, orders, references, lists and counts follow the new key, and
   const isOld = async () => (await stored(tables.database, vault)).cards.every((isOwn) => isOwn);
   const beforeNodes = async () => {
     assert.ok(await isOld(), "nothing is recomputed until all nodes know both keys");
-    // This card is added by a node that has not been notified.
+    // A node that has not been notified of the new key adds a card.
     for (const each of cells) await add(each, vault, "9", late);
   };
   const first = await renew(beforeNodes, async () => {

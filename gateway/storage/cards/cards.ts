@@ -93,7 +93,8 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
           plainArray(referencePurposes.map((purpose) => ids[purpose])),
         ],
       );
-      // Of concurrent requests, the first has written the references, and all return the same.
+      // The first of several concurrent requests has written the references, and all return the
+      // same ones.
       const written = await findByCard(merchantId, cardId);
       if (written === undefined) throw new Error("card references were written and are not there");
       return written.ids;

@@ -116,7 +116,7 @@ test("nothing is erased or condemned in a cell that the merchant has left", asyn
 test("an erasure that began before the fence does not write behind it", async () => {
   const { database } = tables;
   const { merchantId, id } = await addOrder("700006", email);
-  // This runs between the lock of the order and its change.
+  // The wrapped query fences the merchant between the lock of the order and its change.
   const transaction: typeof database.transaction = (work) =>
     database.transaction((query) =>
       work(async (text, ...rest) => {

@@ -165,7 +165,7 @@ test("a condemned card is destroyed by the next run, not by the one that condemn
 
   await run();
   assert.equal(await listCards(), "1");
-  // Another node has not seen it condemned, so it also waits for its own next run.
+  // Another node has not noticed the mark on the card, so it also waits for its own next run.
   await makeRun()();
   assert.equal(await listCards(), "1");
   await run();

@@ -275,7 +275,8 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
 
 async function restartWalks({ query }: Database): Promise<void> {
   await query("update retention_walks set after_id = 0 where days > 0");
-  // Nodes drop orders of a fenced merchant without indexing them.
+  // The sweep is set back by five minutes, because nodes drop orders of a fenced merchant without
+  // indexing them.
   const earlier = "now() - interval '5 minutes'";
   await query(`update order_index_progress set swept_at = ${earlier} where swept_at > ${earlier}`);
 }

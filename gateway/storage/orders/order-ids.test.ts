@@ -151,7 +151,8 @@ test("a node that is started again and again does not use the numbers of years",
   const { firstSequence, firstId } = await open().takeBlock();
 
   assert.ok(firstSequence < minimumOf(Date.now() + 60_000), "more than a minute of numbers");
-  // Of two thousand million ids, a start every ten seconds may use this many for years.
+  // There are two thousand million ids: even a node that starts every ten seconds must not use them
+  // up for years.
   assert.ok(firstId - from < starts * 2_000, `${firstId - from} ids`);
 });
 

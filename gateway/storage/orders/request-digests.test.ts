@@ -93,7 +93,8 @@ test("the database loses the keys in a crash: then no CVV is compared, and no pa
   assert.equal(await next.digests.isSame(asked("124"), first), true);
   const second = await next.digests.make(asked("124"));
   assert.equal(await next.digests.isSame(asked("125"), second), false);
-  // Now both have a key for the same minutes, and each has one that the other never had.
+  // Now both nodes have a key for the same minutes, and each node has a key that the other never
+  // had.
   assert.equal(await next.digests.isSame(asked("123"), first), true);
   assert.equal(await node.digests.isSame(asked("124"), second), true);
   assert.equal(await node.digests.isSame(asked("124"), first), false);
@@ -131,7 +132,7 @@ test("digests are compared by the key that made them, and receivers' secrets sta
 
   assert.equal(await other.digests.isSame(asked("123"), first), true);
   assert.notEqual((await other.digests.make(asked("123"))).keyId, first.keyId);
-  // This node does not know the new key yet.
+  // The first node does not know the new key yet.
   assert.equal(
     await node.digests.isSame(asked("123"), await other.digests.make(asked("123"))),
     true,

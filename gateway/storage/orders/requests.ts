@@ -73,7 +73,7 @@ export function makeTakeNonce(
   );
 
   const take = makeGather(async (asked: readonly (SignedNonce & Claim)[]) => {
-    // Of equal nonces in one batch, the first takes the entry, because a statement can write a row
+    // The first of equal nonces in a batch takes the entry, because a statement can write a row
     // only once.
     const firsts = new Map(asked.toReversed().map((each) => [keyOf(each), each]));
     const nonces = [...firsts.values()];

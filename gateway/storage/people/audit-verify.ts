@@ -197,7 +197,7 @@ export type EntryFilter = {
   readonly search?: string | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-  /** Only entries before this one. */
+  /** The entry before which the listed ones are. */
   readonly before?: number | undefined;
   readonly limit: number;
   /** The highest number of entries that are examined. Undefined means all. */

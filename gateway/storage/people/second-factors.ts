@@ -76,7 +76,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       const when = { now, after: Number(user.step) };
       const step = findStep(open(user.sealed, totpContext(account.id)), code, when);
       if (step === undefined) return false;
-      // Of two requests with one code, the second finds the step used.
+      // If two requests use the same code, the second one finds its step used.
       const used = await query(
         "update users set totp_step = $2 where id = $1 and totp_step < $2 returning id",
         [account.id, step],

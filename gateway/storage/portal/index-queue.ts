@@ -100,7 +100,8 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
         try {
           await stores.of(cell).write(own);
         } catch (error) {
-          // These orders are written next time. A later step of the order already contains them.
+          // Orders that were not written wait for the next time. A later step of an order already
+          // contains its earlier ones.
           for (const order of own) if (!waiting.has(order.id)) onStep({ order });
           throw error;
         }

@@ -70,7 +70,7 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     if (until <= since) return false;
     const rows = await database.query<OrderRow>(missedStatement, [since - lateMs, until, sweepMax]);
     await write(rows.map(unpackOrder));
-    // These orders are indexed now, so the same statement finds the next ones.
+    // The found orders are indexed now, so the same statement finds the next ones.
     if (rows.length === sweepMax) return true;
     const swept = "update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)";
     await database.query(swept, [until]);

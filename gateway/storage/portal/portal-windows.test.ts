@@ -70,7 +70,7 @@ test("callbacks of a receiver are found a window at a time, by its host alone", 
     found.map(({ orderId }) => Number(orderId)),
     wanted,
   );
-  // Without such a filter, a page is complete.
+  // A page without a filter is full, and the window has no end.
   const { rows, end } = await findCallbackPage(query, { after: undefined, limit }, most);
   assert.deepEqual([rows.length, end], [limit, undefined]);
 });

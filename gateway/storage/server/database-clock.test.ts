@@ -78,7 +78,8 @@ test("a clock that is set between two measurements is noticed, and no claim is m
 
   machine.ownMs += 3_600_000;
   pass(1_000);
-  // It is not known yet which of the two is right: the later one ends leases and begins none.
+  // The clock does not know yet which of the two times is right. It uses the later one to end
+  // leases, and begins no lease.
   const [meanwhile, earliest] = [clock.now(), clock.earliest()];
   await clock.certain();
 

@@ -155,7 +155,8 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     const checked = client;
     if (checked !== undefined) {
       const silent = new Error("the connection does not answer");
-      // After a busy period, the process reads an answer that has already arrived before it judges.
+      // A process that was busy for so long first reads an answer that has already arrived, and
+      // then judges.
       const late = pause(checkMs, silent, { ref: false }).then((error) => setImmediate(error));
       const error = await Promise.race([checked.query("select").then(noError, asError), late]);
       if (error !== undefined) void lose(checked, error);
