@@ -332,7 +332,7 @@ export type UploadCresResultRequest = {
   readonly cres: string;
 };
 
-/** Submits the PARes of the cardholder's bank (3-D Secure 1.0.2). */
+/** Submits the PARes of the issuer (3-D Secure 1.0.2). */
 export type UploadParesResultRequest = {
   /** 20/Numeric: service order id. */
   readonly orderid: string;
@@ -776,7 +776,7 @@ export type Calls = {
   readonly uploadMethodUrlResult: (request: UploadMethodUrlResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Reports that the cardholder has returned from the challenge (3-D Secure 2.x). */
   readonly uploadCresResult: (request: UploadCresResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
-  /** Submits the PARes of the cardholder's bank (3-D Secure 1.0.2). */
+  /** Submits the PARes of the issuer (3-D Secure 1.0.2). */
   readonly uploadParesResult: (request: UploadParesResultRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Removes a registered card: no payment can be made with it any more. */
   readonly removeCardRef: (request: RemoveCardRefRequest, options?: CallOptions) => Promise<RemoveCardRefReply>;

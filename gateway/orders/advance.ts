@@ -8,7 +8,13 @@ import { Failure } from "../values/failure.ts";
 import { type GateId, receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
 import { callbackSequenceOf, withChargeback } from "./chargebacks.ts";
-import { acquirerIsAsked, type EventOf, isBeforeRest, mayArrive, type OrderEvent } from "./events.ts";
+import {
+  acquirerIsAsked,
+  type EventOf,
+  isBeforeRest,
+  mayArrive,
+  type OrderEvent,
+} from "./events.ts";
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
 import type { Finding, Order, Owed } from "./order.ts";

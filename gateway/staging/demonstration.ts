@@ -182,7 +182,11 @@ const walletDefaults = {
  * start, because the sandbox may be a new one. Its certificate is issued as the wallet itself does
  * it. Returns the part of `demo.json` about wallets.
  */
-export async function prepareWallets(installation: Installation, login: string, sandboxUrl: string) {
+export async function prepareWallets(
+  installation: Installation,
+  login: string,
+  sandboxUrl: string,
+) {
   const merchant = findMerchant(await readConfiguration(installation), login);
   if (merchant instanceof Problem) return undefined;
   const settings: Required<WalletSettings> = { ...walletDefaults, ...merchant.settings.wallets };

@@ -26,7 +26,7 @@ import {
 import { shopUrl, type TestCard } from "./welcome-page.ts";
 
 type Sandbox = Shop & {
-  readonly bankUrl: string;
+  readonly sandboxUrl: string;
   /** Ids by name. */
   readonly endpoints: Readonly<Record<string, string>>;
 };
@@ -160,7 +160,9 @@ function isConnectionFault(error: unknown): boolean {
 }
 
 async function ask<Answer>(sandboxUrl: string, path: string): Promise<Answer> {
-  const answer = await fetch(sandboxUrl + path, { signal: AbortSignal.timeout(sandboxAnswersWithinMs) });
+  const answer = await fetch(sandboxUrl + path, {
+    signal: AbortSignal.timeout(sandboxAnswersWithinMs),
+  });
   return (await answer.json()) as Answer;
 }
 
@@ -235,7 +237,8 @@ function compareOne(entries: readonly Booked[], order: Order | undefined) {
     ...(own && { gateway: viewMoney(own) }),
     isHeld,
     isOpen,
-    differs: !isOpen && (total !== (own?.minor ?? 0n) || (isHeld ? booked.taken : booked.held) !== 0n),
+    differs:
+      !isOpen && (total !== (own?.minor ?? 0n) || (isHeld ? booked.taken : booked.held) !== 0n),
   };
 }
 

@@ -17,7 +17,6 @@ import type { Installation } from "../installation/installation.ts";
 import { Problem } from "../values/problem.ts";
 import { callbackFeedRoutes } from "./callback-feed.ts";
 import {
-  type SandboxAddress,
   type Demonstration,
   makeDemonstration,
   makeDemonstrationKey,
@@ -27,6 +26,7 @@ import {
   putSandboxDirectory,
   putSandboxGates,
   readDocumentValues,
+  type SandboxAddress,
   writeDemoFile,
 } from "./demonstration.ts";
 import { firstSale, makeRequests, makeSecureSale, writeCommand } from "./example-sale.ts";

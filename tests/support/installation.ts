@@ -9,10 +9,10 @@ import { openVault } from "@tollgate/gateway/administration";
 import { addCell } from "@tollgate/gateway/cell-administration";
 import { openDatabase } from "@tollgate/gateway/database";
 import {
-  type BankAddress,
   makeDemonstration,
   putSandboxDirectory,
   putSandboxGates,
+  type SandboxAddress,
 } from "@tollgate/gateway/demonstration";
 import { type Installation, openInstallation } from "@tollgate/gateway/installation";
 import { makePartitions } from "@tollgate/gateway/partitions";
@@ -74,7 +74,7 @@ export async function openFor(
 }
 
 /** Adds the gates and the directory server of this bank, and the demonstration merchant. */
-export async function furnish(installation: Installation, bank: BankAddress) {
+export async function furnish(installation: Installation, bank: SandboxAddress) {
   const gates = await putSandboxGates(installation, bank);
   await putSandboxDirectory(installation, bank);
   const cell = installation.cells.names().find((name) => name === secondCell);
@@ -87,7 +87,7 @@ export type BankPlace = Pick<
   "url" | "hostAddress" | "binaryHostAddress" | "iso93HostAddress" | "directoryUrl"
 >;
 
-export function addressOf(bank: BankPlace): BankAddress {
+export function addressOf(bank: BankPlace): SandboxAddress {
   const { url, hostAddress: host, directoryUrl: directory } = bank;
   const { binaryHostAddress: binaryHost, iso93HostAddress: iso93Host } = bank;
   return { url, host, binaryHost, iso93Host, directory };

@@ -33,7 +33,7 @@ export async function withWallets(world: World): Promise<World> {
 export async function withPageWallets(world: World): Promise<World> {
   const { installation, set, bank } = world;
   const prepare = () =>
-    preparePageWallets(installation, set.login, { baseUrl: world.gateway.url, bank });
+    preparePageWallets(installation, set.login, { baseUrl: world.gateway.url, sandbox: bank });
   await prepare();
   await withWallets(world);
   await prepare();

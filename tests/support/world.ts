@@ -155,7 +155,7 @@ export async function startWorld(
   async function findSandbox() {
     const { endpoints, controlKey, login } = set;
     const own = { baseUrl: gateway.url, pathWord: "gw", merchant: { login, controlKey } };
-    return { ...own, endpoints, bankUrl: bank.url };
+    return { ...own, endpoints, sandboxUrl: bank.url };
   }
 
   async function start(config = installation.config, down: readonly string[] = [], aheadMs = 0) {

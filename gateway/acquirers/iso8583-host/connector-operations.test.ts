@@ -289,7 +289,9 @@ each(
     assert.equal(charged.kind, "not_sent");
     assert.equal(reversed.kind, "refused");
     assert.equal(found?.kind ?? "other_answer", "other_answer");
-    const sent = sandbox.messages(identifiers.reference).filter(({ fields }) => fields["39"] !== "25");
+    const sent = sandbox
+      .messages(identifiers.reference)
+      .filter(({ fields }) => fields["39"] !== "25");
     const [message] = sent;
     assert.deepEqual([message?.fields["42"]?.trim(), message?.fields["32"]], ["FORMER", "499999"]);
   },

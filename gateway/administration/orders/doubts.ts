@@ -41,7 +41,10 @@ export const doubtActions: readonly Action[] = [
   }),
   action("record", "move_money", {
     name: "doubt ask",
-    does: ["have the gateway ask the acquirer again at once", "den Acquirer sofort noch einmal fragen"],
+    does: [
+      "have the gateway ask the acquirer again at once",
+      "den Acquirer sofort noch einmal fragen",
+    ],
     needsReason: true,
     fields: { order, by },
     perform(session, given) {

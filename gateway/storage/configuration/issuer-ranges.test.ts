@@ -62,7 +62,10 @@ test("a table of many pages is read in full and in order", async () => {
 });
 
 test("the next file replaces the last one whole, and nodes know it after they reload", async () => {
-  await store.replace(portionsOf([issuer("400000", "Old"), issuer("400001", "Old")]), () => undefined);
+  await store.replace(
+    portionsOf([issuer("400000", "Old"), issuer("400001", "Old")]),
+    () => undefined,
+  );
   const issuers = await open();
 
   await store.replace(portionsOf([issuer("400000", "New")]), () => undefined);

@@ -4,7 +4,7 @@
  */
 import type { Chargeback, Order } from "../../orders/order.ts";
 import type { Instant } from "../../values/time.ts";
-import { isHere, assertHomeCell } from "../cells/cells.ts";
+import { assertHomeCell, isHere } from "../cells/cells.ts";
 import { openIds } from "../orders/find-orders.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "../orders/order-row.ts";
 import type { Database, Query } from "../server/database.ts";

@@ -184,7 +184,10 @@ export function makeStartWorld<Started extends Sandbox>(
 }
 
 /** Returns what remains of a charge in the sandbox's ledger. */
-export function outstanding(sandbox: Sandbox, reference = makeAttempt().identifiers.reference): bigint {
+export function outstanding(
+  sandbox: Sandbox,
+  reference = makeAttempt().identifiers.reference,
+): bigint {
   return sandbox
     .ledger(reference)
     .reduce((sum, { kind, amount }) => sum + (["reversal"].includes(kind) ? -amount : amount), 0n);
