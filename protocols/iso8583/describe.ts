@@ -1,6 +1,6 @@
 /**
- * A message for people, in logs and as bytes. Every field is masked unless it is on the list of
- * those known to be harmless, and there is no option to show more.
+ * Describes a message for people, in logs and as bytes. Every field is masked unless it is on the
+ * list of harmless ones, and there is no option to show more.
  */
 import { maskCardNumber, masked } from "../shared/masked.ts";
 import { encode, readComposite } from "./codec.ts";
@@ -91,10 +91,10 @@ const harmless: ReadonlySet<string> = new Set(
 type Described = { readonly mti: string; readonly fields: Readonly<Record<string, string>> };
 
 /**
- * The bytes of a message that is known only as `describe` has masked it: it is encoded again, with
- * stars for the bytes that stand for something hidden. A hidden value has the length of its field,
- * or of the stars where the field has none. A line has sixteen bytes: where it begins, in
- * hexadecimal, and as text.
+ * Returns the bytes of a message that is only known in the masked form of `describe`: it is encoded
+ * again, with stars for the bytes that are hidden. A hidden value has the length of its field, or
+ * that of the stars if the field has no fixed length. A line has sixteen bytes: the offset, the
+ * bytes in hexadecimal, and as text.
  */
 export function dumpMasked(
   specification: Specification,

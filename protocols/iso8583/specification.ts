@@ -1,7 +1,7 @@
 /**
- * A message of ISO 8583 as values, and the layout that says how it stands in bytes. A layout is a
- * table: one row per field, each column chosen from the tables below. A new bank is a new table,
- * not new code. A table is checked and compiled on first use.
+ * A message of ISO 8583 as values, and the layout that describes its bytes. A layout is a table:
+ * one row per field, with each column chosen from the tables below. A new host needs a new table
+ * and no new code. A table is checked and compiled on first use.
  */
 import assert from "node:assert/strict";
 
@@ -53,8 +53,8 @@ export type Specification = {
   readonly oddDigits: Padding;
   readonly rows: readonly FieldRow[];
   /**
-   * The fields that a dialect acts on besides the usual ones, which decide about money or match an
-   * answer with its request. Their content is checked when read; in any other field decode
+   * Fields that a dialect uses besides the usual ones, which decide about money or match an answer
+   * with its request. Their content is checked when it is read. In any other field, decode
    * tolerates what the list in `codec.ts` says.
    */
   readonly checked?: readonly number[];
