@@ -70,7 +70,7 @@ const responseTexts: ReadonlyMap<string, string> = new Map([
   ["N7", "CVV MISMATCH"],
 ]);
 
-/** Codes that a switch can make the host answer although it does what was asked. */
+/** Codes that a switch can make the host answer although it processes the request. */
 export const mayYetBeDone: ReadonlySet<string> = new Set(["09", "68", "94"]);
 
 /**

@@ -76,8 +76,8 @@ export async function decideDoubt(
   if (decided === stale) return notNow(`Order ${id} has just moved on: look at it again.`);
   if (decided === acquirerIsAsked) {
     return notNow(
-      `The acquirer is being asked about order ${id} at this moment. Decide while it rests between ` +
-        "two tries: the list of orders in doubt has the time of the next one.",
+      `The acquirer is being asked about order ${id} at this moment. Decide while it rests ` +
+        "between two tries: the list of orders in doubt has the time of the next one.",
     );
   }
   if (decided === mayArrive) {

@@ -221,7 +221,8 @@ export function eraseOrder(
   return transaction(async (query) => {
     const key = [merchantId, id];
     await query(
-      `select from orders where merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")} for update`,
+      `select from orders
+       where merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")} for update`,
       key,
     );
     const [row] = await query<OrderDocuments>(
