@@ -5,8 +5,8 @@ import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, Merchant } from "../orders/merchant.ts";
 import { parseReference } from "../orders/messages.ts";
 import type { Configuration } from "../storage/configuration/configuration.ts";
-import { findAtPlace, findById } from "../storage/orders/find-orders.ts";
-import { findPlace } from "../storage/orders/order-ids.ts";
+import { findAtPosition, findById } from "../storage/orders/find-orders.ts";
+import { findPosition } from "../storage/orders/order-ids.ts";
 import { asEndpointId, asOrderId, isNumericId, type MerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import type { FindOwner } from "./action.ts";
@@ -53,8 +53,8 @@ export async function findByReference(
 ) {
   const named = parseReference(reference);
   if (named === undefined) return undefined;
-  const place = await findPlace(database.query, named.sequence);
-  return queriesOf({ cells }).search((query) => findAtPlace(query, place));
+  const place = await findPosition(database.query, named.sequence);
+  return queriesOf({ cells }).search((query) => findAtPosition(query, place));
 }
 
 /** Returns the queries of the cells' order tables, for nodes and commands. */

@@ -3,7 +3,7 @@
  * then the signed manifest. The caller compresses, encrypts and stores them.
  */
 import { createRequire } from "node:module";
-import type { Picture, PicturedPlace } from "../storage/backup/snapshots.ts";
+import type { CellSnapshot, Picture } from "../storage/backup/snapshots.ts";
 import { copyOut, type StoredTable } from "../storage/backup/table-copies.ts";
 import type { Signer } from "../storage/people/audit.ts";
 import {
@@ -93,7 +93,7 @@ function signatureOf(manifest: Buffer, signer: Signer): Buffer {
 }
 
 async function* copyTable(
-  { client, cell }: PicturedPlace,
+  { client, cell }: CellSnapshot,
   table: StoredTable,
   report: (sofar: { readonly rows: number; readonly bytes: number }) => void,
 ): AsyncGenerator<Part, CopiedRows> {

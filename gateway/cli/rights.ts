@@ -9,43 +9,45 @@ import { findUser, hasUsers } from "../storage/people/users.ts";
 import { NotAllowed } from "../values/problem.ts";
 import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
 
-type Place = Pick<Installation, "actor" | "config" | "database" | "audit">;
+type Dependencies = Pick<Installation, "actor" | "config" | "database" | "audit">;
 
 /**
  * Refuses the command if the user lacks the right. A login of the machine that is not a user has
  * all rights.
  */
 export async function refuse(
-  place: Place,
+  installation: Dependencies,
   right: Right,
   command: string,
 ): Promise<NotAllowed | undefined> {
-  const cause = await findRefusal(place, right);
+  const cause = await findRefusal(installation, right);
   if (cause === undefined) return undefined;
-  await place.audit.write(refusalEntry(`gw ${command}`, right));
+  await installation.audit.write(refusalEntry(`gw ${command}`, right));
   return new NotAllowed(cause, right);
 }
 
 /** Checks the right before the schema is changed. A new database has no users yet. */
 export function admitTo(command: "start" | "serve" | "migrate") {
-  return async (place: Place): Promise<NotAllowed | undefined> =>
-    (await hasUsers(place.database.query)) ? refuse(place, "run", command) : undefined;
+  return async (installation: Dependencies): Promise<NotAllowed | undefined> =>
+    (await hasUsers(installation.database.query))
+      ? refuse(installation, "run", command)
+      : undefined;
 }
 
 /**
  * Both `GW_USER` and the account of the machine need the right: `GW_USER` tells apart persons who
  * share an account, and must not give more rights than the account has.
  */
-async function findRefusal(place: Place, right: Right): Promise<string | undefined> {
-  const { who } = place.actor;
+async function findRefusal(installation: Dependencies, right: Right): Promise<string | undefined> {
+  const { who } = installation.actor;
   const account = userName();
   return (
-    (await judge(place, who, right)) ??
-    (account === who ? undefined : await judge(place, account, right))
+    (await judge(installation, who, right)) ??
+    (account === who ? undefined : await judge(installation, account, right))
   );
 }
 
-async function judge({ actor, config, database }: Place, who: string, right: Right) {
+async function judge({ actor, config, database }: Dependencies, who: string, right: Right) {
   const user = await findUser(database.query, who);
   const isNamed = config.user !== "" && who === actor.who;
   if (isNamed && user !== undefined && user.merchant !== null) {

@@ -6,7 +6,7 @@ import { statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Config, keySourcesOf, stagingKeyFile } from "../config/config.ts";
-import { type CellPlace, schemaOf } from "../storage/cells/cells.ts";
+import { type CellLocation, schemaOf } from "../storage/cells/cells.ts";
 import { findEmbeddedUrl, startEmbedded } from "../storage/embedded/embedded.ts";
 import { makeServers, type Servers } from "../storage/server/connections.ts";
 import { openDatabase } from "../storage/server/database.ts";
@@ -38,7 +38,7 @@ export function openAs(
   role: string | undefined,
   servers: Servers,
   config: Config,
-  place?: CellPlace,
+  place?: CellLocation,
 ) {
   return openDatabase(servers, {
     ...(place !== undefined && { searchPath: schemaOf(place.name), onCitus: place.onCitus }),
@@ -54,7 +54,7 @@ export function openAs(
  * Cells behind the main address leave a failed server together with it. The silence of a cell on
  * Citus may be its worker's, and says nothing about the others.
  */
-export function makeServersOf(main: Servers, mainUrl: string): (place?: CellPlace) => Servers {
+export function makeServersOf(main: Servers, mainUrl: string): (place?: CellLocation) => Servers {
   return (place) =>
     place === undefined || (place.url === undefined && place.onCitus !== true)
       ? main

@@ -11,7 +11,7 @@ import { deletePendingCards } from "../storage/cards/cards.ts";
 import { deleteCvvKeys, makeKeyStore } from "../storage/cards/vault-keys.ts";
 import { prepareCell } from "../storage/cells/cell-administration.ts";
 import {
-  type CellPlace,
+  type CellLocation,
   type Cells,
   loadCellMap,
   mainCell,
@@ -50,10 +50,10 @@ type InstallationOptions = {
   /** What to do about an older schema; without it, staging updates it and production refuses. */
   readonly approve?: Approve;
   /** Why the user may not open it, before anything is changed. */
-  readonly admit?: (place: AdmitPlace) => Promise<Problem | undefined>;
+  readonly admit?: (place: AdmitOptions) => Promise<Problem | undefined>;
 };
 
-type AdmitPlace = {
+type AdmitOptions = {
   readonly actor: Actor;
   readonly config: Config;
   readonly database: Database;
@@ -103,7 +103,7 @@ export async function openInstallation(options: InstallationOptions) {
   if (vaultAdvice !== undefined && !options.besideOthers) report(vaultAdvice);
   const isSeparate = vaultAdvice === undefined;
   const serversOf = makeServersOf(servers, server.url);
-  const openCell = (place?: CellPlace) => {
+  const openCell = (place?: CellLocation) => {
     const own = serversOf(place);
     return {
       node: openAs(isSeparate ? nodeRole : undefined, own, config, place),
@@ -112,7 +112,7 @@ export async function openInstallation(options: InstallationOptions) {
   };
   const databases = openCell();
   opened.push(databases.node, databases.vault);
-  const open = (place: CellPlace) => openAs(undefined, serversOf(place), patient, place);
+  const open = (place: CellLocation) => openAs(undefined, serversOf(place), patient, place);
   const found = await openCells({ database, masterKey, config, report, open, approve });
   if (found instanceof Problem) {
     await close();
@@ -152,14 +152,14 @@ export async function openInstallation(options: InstallationOptions) {
   };
 }
 
-type AuditPlace = Pick<InstallationOptions, "report"> & {
+type AuditOptions = Pick<InstallationOptions, "report"> & {
   readonly config: Config;
   readonly actor: Actor;
 };
 
 async function openAudit(
   place: Parameters<typeof openVault>[0],
-  { config, actor, report }: AuditPlace,
+  { config, actor, report }: AuditOptions,
 ) {
   const signer = await openSigner(place.database.query, await openVault(place));
   const publish = makePublishHead(config, (where, cause) =>
@@ -174,7 +174,7 @@ type CellsToOpen = {
   readonly masterKey: Uint8Array;
   readonly config: Config;
   readonly report: (progress: string) => void;
-  readonly open: (place: CellPlace) => Database;
+  readonly open: (place: CellLocation) => Database;
   readonly approve: Approve;
 };
 
@@ -183,7 +183,7 @@ type CellsToOpen = {
  * open.
  */
 async function openCells({ database, masterKey, config, report, open, approve }: CellsToOpen) {
-  const openBoth = (place: CellPlace) => {
+  const openBoth = (place: CellLocation) => {
     const cell = open(place);
     return { node: cell, vault: cell };
   };
@@ -223,7 +223,7 @@ async function deletePendingOnServer(cells: Cells): Promise<void> {
 
 async function admitUser(
   { admit }: Pick<InstallationOptions, "admit">,
-  place: Omit<AdmitPlace, "audit">,
+  place: Omit<AdmitOptions, "audit">,
 ): Promise<Problem | undefined> {
   try {
     return await admit?.({ ...place, audit: makeAudit(place.database, place) });

@@ -7,7 +7,7 @@
 import { leaveSealed } from "../administration/session.ts";
 import { actorOf, readConfig } from "../config/config.ts";
 import { makeKeyStore } from "../storage/cards/vault-keys.ts";
-import { type CellPlace, loadCellMap, makeCells, openCellMap } from "../storage/cells/cells.ts";
+import { type CellLocation, loadCellMap, makeCells, openCellMap } from "../storage/cells/cells.ts";
 import { makeAudit } from "../storage/people/audit.ts";
 import { findNodeRole } from "../storage/schema/database-roles.ts";
 import { refuseOlderSchema } from "../storage/schema/migrate.ts";
@@ -47,7 +47,7 @@ export async function openToLook(options: LookOptions): Promise<Installation | P
     await server.stop();
   };
   const serversOf = makeServersOf(servers, server.url);
-  const open = (place?: CellPlace) => openAs(role, serversOf(place), config, place);
+  const open = (place?: CellLocation) => openAs(role, serversOf(place), config, place);
   let role: string | undefined;
   try {
     role = await findNodeRole(login.query);
@@ -87,7 +87,7 @@ export async function openToLook(options: LookOptions): Promise<Installation | P
     openKnown: async () => openSecret,
     cellsAway: [],
     databases: both(database),
-    openCell: (place?: CellPlace) => both(open(place)),
+    openCell: (place?: CellLocation) => both(open(place)),
     vaultAdvice: undefined,
     async close() {
       await cells.close();

@@ -25,7 +25,7 @@ import {
   whileOwingPrior,
 } from "./transitions.ts";
 
-type Place = { readonly stage: Stage; readonly kind: EventKind; readonly cell: Cell };
+type TableCell = { readonly stage: Stage; readonly kind: EventKind; readonly cell: Cell };
 
 const charges: readonly TransactionKind[] = ["sale", "preauth", "account-verification"];
 
@@ -41,7 +41,7 @@ for (const [name, transaction, table] of every) {
   const isPage = tablesWithTriesLeft[transaction] === table && charges.includes(transaction);
   const stages = keysOf(table);
   const kinds = keysOf(events);
-  const places: readonly Place[] = stages.flatMap((stage) =>
+  const places: readonly TableCell[] = stages.flatMap((stage) =>
     kinds.flatMap((kind) => {
       const cell = table[stage]?.[kind];
       return cell === undefined ? [] : [{ stage, kind, cell }];
@@ -120,7 +120,7 @@ for (const [name, transaction, table] of every) {
   else followUpLaws(transaction, places);
 }
 
-function chargeLaws(name: string, table: TransitionTable, places: readonly Place[]): void {
+function chargeLaws(name: string, table: TransitionTable, places: readonly TableCell[]): void {
   test(`${name}: a card is taken while nothing is in progress or in doubt, and never else`, () => {
     const taking = places.filter(({ kind }) => kind === "card_entered");
 
@@ -183,7 +183,7 @@ const reportsIn = (stage: Stage): readonly EventKind[] => [
   ...(stage === "reversing" ? (["part_reversed"] as const) : []),
 ];
 
-function followUpLaws(name: TransactionKind, places: readonly Place[]): void {
+function followUpLaws(name: TransactionKind, places: readonly TableCell[]): void {
   test(`${name}: what may have left is repeated, and only an answer or an operator ends it`, () => {
     const ends = places.filter(({ stage, cell }) => stage === "repeating" && isFinal(cell.stage));
     const done = name === "capture" ? "captured" : "returned";

@@ -38,7 +38,7 @@ type Dependencies = {
 };
 
 /** `page` names the shown page: a proof is good for this page alone. */
-export type TryPlace = {
+export type TryOrigin = {
   readonly merchantId: MerchantId;
   readonly page: string;
   readonly ipAddress: string;
@@ -67,41 +67,41 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
   return { look, check, admit };
 
   /** What a try would need now; counts nothing. */
-  async function look(place: TryPlace): Promise<Demand> {
-    const counted = rowsOf(place);
+  async function look(origin: TryOrigin): Promise<Demand> {
+    const counted = rowsOf(origin);
     if (counted.length === 0) return nothing;
     const rows = counted.map(({ row }) => row);
-    const tallies = await store.look(place.merchantId, rows);
-    return demandOf(place, counted, tallies, clock.now());
+    const tallies = await store.look(origin.merchantId, rows);
+    return demandOf(origin, counted, tallies, clock.now());
   }
 
   /** The same; a proof that is needed and good is used up. */
-  async function check(place: TryPlace, proof: string): Promise<Checked> {
-    const demand = await look(place);
+  async function check(origin: TryOrigin, proof: string): Promise<Checked> {
+    const demand = await look(origin);
     if (demand.challenge === undefined || proof === "") return demand;
-    const isProved = await proofs.use(place, proof, bitsOf(demand.challenge));
+    const isProved = await proofs.use(origin, proof, bitsOf(demand.challenge));
     return isProved ? { isProved } : demand;
   }
 
   /** Counts a try of the order, unless it lacks its proof or is over a limit already. */
-  async function admit(order: Order, place: TryPlace, shown: Shown): Promise<Demand> {
-    const counted = rowsOf(place);
+  async function admit(order: Order, origin: TryOrigin, shown: Shown): Promise<Demand> {
+    const counted = rowsOf(origin);
     if (counted.length === 0) return nothing;
-    const checked: Checked = shown.isProved ? shown : await check(place, shown.proof);
+    const checked: Checked = shown.isProved ? shown : await check(origin, shown.proof);
     // Not counted: otherwise a flood of refused tries would keep others out for ever.
     if (checked.waitS !== undefined || checked.challenge !== undefined) return checked;
     const at = clock.now();
-    const tallies = await store.add(countedTry(order, place, counted, at));
-    const demand = await demandOf(place, counted, tallies, at);
+    const tallies = await store.add(countedTry(order, origin, counted, at));
+    const demand = await demandOf(origin, counted, tallies, at);
     if (demand.challenge === undefined) return demand;
     // Other tries came in between.
     const isProved =
-      checked.isProved || (await proofs.use(place, shown.proof, bitsOf(demand.challenge)));
+      checked.isProved || (await proofs.use(origin, shown.proof, bitsOf(demand.challenge)));
     return isProved ? nothing : demand;
   }
 
   async function demandOf(
-    place: TryPlace,
+    origin: TryOrigin,
     counted: readonly Counted[],
     tallies: readonly Tally[],
     now: Instant,
@@ -113,7 +113,7 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     const asked = seen.filter(isNear).flat();
     if (asked.length === 0 && !seen.some(isNear)) return nothing;
     const ids = [...new Set(asked.map(({ orderId }) => orderId))];
-    const results = await store.findResults(place.merchantId, ids);
+    const results = await store.findResults(origin.merchantId, ids);
     const unapproved = seen.map((tries) =>
       tries.filter(({ orderId }) => results.get(orderId) !== "approved"),
     );
@@ -123,7 +123,7 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     const timesOver = unapproved.map((tries, at) => tries.length / (counted[at]?.limit ?? 1));
     const added = Math.min(addedBitsMax, Math.floor(Math.max(...timesOver)));
     const bits = limits.proofBits + added;
-    return { challenge: proofs.issue(place, Math.min(bits, proofBitsMax)) };
+    return { challenge: proofs.issue(origin, Math.min(bits, proofBitsMax)) };
   }
 
   /** Until the oldest try of each that is over its limit leaves the window. */
@@ -133,8 +133,8 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
   }
 
   /** The IP address and the card count at all merchants of the cell. */
-  function rowsOf(place: TryPlace): readonly Counted[] {
-    const { merchantId, ipAddress, linkId, card, earlierCard } = place;
+  function rowsOf(origin: TryOrigin): readonly Counted[] {
+    const { merchantId, ipAddress, linkId, card, earlierCard } = origin;
     const { perLink, perAddress, perCard } = limits;
     const all = [
       {
@@ -185,15 +185,16 @@ type Noting = {
 export function makeCardTries(tries: PageTries, { cardDigest, cardNames, onRefused }: Noting) {
   return {
     look: tries.look,
-    check: async (place: TryPlace, proof: string) => noted(place, await tries.check(place, proof)),
-    async admit(order: Order, place: TryPlace, number: CardNumber | undefined, shown: Shown) {
+    check: async (origin: TryOrigin, proof: string) =>
+      noted(origin, await tries.check(origin, proof)),
+    async admit(order: Order, origin: TryOrigin, number: CardNumber | undefined, shown: Shown) {
       const card = number && cardDigest(number);
-      const earlierCard = number && cardNames(place.merchantId, number).at(-1)?.digest;
-      return noted(place, await tries.admit(order, { ...place, card, earlierCard }, shown));
+      const earlierCard = number && cardNames(origin.merchantId, number).at(-1)?.digest;
+      return noted(origin, await tries.admit(order, { ...origin, card, earlierCard }, shown));
     },
   };
 
-  function noted<Noted extends Demand>({ linkId }: TryPlace, demand: Noted): Noted {
+  function noted<Noted extends Demand>({ linkId }: TryOrigin, demand: Noted): Noted {
     const of = linkId === undefined ? "an IP address or a card" : `link ${linkId}`;
     if (demand.waitS !== undefined) onRefused(of);
     return demand;
@@ -217,7 +218,7 @@ type Counted = { readonly row: TallyRow; readonly limit: number; readonly closes
 
 function countedTry(
   { id: orderId, transaction }: Order,
-  { merchantId, card = "" }: TryPlace,
+  { merchantId, card = "" }: TryOrigin,
   counted: readonly Counted[],
   at: Instant,
 ): CountedPayment {

@@ -19,7 +19,7 @@ import { screen } from "../screening/screen.ts";
 import type { Screening } from "../screening/screening.ts";
 import { makeStoreKey } from "../storage/cards/delivered-keys.ts";
 import { routeOrders, routeReferences } from "../storage/cells/routed-stores.ts";
-import { findPlace, makeNextNumbers, openOrderIds } from "../storage/orders/order-ids.ts";
+import { findPosition, makeNextNumbers, openOrderIds } from "../storage/orders/order-ids.ts";
 import { makeHandOver } from "../storage/server/presence.ts";
 import { lookUp3ds } from "../threeds/authentication-outcome.ts";
 import type { Directories } from "../threeds/directories.ts";
@@ -77,7 +77,8 @@ export function makeEngine(resources: Used, parts: Parts) {
     getEndpoint: resources.configuration.getEndpoint,
     isReady: resources.gates.isReady,
     nextNumbers: makeNextNumbers(orderIds.takeBlock),
-    findBySequence: async (sequence) => store.atPlace(await findPlace(database.query, sequence)),
+    findBySequence: async (sequence) =>
+      store.atPosition(await findPosition(database.query, sequence)),
     newCardId,
     digest: vault.digest,
     tokens: vault,
@@ -137,16 +138,16 @@ export function makeThreeDs(
   });
 }
 
-type EffectResources = Pick<Resources, "config" | "clock" | "vault" | "configuration" | "gates">;
+type EffectDependencies = Pick<Resources, "config" | "clock" | "vault" | "configuration" | "gates">;
 
-type GateResources = Pick<
+type GateDependencies = Pick<
   Resources,
   "config" | "clock" | "database" | "log" | "metrics" | "vault"
 > &
   Pick<Resources, "gates" | "node" | "audit" | "configuration">;
 
 /** From now on the links of gates are started, and processes hand each other's answers over. */
-export function openGates(resources: GateResources, lateApprovals: LateApprovals): void {
+export function openGates(resources: GateDependencies, lateApprovals: LateApprovals): void {
   const { config, clock, database, vault, log, gates, node } = resources;
   const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
   const onFailure = (error: unknown) => log("acquirer.answer_not_handed_over", { err: error });
@@ -156,7 +157,7 @@ export function openGates(resources: GateResources, lateApprovals: LateApprovals
 }
 
 function makeStartAcquirer(
-  { config, clock, log, metrics, vault, audit, configuration }: GateResources,
+  { config, clock, log, metrics, vault, audit, configuration }: GateDependencies,
   answers: HandedAnswers,
   lateApprovals: LateApprovals,
 ): StartAcquirer {
@@ -186,7 +187,7 @@ function makeStartAcquirer(
 }
 
 function makeAcquirerEffects(
-  { config, clock, vault, configuration, gates }: EffectResources,
+  { config, clock, vault, configuration, gates }: EffectDependencies,
   threeds: ThreeDs,
 ) {
   const using = {

@@ -13,7 +13,7 @@ import type { Log } from "../observability/log.ts";
 import { makeMetrics } from "../observability/metrics.ts";
 import { openHold } from "../storage/backup/installation-hold.ts";
 import { makeCvvKeyStore, makeKeyStore } from "../storage/cards/vault-keys.ts";
-import { type CellDatabases, type CellPlace, makeCells } from "../storage/cells/cells.ts";
+import { type CellDatabases, type CellLocation, makeCells } from "../storage/cells/cells.ts";
 import { routeFindSealedCard, routePendingCards } from "../storage/cells/routed-stores.ts";
 import { openConfiguration } from "../storage/configuration/configuration.ts";
 import { type Actor, makeAudit, openSigner } from "../storage/people/audit.ts";
@@ -29,7 +29,7 @@ export type ResourceOptions = {
   readonly config: Config;
   /** Of the main cell, and of what an installation has once. */
   readonly databases: CellDatabases;
-  readonly openCell: (place: CellPlace) => CellDatabases;
+  readonly openCell: (place: CellLocation) => CellDatabases;
   readonly masterKey: Uint8Array;
   readonly log: Log;
   /** The node's own; it is corrected by the database's time. */

@@ -2,7 +2,7 @@
 import type { Gate } from "../../acquirers/gates.ts";
 import type { Config } from "../../config/config.ts";
 import { callbackMethods, type Endpoint, type EndpointSettings } from "../../orders/merchant.ts";
-import type { GatePlace } from "../../storage/configuration/administration.ts";
+import type { RankedGate } from "../../storage/configuration/administration.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import type { Currency } from "../../values/iso-codes.ts";
 import { Problem } from "../../values/problem.ts";
@@ -122,9 +122,9 @@ export function readGatesFor(currency: string, texts: readonly string[], { gates
 export function readGatePlaces(
   texts: readonly string[],
   gates: Iterable<Gate>,
-): readonly GatePlace[] | Problem {
+): readonly RankedGate[] | Problem {
   const byName = new Map([...gates].map((gate) => [gate.name, gate.id]));
-  const places: GatePlace[] = [];
+  const places: RankedGate[] = [];
   for (const each of texts) {
     const [name = "", rank = "1", weight = "1", ...more] = each.split(":");
     const gateId = byName.get(name);

@@ -94,13 +94,13 @@ export const chargebackActions: readonly Action[] = [
   }),
 ];
 
-type Place = {
+type Dependencies = {
   readonly session: Session;
   readonly configuration: Configuration;
   readonly report: OperatorReport;
 };
 
-async function record({ session, configuration, report }: Place, line: ChargebackLine) {
+async function record({ session, configuration, report }: Dependencies, line: ChargebackLine) {
   const { reference } = line;
   const serialNumber = asSerialNumber(randomUUIDv7());
   const chargeback = { ...line.chargeback, serialNumber };

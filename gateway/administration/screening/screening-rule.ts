@@ -135,7 +135,7 @@ export function nameScopes({ merchants, endpoints }: Configuration) {
   };
 }
 
-type Place = Pick<Session, "config" | "database" | "warn">;
+type Dependencies = Pick<Session, "config" | "database" | "warn">;
 
 /** Opens the data about countries of IP addresses as a node does. */
 export async function openCountries({ config, warn }: Pick<Session, "config" | "warn">) {
@@ -151,7 +151,7 @@ export async function openCountries({ config, warn }: Pick<Session, "config" | "
  * Returns a function that says which data a rule lacks. It returns undefined if the rule has its
  * data.
  */
-export async function makeFindMissing(session: Place) {
+export async function makeFindMissing(session: Dependencies) {
   const countries = await openCountries(session);
   const { ranges } = await makeIssuerStore(session.database).count();
   const hasIssuers = ranges > 0 || session.config.environment === "staging";

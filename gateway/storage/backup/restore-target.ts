@@ -28,7 +28,7 @@ import {
   truncateAll,
 } from "./table-copies.ts";
 
-type RestoredPlace = {
+type RestoredCell = {
   readonly cell: string;
   readonly migrations: readonly AppliedMigration[];
   readonly cellMigrations: readonly AppliedMigration[];
@@ -76,11 +76,11 @@ export async function openRestoreTarget(options: Options) {
   const { database, openSecrets } = options;
   const client = await database.connect();
   const query = ask(client);
-  let places: readonly RestoredPlace[] = [];
+  let places: readonly RestoredCell[] = [];
 
   return {
     /** Makes the schema of the backup's version and begins the transaction that fills it. */
-    async prepare(given: readonly RestoredPlace[]): Promise<void> {
+    async prepare(given: readonly RestoredCell[]): Promise<void> {
       places = given;
       await makeSchemas(options, places);
       await query("begin");
@@ -141,7 +141,7 @@ function schemasOf(cell: string): readonly string[] {
 /** Makes the schemas. Faults that the names of migrations alone show are refused first. */
 async function makeSchemas(
   { database, rehearsal, openSchema }: Options,
-  places: readonly RestoredPlace[],
+  places: readonly RestoredCell[],
 ): Promise<void> {
   const namesOf = (applied: readonly AppliedMigration[]) => applied.map(({ name }) => name);
   const main = places.flatMap(({ migrations }) => namesOf(migrations));

@@ -23,7 +23,7 @@ import {
 } from "./table-copies.ts";
 
 /** A cell, or the main database with the first cell. */
-export type PicturedPlace = {
+export type CellSnapshot = {
   readonly cell: string;
   readonly client: pg.Client;
   readonly migrations: readonly AppliedMigration[];
@@ -35,8 +35,8 @@ export type PicturedPlace = {
 
 export type Picture = {
   readonly takenAt: Instant;
-  /** The places, with the main database first. */
-  readonly places: readonly PicturedPlace[];
+  /** The cells, with the main database first. */
+  readonly places: readonly CellSnapshot[];
   readonly audit: { readonly seq: number; readonly hash: string };
   close(): Promise<void>;
 };
@@ -65,7 +65,7 @@ export async function openPicture(main: Database, cells: Cells): Promise<Picture
     const inMain = cells.places().filter((place) => place.name !== mainCell && !isOwn(place));
     const lock = others.length === 0 ? undefined : await lockKeys(main);
     try {
-      const pictured: PicturedPlace[] = [];
+      const pictured: CellSnapshot[] = [];
       for (const { name } of others) {
         const client = await connect(cells.databasesOf(name).node);
         await begin(client, [schemaOf(name)]);
@@ -123,7 +123,7 @@ async function begin(client: pg.Client, schemas: readonly string[]): Promise<voi
   await lockForReading(query, tables);
 }
 
-async function describeMain(client: pg.Client): Promise<PicturedPlace> {
+async function describeMain(client: pg.Client): Promise<CellSnapshot> {
   return {
     ...(await describe(client, mainSchemas)),
     cell: mainCell,
@@ -131,7 +131,7 @@ async function describeMain(client: pg.Client): Promise<PicturedPlace> {
   };
 }
 
-async function describeCell(client: pg.Client, name: string): Promise<PicturedPlace> {
+async function describeCell(client: pg.Client, name: string): Promise<CellSnapshot> {
   return { ...(await describe(client, [schemaOf(name)])), cell: name, migrations: [] };
 }
 

@@ -10,7 +10,7 @@ import type { Audit } from "../people/audit.ts";
 import { checkRoles, separateVault } from "../schema/database-roles.ts";
 import { approveAll, migrateCell } from "../schema/migrate.ts";
 import type { Database, Query } from "../server/database.ts";
-import { type CellPlace, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
+import { type CellLocation, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
 
 /**
  * Adds a cell and returns its place. The caller holds the lock of key rotations, so that no key is
@@ -18,7 +18,7 @@ import { type CellPlace, type Cells, cellContext, mainCell, schemaOf } from "./c
  */
 export async function addCell(
   { audit, database, cells, sealSecret }: AddingCell,
-  place: CellPlace,
+  place: CellLocation,
   report: (progress: string) => void,
 ): Promise<string> {
   const cell = cells.open(place);
@@ -59,7 +59,7 @@ type AddingCell = {
 /** Makes the tables and grants that this version needs. */
 export async function prepareCell(
   cell: Database,
-  { name, onCitus = false }: CellPlace,
+  { name, onCitus = false }: CellLocation,
   report: (progress: string) => void,
   approve = approveAll,
 ): Promise<void> {
@@ -80,7 +80,7 @@ export function countMerchants(query: Query) {
 }
 
 /** Returns what `gw cell check` shows of a reachable cell. */
-export async function examineCell({ query }: Database, { name, onCitus = false }: CellPlace) {
+export async function examineCell({ query }: Database, { name, onCitus = false }: CellLocation) {
   await query("select from moved_merchants limit 1");
   const schema = name === mainCell ? "public" : schemaOf(name);
   const [row] = await query<{ version: string; orders: string; size: string }>(
@@ -98,7 +98,7 @@ export async function examineCell({ query }: Database, { name, onCitus = false }
 /** Describes the place of a cell in words. On Citus, the coordinator names the worker. */
 export async function describePlace(
   { query }: Database,
-  { name, url, onCitus = false }: CellPlace,
+  { name, url, onCitus = false }: CellLocation,
 ): Promise<string> {
   const database = url === undefined ? "the main database" : "its own";
   if (!onCitus) return database;

@@ -14,7 +14,7 @@ export const mainCell = "main";
 /** The databases of a cell. The vault's tables have connections of their own. */
 export type CellDatabases = { readonly node: Database; readonly vault: Database };
 
-export type CellPlace = {
+export type CellLocation = {
   readonly name: string;
   /** The address of the cell's server. Without one, the cell is in the main database. */
   readonly url?: Secret<string> | undefined;
@@ -34,7 +34,7 @@ export function cellContext(cell: string): string {
 export async function loadCells(
   query: Query,
   open: Vault["openSecret"],
-): Promise<readonly CellPlace[]> {
+): Promise<readonly CellLocation[]> {
   const rows = await query<{ name: string; sealed: Buffer | null; onCitus: boolean }>(
     `select name, sealed_url as sealed, on_citus as "onCitus" from cells
      order by created_at, name`,
@@ -99,13 +99,13 @@ export class MerchantMoving extends Error {
 }
 
 export type CellMap = {
-  readonly cells: readonly CellPlace[];
+  readonly cells: readonly CellLocation[];
   readonly cellOf: ReadonlyMap<MerchantId, string>;
 };
 
 type Options = {
   readonly main: CellDatabases;
-  readonly open: (place: CellPlace) => CellDatabases;
+  readonly open: (place: CellLocation) => CellDatabases;
   /** How long a call waits for a merchant that is moving, unless it says otherwise. */
   readonly waitMs: number;
   readonly onFailed: (cell: string, error: unknown) => void;

@@ -28,7 +28,7 @@ import { makeClaimToken, releaseToken } from "../cards/wallets.ts";
 import { makeBegin, makeCommit, makeEnter } from "../orders/commit.ts";
 import {
   countInDoubt,
-  findAtPlace,
+  findAtPosition,
   findByNumber,
   findBySerial,
   makeFindDue,
@@ -36,7 +36,7 @@ import {
   makeFindOrders,
   makeFindOwned,
 } from "../orders/find-orders.ts";
-import type { OrderPlace } from "../orders/order-ids.ts";
+import type { OrderPosition } from "../orders/order-ids.ts";
 import { makeStoreRequest, makeTakeNonce, type NonceOptions } from "../orders/requests.ts";
 import { makeTallyStore } from "../screening/tallies.ts";
 import type { GatherOptions } from "../server/gather.ts";
@@ -127,7 +127,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
       stores.call(merchant, (store) => store.bySerial(merchant, serial)),
     /** Finds an order by a message that names an order and no merchant. */
     byNumber: (number: number) => stores.search(({ hot }) => findByNumber(hot, number)),
-    atPlace: (place: OrderPlace) => stores.search(({ hot }) => findAtPlace(hot, place)),
+    atPosition: (place: OrderPosition) => stores.search(({ hot }) => findAtPosition(hot, place)),
     findDue: async (now: Instant, most: number) =>
       (await stores.each((store) => store.findDue(now, most))).flat(),
     findOwned: async (owner: string) =>

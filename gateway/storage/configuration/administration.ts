@@ -13,7 +13,7 @@ import type { Query } from "../server/database.ts";
 import { notifyNodes } from "./configuration.ts";
 
 /** A gate with its rank and weight among an endpoint's gates. */
-export type GatePlace = {
+export type RankedGate = {
   readonly gateId: GateId;
   readonly rank: number;
   readonly weight: number;
@@ -23,7 +23,7 @@ type NewEndpoint = {
   readonly merchantId: MerchantId;
   readonly name: string;
   readonly currency: string;
-  readonly gates: readonly GatePlace[];
+  readonly gates: readonly RankedGate[];
   readonly settings: EndpointSettings;
 };
 
@@ -148,7 +148,7 @@ function forEndpoints({ change }: Changes) {
     },
 
     /** Sets exactly these gates. */
-    async setEndpointGates(id: EndpointId, gates: readonly GatePlace[]): Promise<void> {
+    async setEndpointGates(id: EndpointId, gates: readonly RankedGate[]): Promise<void> {
       await change("endpoint gates", "endpoint", id, [
         `with gone as (
            delete from endpoint_gates where endpoint_id = $1 and gate_id <> all($2::bigint[])
@@ -355,6 +355,6 @@ function withoutSubject(row: Shown | undefined): object | undefined {
   return rest;
 }
 
-function columnsOf(gates: readonly GatePlace[]): readonly (readonly unknown[])[] {
+function columnsOf(gates: readonly RankedGate[]): readonly (readonly unknown[])[] {
   return (["gateId", "rank", "weight"] as const).map((name) => gates.map((gate) => gate[name]));
 }

@@ -24,10 +24,10 @@ export type Cluster = {
 export type ReportProgress = (progress: string) => void;
 type Binaries = { readonly initdb: string; readonly postgres: string };
 
-/** The present or future place of the cluster, and its user, whose access was checked. */
-type Place = Pick<Cluster, "folder" | "binaries" | "user">;
+/** The present or future location of the cluster, and its user, whose access was checked. */
+type ClusterLocation = Pick<Cluster, "folder" | "binaries" | "user">;
 
-export async function openPlace(folder: string): Promise<Place | Problem> {
+export async function prepareLocation(folder: string): Promise<ClusterLocation | Problem> {
   const binaries = await findBinaries();
   if (binaries instanceof Problem) return binaries;
   const user = system.chooseDatabaseUser(folder);
@@ -73,16 +73,16 @@ function findBlocked(user: system.DatabaseUser, { initdb, postgres }: Binaries, 
 
 /** Makes the cluster on first use. Later, checks that this gateway can run the existing one. */
 export async function openCluster(
-  place: Place,
+  location: ClusterLocation,
   report: ReportProgress,
 ): Promise<Cluster | Problem> {
-  const { folder } = place;
+  const { folder } = location;
   const content = contentOf(folder);
   if (content instanceof Problem) return content;
   const password = content === "empty" ? newPassword(folder) : readPassword(folder);
   if (password instanceof Problem) return password;
 
-  const cluster = { ...place, password, logFile: `${folder}.log` };
+  const cluster = { ...location, password, logFile: `${folder}.log` };
   if (content === "empty") {
     const problem = await makeCluster(cluster, report);
     if (problem !== undefined) return problem;

@@ -12,8 +12,8 @@ import {
   explain,
   lastLine,
   openCluster,
-  openPlace,
   passwordFileOf,
+  prepareLocation,
   type ReportProgress,
   releaseOwnership,
   takeOwnership,
@@ -51,13 +51,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const ownerFile = `${folder}.owner`;
   let owned = false;
   try {
-    const place = await openPlace(folder);
-    if (place instanceof Problem) return place;
+    const location = await prepareLocation(folder);
+    if (location instanceof Problem) return location;
     const refusal = takeOwnership(ownerFile);
     if (refusal !== undefined) return refusal;
     owned = true;
 
-    const cluster = await openCluster(place, options.report);
+    const cluster = await openCluster(location, options.report);
     if (cluster instanceof Problem) return cluster;
     const postmaster = await startServer(cluster, options);
     if (postmaster instanceof Problem) return postmaster;

@@ -25,7 +25,7 @@ import {
   plainArray,
   textArray,
 } from "../server/gather.ts";
-import type { OrderPlace } from "./order-ids.ts";
+import type { OrderPosition } from "./order-ids.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
 
 type ClientOrderKey = { readonly merchantId: MerchantId; readonly clientOrderId: string };
@@ -321,7 +321,10 @@ export async function findById(query: Query, id: OrderId): Promise<Order | undef
 }
 
 /** Finds an order as `findByNumber` does, but by its place. */
-export async function findAtPlace(query: Query, place: OrderPlace): Promise<Order | undefined> {
+export async function findAtPosition(
+  query: Query,
+  place: OrderPosition,
+): Promise<Order | undefined> {
   if ("id" in place) return findById(query, place.id);
   const order = await findInGap(query, place.sequence, place);
   return order && findById(query, order.id);

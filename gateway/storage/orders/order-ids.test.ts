@@ -7,7 +7,7 @@ import { startDatabase } from "../testing/database-for-tests.ts";
 import {
   type Block,
   blockMax,
-  findPlace,
+  findPosition,
   makeNextNumbers,
   moveOrderNumbersAhead,
   openOrderIds,
@@ -228,17 +228,17 @@ test("more orders than a block has numbers, all at once, get different ones that
   assert.equal(new Set(numbers.map(({ id }) => id)).size, 2_500);
   assert.equal(new Set(numbers.map(({ sequence }) => sequence)).size, 2_500);
   for (const { id, sequence } of [...numbers.slice(0, 30), ...numbers.slice(-30)]) {
-    assert.deepEqual(await findPlace(database.query, sequence), { id });
+    assert.deepEqual(await findPosition(database.query, sequence), { id });
   }
   const { firstSequence, firstId } = await open().takeBlock(20);
   // The number is in no known block, because the server lacks its block.
   const beyond = firstSequence + 20;
-  assert.deepEqual(await findPlace(database.query, beyond), {
+  assert.deepEqual(await findPosition(database.query, beyond), {
     sequence: beyond,
     low: firstId + 20,
     high: 99_999_999_999,
   });
-  const before = await findPlace(database.query, 42);
+  const before = await findPosition(database.query, 42);
   assert.ok("low" in before && before.low === 0 && before.high < firstId);
 });
 

@@ -157,15 +157,15 @@ type BlockRow = { readonly first_sequence: string; readonly first_id: string };
 const takeStatement = "select * from take_order_numbers($1, $2, $3, $4, $5)";
 
 /**
- * The place of an order with a sequence number: its id or, if no stored block contains the number,
+ * The position of an order with a sequence number: its id or, if no stored block contains the number,
  * the range of ids between the two nearest blocks. A standby that took over may lack blocks that
  * nodes still use, even the very first.
  */
-export type OrderPlace =
+export type OrderPosition =
   | { readonly id: OrderId }
   | { readonly sequence: number; readonly low: number; readonly high: number };
 
-export async function findPlace(query: Query, sequence: number): Promise<OrderPlace> {
+export async function findPosition(query: Query, sequence: number): Promise<OrderPosition> {
   const blocks = await query<BlockRow & { readonly size: number }>(
     `(select first_sequence, first_id, size from order_blocks
        where first_sequence <= $1 order by first_sequence desc limit 1)

@@ -8,7 +8,7 @@ import {
   makeCardTries,
   makePageTries,
   type TryLimits,
-  type TryPlace,
+  type TryOrigin,
 } from "../../screening/page-tries.ts";
 import { CardNumber } from "../../values/card-number.ts";
 import { asOrderId } from "../../values/ids.ts";
@@ -51,7 +51,7 @@ function makeWorld(given: Partial<TryLimits> = {}) {
 
 let orders = 42_000_000;
 const newOrder = (): Order => ({ ...draft, id: asOrderId(String(++orders)) });
-const placeOf = (place: Partial<TryPlace> = {}): TryPlace => ({
+const placeOf = (place: Partial<TryOrigin> = {}): TryOrigin => ({
   merchantId: draft.merchantId,
   page: "p",
   ipAddress: "192.0.2.1",
@@ -115,7 +115,7 @@ test("an IPv6 address counts by its first 64 bits, at all merchants of the cell"
     assert.deepEqual(await nodes[0].admit(newOrder(), place, { proof: "solved 1 for p" }), {});
   }
 
-  const other = { merchantId: "8" as TryPlace["merchantId"] };
+  const other = { merchantId: "8" as TryOrigin["merchantId"] };
   const sameNetwork = placeOf({ ...other, ipAddress: "2001:db8:1:2:ffff::9" });
   assert.ok((await nodes[1].look(sameNetwork)).waitS);
   assert.deepEqual(await nodes[1].look(placeOf({ ipAddress: "2001:db8:1:3::1" })), {});
@@ -133,7 +133,7 @@ test("a card counts wherever it is tried", async () => {
 
 test("a card counts by both keys of fingerprints while one is being replaced", async () => {
   const { nodes } = makeWorld({ perCard: 2 });
-  const admit = (place: Partial<TryPlace>) =>
+  const admit = (place: Partial<TryOrigin>) =>
     nodes[0].admit(newOrder(), placeOf(place), { proof: "solved 1 for p" });
 
   // One node knows the old key only, and one knows both.

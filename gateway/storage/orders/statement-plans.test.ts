@@ -34,7 +34,7 @@ const hot: Readonly<Record<string, string | Looks>> = {
   "versions of ended orders":      (query) => find.makeFindOrders(query).isCurrent(draft),
   "orders by client order id":     (query) => find.makeFindOrders(query).findExisting(merchant, "invoice-1"),
   "an order by its number":        (query) => find.findByNumber(query, 42),
-  "an order between two blocks":   (query) => find.findAtPlace(query, { sequence: 1, low: 10, high: 90 }),
+  "an order between two blocks":   (query) => find.findAtPosition(query, { sequence: 1, low: 10, high: 90 }),
   "a request by its serial number": (query) => find.findBySerial(query, merchant, serial),
   "due orders":                    find.due,
   "the orders of a node":          (query) => find.makeFindOwned(query)("node-1"),

@@ -128,10 +128,10 @@ create index concurrently audit_at
   assert.equal((await database.query(valid)).length, 1);
 });
 
-type Thing = { readonly name: string; readonly kind: string; readonly what: string };
-type Things = ReadonlyMap<string, Thing>;
+type SchemaObject = { readonly name: string; readonly kind: string; readonly what: string };
+type SchemaObjects = ReadonlyMap<string, SchemaObject>;
 
-function compare(before: Things, now: Things): readonly string[] {
+function compare(before: SchemaObjects, now: SchemaObjects): readonly string[] {
   const tables = new Set([...before.values()].map(({ name }) => name.split(".")[0]));
   const faults: string[] = [];
   for (const [key, { name, kind, what }] of before) {
@@ -154,8 +154,8 @@ function compare(before: Things, now: Things): readonly string[] {
 }
 
 /** Describes columns with their types, and unique indexes and checks, which refuse rows. */
-async function describe({ query }: Database): Promise<Things> {
-  const rows = await query<Thing>(`
+async function describe({ query }: Database): Promise<SchemaObjects> {
+  const rows = await query<SchemaObject>(`
     with tables as (
       select oid, relname from pg_class
       where relkind in ('r', 'p') and not relispartition

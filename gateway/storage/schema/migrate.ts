@@ -54,7 +54,7 @@ export const refuseOlder: Approve = async ([first]) =>
 
 type Kind = "main" | "cell";
 
-type Place = {
+type MigrationTarget = {
   readonly kind: Kind;
   /** The table with the names of applied files. */
   readonly table: string;
@@ -64,8 +64,8 @@ type Place = {
   readonly folder?: string;
 };
 
-const main: Place = { kind: "main", table: "migrations" };
-const cell: Place = { kind: "cell", table: "cell_migrations" };
+const main: MigrationTarget = { kind: "main", table: "migrations" };
+const cell: MigrationTarget = { kind: "cell", table: "cell_migrations" };
 
 /** Migrates the main database with the first cell. */
 export async function migrate(
@@ -74,11 +74,11 @@ export async function migrate(
   approve = approveAll,
   folder = ownFolder,
 ): Promise<Problem | undefined> {
-  const places = [
+  const targets = [
     { ...main, folder },
     { ...cell, folder },
   ];
-  const problem = await update(database, places, report, approve);
+  const problem = await update(database, targets, report, approve);
   if (problem === undefined) await makePartitions(database, systemClock.now());
   return problem;
 }
@@ -113,11 +113,11 @@ export async function migrateTo(
   names: { readonly main: readonly string[]; readonly cell: readonly string[] },
   folder = ownFolder,
 ): Promise<Problem | undefined> {
-  const places = [
+  const targets = [
     { ...main, only: names.main, folder },
     { ...cell, only: names.cell, folder },
   ];
-  return update(database, places, () => undefined, approveAll);
+  return update(database, targets, () => undefined, approveAll);
 }
 
 /** Makes the schema of another version in another cell. */
@@ -134,13 +134,13 @@ export async function refuseOlderSchema(query: Query): Promise<Problem | undefin
 
 async function update(
   database: Database,
-  places: readonly Place[],
+  targets: readonly MigrationTarget[],
   report: Report,
   approve: Approve,
 ): Promise<Problem | undefined> {
   const missing: Migration[] = [];
-  for (const place of places) {
-    const found = await findMissing(database.query, place);
+  for (const target of targets) {
+    const found = await findMissing(database.query, target);
     if (found instanceof Problem) return found;
     missing.push(...found);
   }
@@ -152,12 +152,12 @@ async function update(
   const holder = await database.connect();
   try {
     await holder.query("select pg_advisory_lock($1)", [lockNumber]);
-    for (const place of places) {
-      await makeTable(database, place);
+    for (const target of targets) {
+      await makeTable(database, target);
       // Another process may have applied them while this one waited.
-      const found = await findMissing(database.query, place);
+      const found = await findMissing(database.query, target);
       if (found instanceof Problem) return found;
-      for (const migration of found) await applyOne(database, place, migration, report);
+      for (const migration of found) await applyOne(database, target, migration, report);
     }
     return undefined;
   } finally {
@@ -213,9 +213,9 @@ type Applied = { readonly name: string; readonly compatible_from: string | null 
 /**
  * Finds the files to apply. Returns a problem if a newer version has made this schema incompatible.
  */
-async function findMissing(query: Query, { kind, schema, only, ...place }: Place) {
-  const files = await readMigrations(kind, place.folder);
-  const table = schema === undefined ? place.table : `${schema}.${place.table}`;
+async function findMissing(query: Query, { kind, schema, only, ...target }: MigrationTarget) {
+  const files = await readMigrations(kind, target.folder);
+  const table = schema === undefined ? target.table : `${schema}.${target.table}`;
   const [found] = await query<{ found: boolean }>("select to_regclass($1) is not null as found", [
     table,
   ]);
@@ -239,10 +239,10 @@ async function findMissing(query: Query, { kind, schema, only, ...place }: Place
   const missing = files.filter(({ name }) => !names.has(name) && (only?.includes(name) ?? true));
   const isNew = missing.length === files.length && applied.every(({ name }) => isMark(name));
   if (!isNew) return missing;
-  return [{ ...(await readSchema(kind, place.folder ?? ownFolder)), contains: files }];
+  return [{ ...(await readSchema(kind, target.folder ?? ownFolder)), contains: files }];
 }
 
-function makeTable(database: Database, { table, schema }: Place): Promise<void> {
+function makeTable(database: Database, { table, schema }: MigrationTarget): Promise<void> {
   return database.transaction(async (query) => {
     if (schema !== undefined) await query(`create schema if not exists ${schema}`);
     await query(
@@ -255,7 +255,7 @@ function makeTable(database: Database, { table, schema }: Place): Promise<void> 
 
 export async function applyOne(
   database: Database,
-  { table }: Pick<Place, "table">,
+  { table }: Pick<MigrationTarget, "table">,
   migration: Migration,
   report: Report,
   locking = usualLocking,
