@@ -27,15 +27,15 @@ import {
   watchHealth,
 } from "./wiring/http.ts";
 import { keepRefusedRequests, merchantInterface } from "./wiring/merchant-interface.ts";
+import { type NodeContextOptions, openNodeContext } from "./wiring/node-context.ts";
 import { pageRoutes } from "./wiring/pages.ts";
 import { makeIndex, openPortalStore, portalRoutes } from "./wiring/portal.ts";
-import { openResources, type ResourceOptions } from "./wiring/resources.ts";
 import { guarded, makeServices } from "./wiring/services.ts";
 
 export type { ShareMetrics } from "./wiring/http.ts";
 
 /** `staging` is given in staging only. */
-type GatewayOptions = ResourceOptions & {
+type GatewayOptions = NodeContextOptions & {
   readonly staging?: StagingParts | undefined;
   /** Where several processes share the port: how one of them reads the figures of all. */
   readonly shareMetrics?: ShareMetrics | undefined;
@@ -62,25 +62,25 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   // The certificate of the merchant port, where the node speaks TLS itself.
   const tls = await openMerchantTls(options.config, options.log);
   // What every part uses: settings, log, clock, databases, vault, gates and configuration.
-  const resources = await openResources(options);
-  const { config, log, cells, node, hold, gates, configuration, baseUrl } = resources;
+  const context = await openNodeContext(options);
+  const { config, log, cells, node, hold, gates, configuration, baseUrl } = context;
   // Finds the issuer of a card.
-  const issuers = await makeIssuers(resources, staging?.ranges);
+  const issuers = await makeIssuers(context, staging?.ranges);
   // Judges payments by lists, countries and rules.
-  const screening = await makeScreening(resources, staging?.networks);
+  const screening = await makeScreening(context, staging?.networks);
   // Exchanges card ranges and results with directory servers.
-  const directoryServers = await connectDirectoryServers(resources);
+  const directoryServers = await connectDirectoryServers(context);
   const { directories, resultsUrl } = directoryServers;
   // Decrypts the payment data of wallets.
-  const wallets = await makeWallets(resources);
+  const wallets = await makeWallets(context);
   // Authenticates cardholders.
-  const threeds = makeThreeDs(resources, { directories, resultsUrl });
+  const threeds = makeThreeDs(context, { directories, resultsUrl });
   // Notifies merchants.
-  const callbacks = makeCallbacks(resources);
+  const callbacks = makeCallbacks(context);
   // Fills the tables that the portal searches.
-  const indexQueue = makeIndex(resources);
+  const indexQueue = makeIndex(context);
   // Accepts orders, runs their effects and claims those that are due.
-  const engine = makeEngine(resources, {
+  const engine = makeEngine(context, {
     ...screening,
     threeds,
     findIssuer: issuers.find,
@@ -88,16 +88,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onStep: [callbacks.start, indexQueue.onStep],
   });
   // Reads and writes for the portal.
-  const portalStore = openPortalStore(resources, engine);
+  const portalStore = openPortalStore(context, engine);
   // Connects to the acquirers.
-  openGates(resources, engine.lateApprovals);
+  openGates(context, engine.lateApprovals);
   gates.update(configuration.current().gates.values());
   // Answers merchants, cardholders and the portal's users.
   const { refused, ports } = openEdges();
-  watchFigures(resources, { engine, directories, screening, ports, tls });
+  watchFigures(context, { engine, directories, screening, ports, tls });
   await open();
   // Claims due work, and deletes what has expired.
-  const jobs = startBackgroundJobs(resources, {
+  const jobs = startBackgroundJobs(context, {
     tls,
     engine,
     callbacks,
@@ -108,7 +108,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   node.follow(() => void reload());
   const { claimDue } = engine.claims;
-  const own = { url: baseUrl(), ...resources.ports(), node: node.name };
+  const own = { url: baseUrl(), ...context.ports(), node: node.name };
   const countInFlight = () => engine.runner.count;
   return { ...own, claimDue, settle, countInFlight, stop, cleanUp: jobs.cleanUp };
 
@@ -116,15 +116,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   function openEdges() {
     const clients = readClients(partsOf(config.trustedProxies), config.proxyHeader);
     const { addressOf } = clients;
-    const services = makeServices(resources, { engine, threeds, wallets, callbacks });
-    const refused = keepRefusedRequests(resources);
-    const checkReadiness = judgeReadiness(resources, engine);
+    const services = makeServices(context, { engine, threeds, wallets, callbacks });
+    const refused = keepRefusedRequests(context);
+    const checkReadiness = judgeReadiness(context, engine);
     const findMissing = async () => (await checkReadiness()).missing;
-    const ports = openPorts(resources, {
+    const ports = openPorts(context, {
       tls,
       clients,
-      health: watchHealth(resources, checkReadiness, shareMetrics),
-      portal: portalRoutes(resources, {
+      health: watchHealth(context, checkReadiness, shareMetrics),
+      portal: portalRoutes(context, {
         indexQueue,
         store: portalStore,
         requests: refused.store,
@@ -135,16 +135,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         clients,
       }),
       merchants: [
-        ...merchantInterface(resources, { services, refused, addressOf }),
-        ...pageRoutes(resources, {
+        ...merchantInterface(context, { services, refused, addressOf }),
+        ...pageRoutes(context, {
           services,
           engine,
           wallets,
           walletSheet: staging?.walletSheet,
           addressOf,
         }),
-        ...serveDocumentation(resources, staging),
-        ...stagingRoutes(resources, staging, { callbacks, findMissing }),
+        ...serveDocumentation(context, staging),
+        ...stagingRoutes(context, staging, { callbacks, findMissing }),
       ],
     });
     return { ports, refused };
@@ -181,7 +181,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await directoryServers.start(
         guarded(hold.refusing(threeds.makeReceiveResult(engine.reports))),
       );
-      resources.listensAt(await ports.listen());
+      context.listensAt(await ports.listen());
       if (hold.current() === undefined) await engine.claims.claimOwn();
     } catch (error) {
       await ports.close();
@@ -193,7 +193,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   /** Each part reads one answer after the other, so that an older one never replaces a newer. */
   async function reload(): Promise<void> {
     // Keys first: a rotation may have sealed the other secrets under a new key.
-    const secrets = resources.keys
+    const secrets = context.keys
       .reload()
       .catch((error) => log("vault.keys_reload_failed", { err: error }))
       .then(() => hold.look())

@@ -147,9 +147,9 @@ const wiringLinesMax = 1_300;
 // biome-ignore format: a table
 const decisionsOfWiring: Readonly<Record<string, readonly string[]>> = {
   "background-jobs": ["TLS at the merchant port"],
-  "portal":          ["the portal's address"],
   // This chooses one of two log events, and not a part.
-  "resources":       ["whether the installation is held or released"],
+  "node-context":    ["whether the installation is held or released"],
+  "portal":          ["the portal's address"],
 };
 
 test("wiring builds parts, and decides whether they are configured and nothing else", () => {

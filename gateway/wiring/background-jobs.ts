@@ -19,7 +19,7 @@ import { watchSkew } from "../storage/server/database-clock.ts";
 import { every, hours } from "../values/time.ts";
 import { makeReplacePendingKey } from "../vault/rotate-keys.ts";
 import type { Engine } from "./engine.ts";
-import type { Resources } from "./resources.ts";
+import type { NodeContext } from "./node-context.ts";
 
 /** How often expired pending card data, orders in memory and old callbacks are deleted. */
 const deleteEveryMs = 10_000;
@@ -38,8 +38,8 @@ type Parts = {
   readonly reload: () => Promise<void>;
 };
 
-export function startBackgroundJobs(resources: Resources, parts: Parts) {
-  const { config, clock, log, cells, database, gates, hold } = resources;
+export function startBackgroundJobs(context: NodeContext, parts: Parts) {
+  const { config, clock, log, cells, database, gates, hold } = context;
   const { engine, callbacks, indexQueue, refused, tls } = parts;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, makeReportFailures(log, failed));
@@ -48,11 +48,11 @@ export function startBackgroundJobs(resources: Resources, parts: Parts) {
     start(everyMs, hold.unless(task, undefined), failed);
   const destroyExpired = async () => {
     engine.forgetEnded();
-    await resources.digests.destroyExpired();
-    await resources.pendingCards.destroyExpired(clock.now());
+    await context.digests.destroyExpired();
+    await context.pendingCards.destroyExpired(clock.now());
   };
-  const cleanPendingCards = makeCleanPendingCards(resources);
-  const destroyCards = makeDestroyCards(resources);
+  const cleanPendingCards = makeCleanPendingCards(context);
+  const destroyCards = makeDestroyCards(context);
   const tallies = cells.stores(({ node }) => makeDeleteTallies(node.query));
   const deleteOldTallies = () => tallies.each((deletePage) => deletePage(clock.now()));
   const measureClock = watchSkew(clock, config.clockSkewAlertMs, (skewMs) =>
@@ -62,7 +62,7 @@ export function startBackgroundJobs(resources: Resources, parts: Parts) {
     log("storage.partitions_changed", { made, dropped }),
   );
   const keepAllPartitions = () => keepPartitions(clock.now());
-  const signAudit = () => signAndPublish(database, resources.signer, resources.publishHead);
+  const signAudit = () => signAndPublish(database, context.signer, context.publishHead);
   const dueKeys = makeDueKeys(database.query, clock);
   const askForKeys = () =>
     askForDueKeys(gates, dueKeys, (gate, cause) =>
@@ -110,8 +110,8 @@ export function startBackgroundJobs(resources: Resources, parts: Parts) {
 }
 
 /** Leaves no residue of pending card data: a new key every day, and no space of deleted rows. */
-function makeCleanPendingCards(resources: Resources): () => Promise<void> {
-  const { config, log, keys, cells, database, vaultDatabase } = resources;
+function makeCleanPendingCards(context: NodeContext): () => Promise<void> {
+  const { config, log, keys, cells, database, vaultDatabase } = context;
   const pendingKeys = makePendingKeys(vaultDatabase, database, cells);
   const replaceKey = makeReplacePendingKey({
     ...pendingKeys,
@@ -126,8 +126,8 @@ function makeCleanPendingCards(resources: Resources): () => Promise<void> {
 }
 
 /** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
-function makeDestroyCards(resources: Resources): () => Promise<unknown> {
-  const { config, clock, log, metrics, cells, audit, configuration } = resources;
+function makeDestroyCards(context: NodeContext): () => Promise<unknown> {
+  const { config, clock, log, metrics, cells, audit, configuration } = context;
   const observe = makeObserveDestroyed(log, metrics);
   const stores = cells.stores((databases) =>
     makeRetention({

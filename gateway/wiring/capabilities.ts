@@ -19,10 +19,10 @@ import type { ReceiveResult } from "../threeds/challenge-result.ts";
 import { openDirectories } from "../threeds/directories.ts";
 import { portsOf } from "../wallets/merchant-session.ts";
 import { openWallets } from "../wallets/wallets.ts";
-import type { Resources } from "./resources.ts";
+import type { NodeContext } from "./node-context.ts";
 
 /** The countries and kinds of cards by their first digits. `builtIn` are those of test cards. */
-export function makeIssuers({ database, log }: Resources, builtIn: readonly IssuerRange[] = []) {
+export function makeIssuers({ database, log }: NodeContext, builtIn: readonly IssuerRange[] = []) {
   return openIssuers({
     store: makeIssuerStore(database),
     builtIn,
@@ -30,7 +30,7 @@ export function makeIssuers({ database, log }: Resources, builtIn: readonly Issu
   });
 }
 
-export async function connectDirectoryServers({ config, database, clock, log, hold }: Resources) {
+export async function connectDirectoryServers({ config, database, clock, log, hold }: NodeContext) {
   const directories = await openDirectories({
     load: () => loadDirectories(database.query),
     store: makeRangeStore(database, clock),
@@ -75,8 +75,8 @@ export async function connectDirectoryServers({ config, database, clock, log, ho
 }
 
 /** By the rules for callbacks: no address inside the operator's network is asked. */
-export function makeWallets(resources: Resources) {
-  const { config, clock, log, metrics, cells, vaultDatabase, vault } = resources;
+export function makeWallets(context: NodeContext) {
+  const { config, clock, log, metrics, cells, vaultDatabase, vault } = context;
   const hosts = partsOf(config.walletaHosts);
   const rules = makeAddressRules({
     ports: portsOf(hosts),
@@ -107,7 +107,7 @@ export function makeWallets(resources: Resources) {
 
 /** `networks` have countries before an operator has loaded a file: for staging. */
 export function makeScreening(
-  { cells, config, configuration, database, log, metrics, vault }: Resources,
+  { cells, config, configuration, database, log, metrics, vault }: NodeContext,
   networks: readonly (readonly [network: string, country: string])[] = [],
 ) {
   const onBatch = makeObserveOrders(log, metrics).onBatch("screen");
@@ -123,8 +123,8 @@ export function makeScreening(
   });
 }
 
-export function makeCallbacks(resources: Resources) {
-  const { config, clock, log, metrics, cells, vault, node, hold, configuration } = resources;
+export function makeCallbacks(context: NodeContext) {
+  const { config, clock, log, metrics, cells, vault, node, hold, configuration } = context;
   const callbacks = openCallbacks({
     settings: config,
     clock,

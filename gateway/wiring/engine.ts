@@ -25,11 +25,11 @@ import { lookUp3ds } from "../threeds/authentication-outcome.ts";
 import type { Directories } from "../threeds/directories.ts";
 import { makeThreeDs as assembleThreeDs, type ThreeDs } from "../threeds/threeds.ts";
 import { newCardId, newCardRefId } from "../vault/keys.ts";
-import type { Resources } from "./resources.ts";
+import type { NodeContext } from "./node-context.ts";
 
-type Used = Pick<Resources, "config" | "log" | "metrics" | "database" | "cells"> &
-  Pick<Resources, "clock" | "vault" | "digests" | "isBusy"> &
-  Pick<Resources, "node" | "hold" | "gates" | "configuration" | "baseUrl">;
+type Used = Pick<NodeContext, "config" | "log" | "metrics" | "database" | "cells"> &
+  Pick<NodeContext, "clock" | "vault" | "digests" | "isBusy"> &
+  Pick<NodeContext, "node" | "hold" | "gates" | "configuration" | "baseUrl">;
 
 type Parts = Pick<Screening, "judgePayment" | "isGuess"> & {
   readonly threeds: ThreeDs;
@@ -41,18 +41,18 @@ type Parts = Pick<Screening, "judgePayment" | "isGuess"> & {
 
 export type Engine = ReturnType<typeof makeEngine>;
 
-export function makeEngine(resources: Used, parts: Parts) {
-  const { config, log, metrics, database, cells, clock, vault, digests, hold } = resources;
+export function makeEngine(context: Used, parts: Parts) {
+  const { config, log, metrics, database, cells, clock, vault, digests, hold } = context;
   const { threeds } = parts;
   const { onBatch, onStuck, alertOperator, ...observe } = makeObserveOrders(log, metrics);
   const store = routeOrders(cells, {
-    node: resources.node,
+    node: context.node,
     onBatch,
     onStuck,
     retryMs: config.acceptRetryMs,
     confirmKeys: vault.confirmKeys,
     callbackLeaseMs: callbackLeaseMs(config.callbackTimeoutMs),
-    isBusy: resources.isBusy,
+    isBusy: context.isBusy,
     watchDue: (findDue) => afterOutages(findDue, clock),
   });
   const orderIds = openOrderIds(database, { ownTime: clock.own, retryMs: config.acceptRetryMs });
@@ -61,7 +61,7 @@ export function makeEngine(resources: Used, parts: Parts) {
     ...threeds,
     ...observe,
     store,
-    node: resources.node,
+    node: context.node,
     clock,
     vault,
     digests,
@@ -69,20 +69,20 @@ export function makeEngine(resources: Used, parts: Parts) {
     deadlines: deadlinesOf(config),
     immediate: { screen, look_up_3ds: lookUp3ds },
     handlers: {
-      ...makeAcquirerEffects(resources, threeds),
+      ...makeAcquirerEffects(context, threeds),
       authenticate: threeds.authenticate,
       ask_enrolment: threeds.ask_enrolment,
       alert_operator: alertOperator,
     },
-    getEndpoint: resources.configuration.getEndpoint,
-    isReady: resources.gates.isReady,
+    getEndpoint: context.configuration.getEndpoint,
+    isReady: context.gates.isReady,
     nextNumbers: makeNextNumbers(orderIds.takeBlock),
     findBySequence: async (sequence) =>
       store.atPosition(await findPosition(database.query, sequence)),
     newCardId,
     digest: vault.digest,
     tokens: vault,
-    baseUrl: resources.baseUrl,
+    baseUrl: context.baseUrl,
     linkLifeMs: config.linkLifeMs,
     onStep: [threeds.onStep, ...parts.onStep, observe.onStep],
   });
@@ -106,7 +106,7 @@ export function makeEngine(resources: Used, parts: Parts) {
 }
 
 type ThreeDsUsed = Pick<Used, "config" | "clock" | "log" | "vault" | "configuration" | "baseUrl"> &
-  Pick<Resources, "pendingCards">;
+  Pick<NodeContext, "pendingCards">;
 
 type DirectoryServers = {
   /** The directory server and the enrolment of a card. */
@@ -138,21 +138,24 @@ export function makeThreeDs(
   });
 }
 
-type EffectDependencies = Pick<Resources, "config" | "clock" | "vault" | "configuration" | "gates">;
+type EffectDependencies = Pick<
+  NodeContext,
+  "config" | "clock" | "vault" | "configuration" | "gates"
+>;
 
 type GateDependencies = Pick<
-  Resources,
+  NodeContext,
   "config" | "clock" | "database" | "log" | "metrics" | "vault"
 > &
-  Pick<Resources, "gates" | "node" | "audit" | "configuration">;
+  Pick<NodeContext, "gates" | "node" | "audit" | "configuration">;
 
 /** From now on the links of gates are started, and processes hand each other's answers over. */
-export function openGates(resources: GateDependencies, lateApprovals: LateApprovals): void {
-  const { config, clock, database, vault, log, gates, node } = resources;
+export function openGates(context: GateDependencies, lateApprovals: LateApprovals): void {
+  const { config, clock, database, vault, log, gates, node } = context;
   const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
   const onFailure = (error: unknown) => log("acquirer.answer_not_handed_over", { err: error });
   const answers = makeHandedAnswers({ ...vault, gates, clock, send, onFailure });
-  gates.open(makeStartAcquirer(resources, answers, lateApprovals));
+  gates.open(makeStartAcquirer(context, answers, lateApprovals));
   node.receive(answers.receive);
 }
 

@@ -27,11 +27,11 @@ import type { Directories } from "../threeds/directories.ts";
 import { findFileFaults } from "../threeds/directory-client.ts";
 import { later } from "../values/time.ts";
 import type { Engine } from "./engine.ts";
-import type { Resources } from "./resources.ts";
+import type { NodeContext } from "./node-context.ts";
 
 /** Where several processes share the port: how one of them reads the figures of all. */
 export type ShareMetrics = (
-  own: Resources["metrics"]["registry"],
+  own: NodeContext["metrics"]["registry"],
   node: string,
 ) => () => Promise<string>;
 
@@ -40,7 +40,7 @@ type Served = Pick<Parameters<typeof makePorts>[0], "merchants" | "portal" | "he
   readonly clients: Clients;
 };
 
-export function openPorts({ config, clock, log, metrics }: Resources, served: Served) {
+export function openPorts({ config, clock, log, metrics }: NodeContext, served: Served) {
   const summary = makeSummary(clock, (cause, count) => log("http.refused", { cause, count }));
   return makePorts({
     ...served,
@@ -56,7 +56,7 @@ export function openPorts({ config, clock, log, metrics }: Resources, served: Se
 }
 
 export function judgeReadiness(
-  { config, database, keys, configuration, gates, hold }: Resources,
+  { config, database, keys, configuration, gates, hold }: NodeContext,
   { probes }: Pick<Engine, "probes">,
 ): () => Promise<Readiness> {
   return makeCheckReadiness({
@@ -72,7 +72,7 @@ export function judgeReadiness(
 }
 
 export function watchHealth(
-  { metrics: { registry }, node, gates }: Resources,
+  { metrics: { registry }, node, gates }: NodeContext,
   checkReadiness: () => Promise<Readiness>,
   shareMetrics: ShareMetrics = () => () => registry.metrics(),
 ): readonly HttpRoute[] {
@@ -87,7 +87,7 @@ export function watchHealth(
 const builtDocumentation = join(import.meta.dirname, "../../docs-site/dist");
 
 export function serveDocumentation(
-  { baseUrl }: Resources,
+  { baseUrl }: NodeContext,
   staging: StagingParts | undefined,
 ): readonly HttpRoute[] {
   return documentationRoutes(builtDocumentation, async () => ({
@@ -103,17 +103,17 @@ type Shown = {
 
 /** None in production. */
 export function stagingRoutes(
-  resources: Resources,
+  context: NodeContext,
   staging: StagingParts | undefined,
   { callbacks, findMissing }: Shown,
 ): readonly HttpRoute[] {
-  const { current } = resources.configuration;
+  const { current } = context.configuration;
   const routes = staging?.routes?.({
-    clock: resources.clock,
+    clock: context.clock,
     callbacks,
     findState: async () => ({ configuration: current(), missing: await findMissing() }),
     findMerchant: (login) => current().merchants.find((each) => each.login === login),
-    report: makeReportToOrder(resources),
+    report: makeReportToOrder(context),
   });
   return routes ?? [];
 }
@@ -129,8 +129,8 @@ type Parts = {
 const overdueMs = 60_000;
 
 /** Builds what `/metrics` shows when it is scraped. */
-export function watchFigures(resources: Resources, parts: Parts): void {
-  const { config, clock, metrics, cells, database, gates, hold } = resources;
+export function watchFigures(context: NodeContext, parts: Parts): void {
+  const { config, clock, metrics, cells, database, gates, hold } = context;
   const { engine, directories, screening, ports, tls } = parts;
   metrics.watch({
     inFlight: () => engine.runner.count,
@@ -143,7 +143,7 @@ export function watchFigures(resources: Resources, parts: Parts): void {
       const read = await readGateCertificates(gates.list());
       return listDays(read.map(([name, cert]) => [name, daysLeft(cert, clock.now())]));
     },
-    certificateDays: () => findCertificateDays(resources, parts),
+    certificateDays: () => findCertificateDays(context, parts),
     certificateUnusable: () => Number(tls?.isUsable() === false),
     unfinishedBytes: ports.countUnfinishedBytes,
     cardRanges: directories.countRanges,
@@ -157,7 +157,7 @@ export function watchFigures(resources: Resources, parts: Parts): void {
 
 /** Of the ports' own certificates, and of those that directory servers are shown. */
 async function findCertificateDays(
-  { config, clock }: Resources,
+  { config, clock }: NodeContext,
   { directories, tls }: Parts,
 ): Promise<ReadonlyMap<string, number>> {
   const now = clock.now();

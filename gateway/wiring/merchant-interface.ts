@@ -13,7 +13,7 @@ import { lookedThrough } from "../portal-api/reads.ts";
 import { routeStoreRequest, routeTakeNonce } from "../storage/cells/routed-stores.ts";
 import { makeNoteOldControlKey } from "../storage/configuration/configuration.ts";
 import { makeRefusedStore } from "../storage/portal/refused-requests.ts";
-import type { Resources } from "./resources.ts";
+import type { NodeContext } from "./node-context.ts";
 import type { EdgeServices } from "./services.ts";
 
 type Parts = Pick<Clients, "addressOf"> & {
@@ -22,7 +22,7 @@ type Parts = Pick<Clients, "addressOf"> & {
 };
 
 export function merchantInterface(
-  { config, clock, cells, database, log, metrics, isBusy, configuration }: Resources,
+  { config, clock, cells, database, log, metrics, isBusy, configuration }: NodeContext,
   { services, refused, addressOf }: Parts,
 ): readonly HttpRoute[] {
   const { oauthWindowMs: windowMs, acceptRetryMs: retryMs } = config;
@@ -55,9 +55,9 @@ export function merchantInterface(
 }
 
 /** For the portal: what may be shown of them. */
-export function keepRefusedRequests(resources: Resources) {
-  const { config, clock, log, metrics, cells } = resources;
-  const { current } = resources.configuration;
+export function keepRefusedRequests(context: NodeContext) {
+  const { config, clock, log, metrics, cells } = context;
+  const { current } = context.configuration;
   const { refusedRequestsMax: countMax, refusedRequestsKeepDays: keepDays } = config;
   const store = makeRefusedStore(cells, { countMax, lookedThrough, now: clock.now });
   const summary = makeSummary(clock, (_, count) => log("request.refusals_dropped", { count }));

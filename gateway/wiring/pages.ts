@@ -19,7 +19,7 @@ import { routeLinks } from "../storage/orders/payment-links.ts";
 import { browserReturnOf } from "../views/result.ts";
 import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
-import type { Resources } from "./resources.ts";
+import type { NodeContext } from "./node-context.ts";
 import type { EdgeServices } from "./services.ts";
 
 type Parts = Pick<Clients, "addressOf"> & {
@@ -30,8 +30,8 @@ type Parts = Pick<Clients, "addressOf"> & {
   readonly walletSheet: string | undefined;
 };
 
-export function pageRoutes(resources: Resources, parts: Parts): readonly HttpRoute[] {
-  const { config, log, clock, cells, metrics, database, vault, configuration } = resources;
+export function pageRoutes(context: NodeContext, parts: Parts): readonly HttpRoute[] {
+  const { config, log, clock, cells, metrics, database, vault, configuration } = context;
   const { threeds, paymentPages, printDate, querying } = parts.services;
   const findReceipt = makeFindReceipt({
     findEndpoint: (id) => configuration.current().endpoints.get(id),
@@ -48,11 +48,11 @@ export function pageRoutes(resources: Resources, parts: Parts): readonly HttpRou
     addressOf: parts.addressOf,
     sessions: parts.wallets.sessions,
     walletSheet: parts.walletSheet,
-    baseUrl: resources.baseUrl,
+    baseUrl: context.baseUrl,
     receipts: { find: querying(findReceipt) },
-    paymentLinks: makeLinks(resources, parts),
+    paymentLinks: makeLinks(context, parts),
     isLink: (token) => vault.readLinkToken(token) !== undefined,
-    pageTries: makeTries(resources, parts),
+    pageTries: makeTries(context, parts),
     returnOf(order: Order) {
       const endpoint = configuration.getEndpoint(order.endpointId);
       const sign = (text: string) => signFor(endpoint.merchant, text);
@@ -66,7 +66,7 @@ export function pageRoutes(resources: Resources, parts: Parts): readonly HttpRou
 }
 
 function makeLinks(
-  { clock, cells, vault, configuration, hold }: Resources,
+  { clock, cells, vault, configuration, hold }: NodeContext,
   { services: { paymentPages, querying }, engine }: Parts,
 ) {
   const links = makePaymentLinks({
@@ -83,7 +83,7 @@ function makeLinks(
 }
 
 /** The bounds on card testing. */
-function makeTries({ config, clock, cells, vault, log }: Resources, { services }: Parts) {
+function makeTries({ config, clock, cells, vault, log }: NodeContext, { services }: Parts) {
   const { querying } = services;
   const lasting = { retryMs: config.acceptRetryMs };
   const takeNonce = routeTakeNonce(cells, { clock, windowMs: config.oauthWindowMs, ...lasting });

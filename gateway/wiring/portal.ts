@@ -38,21 +38,21 @@ import {
   showTotp,
 } from "../vault/totp.ts";
 import type { Engine } from "./engine.ts";
-import type { Resources } from "./resources.ts";
+import type { NodeContext } from "./node-context.ts";
 import type { EdgeServices } from "./services.ts";
 
 const builtPortal = join(import.meta.dirname, "../../portal/dist");
 
 /** Fills the portal's tables behind payments. */
-export function makeIndex({ cells, clock, config }: Resources): IndexQueue {
+export function makeIndex({ cells, clock, config }: NodeContext): IndexQueue {
   const waitMs = config.portalIndexEveryMs;
   return makeIndexQueue({ cells, now: clock.now, waitMs, describe: describeOrder, figuresOf });
 }
 
-export function openPortalStore(resources: Resources, engine: Engine): PortalStore {
-  const { config, vault } = resources;
+export function openPortalStore(context: NodeContext, engine: Engine): PortalStore {
+  const { config, vault } = context;
   return makePortalStore({
-    ...resources,
+    ...context,
     idleMs: config.portalIdleMs,
     sessionMs: config.portalSessionMs,
     userIdleDays: config.userIdleDays,
@@ -83,18 +83,18 @@ type Parts = {
   readonly clients: Clients;
 };
 
-export function portalRoutes(resources: Resources, parts: Parts): readonly HttpRoute[] {
-  const { config, clock, log, database, vault, configuration, gates } = resources;
+export function portalRoutes(context: NodeContext, parts: Parts): readonly HttpRoute[] {
+  const { config, clock, log, database, vault, configuration, gates } = context;
   const { store, requests, findMissing, indexQueue, services } = parts;
   const recordRefusal = limitRefusals(store.recordRefusal, clock);
   return makeRoutes({
     ...store,
     ...parts.clients,
-    ...showOrders(resources, parts),
+    ...showOrders(context, parts),
     clock,
     log,
     environment: shownEnvironmentOf(config),
-    origins: () => portalOriginsOf(config, resources.ports().portalPort),
+    origins: () => portalOriginsOf(config, context.ports().portalPort),
     isPassword,
     triesMax: config.portalTriesMax,
     lockMs: config.portalLockMs,
@@ -127,7 +127,7 @@ export function portalRoutes(resources: Resources, parts: Parts): readonly HttpR
 
 /** What the portal shows of orders beside what is stored of them, and addresses. */
 function showOrders(
-  { config, vault, configuration, gates, baseUrl }: Resources,
+  { config, vault, configuration, gates, baseUrl }: NodeContext,
   { services }: Parts,
 ) {
   const isElsewhere = config.portalPort !== "" || config.portalUrl !== "";

@@ -10,7 +10,7 @@ import type { ThreeDs } from "../threeds/threeds.ts";
 import { makePrintDate } from "../values/time.ts";
 import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
-import type { Resources } from "./resources.ts";
+import type { NodeContext } from "./node-context.ts";
 
 /** For calls that other bounds limit: `GW_IN_FLIGHT_MAX`, or the waiting order itself. */
 export const guarded = makeStorageGuard(isUnavailable);
@@ -24,7 +24,7 @@ type Parts = {
 
 export type EdgeServices = ReturnType<typeof makeServices>;
 
-export function makeServices({ config, configuration, hold }: Resources, parts: Parts) {
+export function makeServices({ config, configuration, hold }: NodeContext, parts: Parts) {
   const { engine, wallets, callbacks } = parts;
   const { cards, paymentPages: pages } = engine;
   const { refusing } = hold;

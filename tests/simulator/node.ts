@@ -113,7 +113,7 @@ export async function startNode({
     refusing: (call) => call,
   };
   const baseUrl = () => "https://pay.example";
-  const resources = {
+  const context = {
     config,
     log,
     metrics,
@@ -131,7 +131,7 @@ export async function startNode({
     baseUrl,
     isBusy: () => false,
   };
-  const threeds = makeThreeDs(resources, {
+  const threeds = makeThreeDs(context, {
     resultsUrl: () => `${baseUrl()}/results`,
     directories: {
       find: () => directory,
@@ -140,7 +140,7 @@ export async function startNode({
     },
   });
   const callbacks = makeCallbackDelivery();
-  const engine = makeEngine(resources, {
+  const engine = makeEngine(context, {
     threeds,
     onStep: [callbacks.start],
     findIssuer: () => undefined,
@@ -149,7 +149,7 @@ export async function startNode({
     openWallet: async () => ({ wallet: refusedWallet, paid: undefined }),
   });
   const browsers = threeds.makeBrowserAuthentication(engine.reports);
-  openGates(resources, engine.lateApprovals);
+  openGates(context, engine.lateApprovals);
   await reload();
   node.follow(() => void reload());
   await engine.claims.claimOwn();

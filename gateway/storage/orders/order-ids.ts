@@ -157,9 +157,9 @@ type BlockRow = { readonly first_sequence: string; readonly first_id: string };
 const takeStatement = "select * from take_order_numbers($1, $2, $3, $4, $5)";
 
 /**
- * The position of an order with a sequence number: its id or, if no stored block contains the number,
- * the range of ids between the two nearest blocks. A standby that took over may lack blocks that
- * nodes still use, even the very first.
+ * The position of an order with a sequence number: its id or, if no stored block contains the
+ * number, the range of ids between the two nearest blocks. A standby that took over may lack blocks
+ * that nodes still use, even the very first.
  */
 export type OrderPosition =
   | { readonly id: OrderId }

@@ -1,6 +1,6 @@
 /**
- * What every part of a node uses: settings, databases, clock, log, metrics, vault, the node's name
- * among others, the gates and the configuration.
+ * Opens what every part of a node uses: settings, databases, clock, log, metrics, vault, the node's
+ * name among others, the gates and the configuration.
  */
 import { hostname } from "node:os";
 import { makeGates } from "../acquirers/gates.ts";
@@ -25,7 +25,7 @@ import { makePendingCards } from "../vault/pending-cards.ts";
 import { makeRequestDigests } from "../vault/request-digests.ts";
 import { makeVault } from "../vault/vault.ts";
 
-export type ResourceOptions = {
+export type NodeContextOptions = {
   readonly config: Config;
   /** Of the main cell, and of what an installation has once. */
   readonly databases: CellDatabases;
@@ -38,7 +38,7 @@ export type ResourceOptions = {
   readonly readTime?: () => Promise<Instant>;
 };
 
-export type Resources = Awaited<ReturnType<typeof openResources>>;
+export type NodeContext = Awaited<ReturnType<typeof openNodeContext>>;
 
 /** How often a node tests the connection that holds its name. */
 const presenceCheckMs = 2_000;
@@ -47,7 +47,7 @@ const presenceCheckMs = 2_000;
  * While the installation is on hold (decision 0050) the node answers the status of orders, refuses
  * everything else with 503, connects to no acquirer, and claims nothing.
  */
-export async function openResources(options: ResourceOptions) {
+export async function openNodeContext(options: NodeContextOptions) {
   const stores = await openStores(options);
   const { config, log, clock, cells, database, vault, auditAs } = stores;
   const node = await takePresence(database, {
@@ -90,7 +90,7 @@ export async function openResources(options: ResourceOptions) {
   };
 }
 
-async function openStores(options: ResourceOptions) {
+async function openStores(options: NodeContextOptions) {
   const { config, databases, masterKey, log } = options;
   const clock = await openDatabaseClock({
     clock: options.clock ?? systemClock,
