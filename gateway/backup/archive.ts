@@ -111,9 +111,9 @@ function makeReader(bytes: AsyncIterable<Uint8Array>) {
 const chunkSize = 256 * 1024;
 const level = { chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 
-/** An invalid recipient is found before any byte is read. */
 /**
- * An archive leaves the machine compressed with Zstandard, then encrypted with age to the public
+ * Reads the recipients, so that an invalid one is found before any byte of the backup is read. An
+ * archive leaves the machine compressed with Zstandard and then encrypted with age to the public
  * keys of the recipients. Both are streams: nothing is written to a disk in between.
  */
 export function parseRecipients(texts: readonly string[]): Encrypter | Problem {
@@ -184,11 +184,11 @@ function fromWeb(stream: globalThis.ReadableStream<Uint8Array>): Readable {
   return Readable.fromWeb(stream as unknown as ReadableStream<Uint8Array>);
 }
 
-/** The version of the parts and their order; a reader refuses another one. */
 /**
- * The first part of a backup tells what follows; its last one, the manifest, what there was, and is
- * signed with the key of the audit. That key is sealed by the vault, so that a backup which someone
- * else has written, or put together from two, is found out by the key-encryption key.
+ * The version of the parts and their order. A reader refuses another one. The first part of a
+ * backup lists the following parts. The last one, the manifest, lists what the backup contains and
+ * is signed with the key of the audit. The vault seals that key, so the key-encryption key reveals
+ * a backup that a stranger has written or that was put together from two.
  */
 export const format = 1;
 export const firstPart = "contents.json";

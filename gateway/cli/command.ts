@@ -1,4 +1,7 @@
-/** Prints the output of commands, which may be a table, their refusals and their ends. */
+/**
+ * Prints the output of commands, with tables for people, and handles their refusals and stop
+ * signals.
+ */
 import type { Block, Lines } from "../administration/session.ts";
 import { NotAllowed, type Problem } from "../values/problem.ts";
 import { exitCodes } from "./terminal.ts";

@@ -123,9 +123,8 @@ const notBuilt = `<!doctype html>
 <a href="/portal/api/openapi.json">/portal/api/openapi.json</a>.</p>
 `;
 
-/** Makes the routes. `folder` contains the built front end. */
 /**
- * Serves the built portal from `portal/dist`. Files in `assets/` have the hash of their content in
+ * Serves the built portal from `folder`. Files in `assets/` have the hash of their content in
  * their names, so browsers cache them for ever. The page itself is requested each time and carries
  * a nonce for styles that are made at run time. Every path of the portal returns the same page.
  */

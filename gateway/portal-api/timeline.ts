@@ -1,6 +1,6 @@
 /**
- * The steps of one order: the facts of each event, the messages that led to it, and the status that
- * the merchant's requests received from then on; and the request that began the order. Facts are
+ * The request that began an order, and the order's steps: the facts of each event, the messages
+ * that led to it, and the status that the merchant's requests received from then on. Facts are
  * shown by name, and messages as they were masked.
  */
 import type { EventKind, OrderEvent } from "../orders/events.ts";

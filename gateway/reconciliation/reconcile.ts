@@ -296,12 +296,12 @@ function strayKind(line: SettlementLine, { order, gateId, period }: Rest): Diffe
   return same.some(({ at }) => isNear(at, period)) ? "duplicate" : "other day";
 }
 
-/** Exactly the day: sums have no line that could be looked for in a neighbouring one. */
 /**
- * The day's totals of a gate as a host compares them: per currency, sales and captures, their
- * reversals, and refunds. They come from the same expectations as the comparison with the
- * settlement file: holds and chargebacks do not count, and neither does a charge that was reversed
- * because its answer was lost.
+ * Makes the totals of exactly one day of a gate as a host compares them: per currency, sales and
+ * captures, their reversals, and refunds. A sum has no line that could belong to a neighbouring
+ * day. The totals come from the same expectations as the comparison with the settlement file: holds
+ * and chargebacks do not count, and neither does a charge that was reversed because its answer was
+ * lost.
  */
 export function makeDayTotals(gateId: GateId, { from, until }: Omit<Period, "windowMs">) {
   const period = { from, until, windowMs: 0 };

@@ -1,6 +1,6 @@
 /**
- * Verifies a signed PARes, and signs one. Of a received message only the shape is checked; the
- * values returned are read from the canonical bytes that the signature covers.
+ * Verifies a signed PARes, and signs one. Only the structure of a received message is checked. The
+ * returned values are read from the canonical bytes that the signature covers.
  */
 import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, sign, X509Certificate } from "node:crypto";
@@ -130,9 +130,9 @@ const rsaBitsMin = 1024;
 const certificatesMax = 8;
 
 /**
- * The signer's certificate, if its chain ends in a configured root and is valid at `now`. The
- * message's certificates come in any order and prove nothing by themselves; its own root is never
- * used, even when it is the configured one.
+ * Returns the signer's certificate if its chain ends in a configured root and is valid at `now`.
+ * The message's certificates are in any order and prove nothing by themselves. The root in the
+ * message is never used, even if it equals the configured one.
  */
 function findTrustedSigner(
   embedded: readonly Buffer[],

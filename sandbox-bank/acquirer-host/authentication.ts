@@ -1,9 +1,9 @@
 /**
- * The host's message authentication, by its switches: with keys it demands a code in every request
- * and gives one in every answer. The keys are for tests only, and in no vault. The host delivers
- * them under the test zone key of the switches: in the answer to a gateway that asks, or by a
- * network message of its own. A delivered key is used from the moment it is accepted; the one
- * before it still verifies.
+ * The host's message authentication, which its switches control: with keys, the host demands a code
+ * in every request and adds one to every answer. The keys are for tests only and are in no vault.
+ * The host delivers them under the test zone key of the switches: in the answer to a gateway that
+ * asks, or by a network message of its own. A delivered key is used from the moment when it is
+ * accepted, and the previous one still verifies messages.
  */
 import { randomBytes } from "node:crypto";
 import {

@@ -210,10 +210,10 @@ export function isRefund({ fields }: IsoMessage): boolean {
   return fields[3]?.startsWith("20") === true;
 }
 
-/** Answers a refund. Returns undefined if the host does not answer. */
 /**
- * A refund (0200 with processing code 20) is a payment to the card, with a reference of its own. A
- * repeat (0201) of a booked refund is accepted and not booked again.
+ * Answers a refund (0200 with processing code 20), which is a payment to the card with a reference
+ * of its own. A repeat (0201) of a booked refund is accepted and not booked again. Returns
+ * undefined if the host does not answer.
  */
 export function answerRefund(exchange: Exchange): IsoMessage | undefined {
   const { request, connection, host } = exchange;

@@ -1,8 +1,7 @@
 /**
  * The directory server of both protocols: HTTPS for clients with a certificate of the directory's
- * authority. While it is switched off it still accepts connections and requests, and does not
- * answer them, as a server in trouble does. A faulty message is answered with a message of its
- * protocol that says so.
+ * authority. While it is switched off, it still accepts connections and requests without answering,
+ * as a failing server does. It answers a faulty message with an error message of the same protocol.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -104,10 +103,9 @@ export function makeDirectoryServer(
 const newestVersion: ProtocolVersion = "2.3.1";
 
 /**
- * Returns the text of the answer, which may be empty. Returns undefined if there is never an
- * answer.
+ * Answers a message of EMV 3-D Secure: publishes card ranges, and passes AReqs to the ACS. Returns
+ * the text of the answer, which may be empty, or undefined if there is never an answer.
  */
-/** EMV 3-D Secure: publishes card ranges, and passes AReqs to the ACS. */
 function answerEmv3ds(text: string, context: ThreeDsContext): string | undefined {
   const { messages } = context;
   const request = readMessage(text, { types: ["PReq", "AReq", "Erro"], allowHttp: true });
@@ -207,7 +205,7 @@ function versionOf(text: string | undefined): ProtocolVersion {
 /** The serial number of the ranges, which never change. */
 const serialNumber = "2";
 
-/** 3-D Secure 1.0.2: its card range, and whether a card is enrolled. */
+/** Answers a message of 3-D Secure 1.0.2: its card ranges, and whether a card is enrolled. */
 function answer102(text: string, context: ThreeDsContext): string {
   const { messages } = context;
   const kind = findMessageKind(text);

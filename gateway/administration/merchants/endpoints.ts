@@ -1,7 +1,7 @@
 /**
- * Endpoints and groups of them: list and create them, and set what they have. An endpoint processes
- * one currency of one merchant, through one gate or several. A group chooses one of its endpoints
- * by the currency of the request.
+ * Endpoints and their groups: list and create them, and change their settings. An endpoint
+ * processes one currency of one merchant, through one gate or several. A group chooses one of its
+ * endpoints by the currency of the request.
  */
 import type { Endpoint, Merchant } from "../../orders/merchant.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";

@@ -95,8 +95,8 @@ export const cardTestingRules = [
 ] as const;
 
 /**
- * Adds the rules. Without a directory server, forcing 3-D Secure would decline every such payment,
- * so these rules only mark it.
+ * Adds the rules. If there is no directory server, forcing 3-D Secure would decline every such
+ * payment, so these rules only mark it.
  */
 export async function addCardTestingRules(audit: Audit, merchantId: MerchantId): Promise<void> {
   const directories = await audit.change(loadDirectories);

@@ -1,7 +1,7 @@
 /**
- * Removes registered cards, and erases a person's data on request and keeps the books (decision
- * 0040). The user sees the number of orders before anything is erased, and an entry of the audit
- * records it.
+ * Removes registered cards, and erases a person's data on request while it keeps the books
+ * (decision 0040). The user sees the number of orders before anything is erased, and an entry of
+ * the audit records it.
  */
 import { tallyRowsOf } from "../../screening/judge.ts";
 import { makeReferenceStore } from "../../storage/cards/cards.ts";

@@ -1,6 +1,6 @@
 /**
- * Adds, lists and examines cells, also those that Citus distributes. A cell is listed once it has
- * all tables and grants.
+ * Adds, lists and examines cells, including those that Citus distributes. A cell is listed once it
+ * has all tables and grants.
  */
 import { Problem } from "../../values/problem.ts";
 import type { Vault } from "../../vault/vault.ts";

@@ -1,6 +1,6 @@
 /**
- * The storage of the portal's API: accounts, orders and the views of their list, what belongs to
- * them, and the audit.
+ * The storage of the portal's API: accounts, orders, shared views of the list of orders, and the
+ * audit.
  */
 import type { RecordRefusal } from "../../portal-api/route.ts";
 import type { WriteSignIn } from "../../portal-api/sign-in.ts";

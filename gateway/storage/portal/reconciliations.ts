@@ -1,6 +1,6 @@
 /**
- * What is compared with an acquirer's books: the days that were compared, with their differences,
- * the orders that a comparison reads, and chargebacks by date.
+ * The data for comparisons with an acquirer's books: the compared days with their differences, the
+ * orders that a comparison reads, and chargebacks by date.
  */
 import type { Chargeback, Order } from "../../orders/order.ts";
 import type { Instant } from "../../values/time.ts";

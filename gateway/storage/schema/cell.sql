@@ -335,8 +335,8 @@ create table order_index_progress (
 );
 insert into order_index_progress default values;
 
--- For each retention period, in days: up to which order the search for expired cards has come. The
--- row of 0 days has a hash of the rules instead.
+-- The position of the search for expired cards, for each retention period in days. The row of 0
+-- days has a hash of the rules instead.
 create table retention_walks (
   days      integer primary key,
   after_id  bigint not null default 0,
@@ -397,7 +397,7 @@ create unlogged table held_keys (
   expires_at timestamptz not null
 ) with (autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0);
 
--- In the first cell the vault's tables have a schema of their own.
+-- The vault's tables have a schema of their own in the first cell.
 do $$
 declare
   own text;

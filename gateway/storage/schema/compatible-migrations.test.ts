@@ -12,7 +12,7 @@ import { applyOne, migrate, readMigrations } from "./migrate.ts";
 const server = await startDatabase();
 after(() => server.stop());
 
-/** New unique indexes and checks that refuse no row of such a node. */
+/** New unique indexes and checks that refuse no row which a node of the last release writes. */
 const harmless: readonly string[] = [];
 
 for (const folder of ["main", "cell"] as const) {

@@ -21,7 +21,9 @@ export async function addScreeningRule(
   return id;
 }
 
-/** Changes the parameters and the action of a rule. Returns undefined if there is no such rule. */
+/**
+ * Changes the parameters and the action of a rule. Returns undefined if the rule does not exist.
+ */
 export function changeScreeningRule(
   audit: Audit,
   id: string,
@@ -34,7 +36,7 @@ export function changeScreeningRule(
   ]);
 }
 
-/** Turns a rule on or off. Returns undefined if there is no such rule. */
+/** Turns a rule on or off. Returns undefined if the rule does not exist. */
 export function enableScreeningRule(audit: Audit, id: string, enabled: boolean) {
   return change(audit, enabled ? "filter enable" : "filter disable", id, [
     `update screening_rules set enabled = $2 where id = $1 returning ${columns}`,

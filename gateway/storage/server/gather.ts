@@ -33,7 +33,7 @@ export type GatherOptions = {
    * until it succeeds.
    */
   readonly retryMs?: number;
-  /** Called for each such failure. */
+  /** Called for each failure after which an item is tried alone. */
   readonly onStuck?: (error: unknown) => void;
   readonly stuckGapMs?: number;
 };
