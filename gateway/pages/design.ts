@@ -4,8 +4,8 @@
  */
 import { hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
+import { readPicture } from "../values/appearance.ts";
 import { Html, html } from "../values/html.ts";
-import { readPicture } from "../values/picture.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 import { makeStyleSheet } from "./style-sheet.ts";
 

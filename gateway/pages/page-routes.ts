@@ -10,8 +10,13 @@ import { type ReceiptRouteOptions, receiptRoute } from "./cardholder/receipts.ts
 import { type CardholderOptions, cardholderRoutes } from "./cardholder/routes.ts";
 import { openTheme } from "./design.ts";
 import { makeAssets } from "./payment/assets.ts";
-import { type LinkPageDependencies, makeFindCode, makeFindPage } from "./payment/link-payable.ts";
-import { makeFindPayable, type OrderPageDependencies } from "./payment/order-payable.ts";
+import {
+  type LinkPageDependencies,
+  makeFindCode,
+  makeFindPage,
+  makeFindPayable,
+  type OrderPageDependencies,
+} from "./payment/payable.ts";
 import { makeTakeReport, type Violation } from "./payment/policy-reports.ts";
 import { paymentRoutes } from "./payment/routes.ts";
 import { type WalletRouteOptions, walletRoutes } from "./payment/wallet-routes.ts";

@@ -2,7 +2,12 @@
  * The style sheet of all pages: a light and a dark palette, the operator's accent if one is set,
  * the rules, and print, which is always black on white.
  */
-import { lightenUntilReadable, pageGrounds, parseColour, printColour } from "../values/colour.ts";
+import {
+  lightenUntilReadable,
+  pageGrounds,
+  parseColour,
+  printColour,
+} from "../values/appearance.ts";
 
 /** `accent` must be readable on the light background; the settings check that. */
 export function makeStyleSheet(accent = ""): string {

@@ -7,7 +7,7 @@ import { usageOf } from "../../gateway/cli/action-commands.ts";
 import { describeSubject, loadMachineCommands } from "../../gateway/cli/commands.ts";
 import { type Setting, settings } from "../../gateway/config/settings.ts";
 import { events } from "../../gateway/observability/events.ts";
-import { listScripts } from "../../gateway/pages/payment/script-inventory.ts";
+import { listScripts } from "../../gateway/pages/payment/assets.ts";
 import { rules } from "../../gateway/screening/rules/index.ts";
 import { type FailureRow, type FailureType, failures } from "../../gateway/values/failure.ts";
 import { cvvOutcomes, type Outcome, scenarios } from "../../sandbox-bank/scenarios.ts";
@@ -111,7 +111,7 @@ export function insertScripts(document: string): string {
     mono(digest),
   ]);
   const head = ["Script", "Page", "Why it is there", "Digest"];
-  return insert(document, "gateway/pages/payment/script-inventory", table(head, rows));
+  return insert(document, "gateway/pages/payment/assets", table(head, rows));
 }
 
 /** Inserts the screening rules with their parameters. */

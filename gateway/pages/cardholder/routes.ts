@@ -7,7 +7,7 @@ import { FormFault, parseForm } from "@tollgate/protocols/form";
 import { type HttpReply, type HttpRequest, type HttpRoute, redirectTo } from "../../http/router.ts";
 import type { SeenBrowser } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
-import type { BrowserAuthentication } from "../../threeds/uploads.ts";
+import type { BrowserAuthentication } from "../../threeds/browser-steps.ts";
 import { Failure } from "../../values/failure.ts";
 import { type BrowserReturn, isOver } from "../../views/result.ts";
 import type { Theme } from "../design.ts";

@@ -4,7 +4,11 @@ import type { HttpRequest } from "../../http/router.ts";
 import { serveRoutes } from "../../http/testing.ts";
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
-import type { BrowserAuthentication, MethodUpload, PaResUpload } from "../../threeds/uploads.ts";
+import type {
+  BrowserAuthentication,
+  MethodUpload,
+  PaResUpload,
+} from "../../threeds/browser-steps.ts";
 import { Failure } from "../../values/failure.ts";
 import { asInstant, makePrintDate } from "../../values/time.ts";
 import { browserReturnOf } from "../../views/result.ts";

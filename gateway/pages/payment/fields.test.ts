@@ -1,7 +1,7 @@
 /** What a cardholder may type, and what the gateway makes of it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type EnteredFault, readCard, readCustomer, refill, spreadExpiry } from "./fields.ts";
+import { type EnteredFault, readCard, readCustomer, refill, spreadExpiry } from "./form-fields.ts";
 import { filled } from "./testing.ts";
 
 function read(changes: Readonly<Record<string, string>>) {

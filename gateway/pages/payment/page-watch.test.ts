@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as inline from "../cardholder/scripts.ts";
 import { plainTheme } from "../design.ts";
-import { makeAssets } from "./assets.ts";
+import { listScripts, makeAssets } from "./assets.ts";
 import { checkPage, type Expected, type ReceivedPage } from "./page-watch.ts";
 import type { PaymentView } from "./payment-page.ts";
-import { listScripts } from "./script-inventory.ts";
 import { plainView, servePage } from "./testing.ts";
 
 const assets = makeAssets();

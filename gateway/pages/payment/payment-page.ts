@@ -10,8 +10,13 @@ import { Html, html } from "../../values/html.ts";
 import { formatAmount, type Money } from "../../values/money.ts";
 import { renderFields } from "../../views/browser-step.ts";
 import type { Texts } from "../cardholder/english.ts";
-import type { Refilled, WantedFields } from "./fields.ts";
-import { type FieldReader, renderCardFields, renderCustomerFields } from "./form-fields.ts";
+import {
+  type FieldReader,
+  type Refilled,
+  renderCardFields,
+  renderCustomerFields,
+  type WantedFields,
+} from "./form-fields.ts";
 import { renderWallets, type WalletOffer } from "./wallet-buttons.ts";
 
 export type PaymentView = {

@@ -35,7 +35,7 @@ import {
   readPaid,
   refill,
   spreadExpiry,
-} from "./fields.ts";
+} from "./form-fields.ts";
 import { browserNames, type PageReader, type PaymentView, renderPayment } from "./payment-page.ts";
 import type { WalletOffer } from "./wallet-buttons.ts";
 

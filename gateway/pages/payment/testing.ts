@@ -11,7 +11,7 @@ import { Secret } from "../../values/secret.ts";
 import { asInstant } from "../../values/time.ts";
 import { plainTheme, type Theme } from "../design.ts";
 import { makeAssets } from "./assets.ts";
-import type { Entered } from "./fields.ts";
+import type { Entered } from "./form-fields.ts";
 import type { PaymentView } from "./payment-page.ts";
 import { readViolations } from "./policy-reports.ts";
 import { type Payable, paymentRoutes, type ShownPage } from "./routes.ts";
