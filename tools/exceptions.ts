@@ -18,7 +18,7 @@ const shortOnes: Readonly<Record<string, string>> = {
   // This is the only import of `gateway/staging`.
   "gateway/administration/installation": "staging",
   "gateway/cli": "gw",
-  "gateway/values": "email html picture secret",
+  "gateway/values": "email html secret",
   // The sign-in uses it and loads nothing else of the account.
   "portal/account": "passkey-prompt",
   // It is a list of style sheets.

@@ -20,7 +20,7 @@ const revealers: readonly string[] = [
   "gateway/threeds/card-ranges.ts",
   "gateway/threeds/threeds102.ts",
   "gateway/threeds/areq.ts",
-  "gateway/acquirers/before-sending.ts",
+  "gateway/acquirers/acquirer.ts",
   "gateway/acquirers/handed-answers.ts",
   "gateway/installation/database-server.ts",
   "gateway/acquirers/iso8583-host/dialects/iso87-binary.ts",

@@ -16,9 +16,11 @@ import { attemptsBefore } from "../orders/prior-attempts.ts";
 import { chooseGate } from "../orders/route.ts";
 import { nextAmount } from "../orders/transactions.ts";
 import type { GateId } from "../values/ids.ts";
-import type { Acquirer, Authorization, AuthorizationRequest } from "./acquirer.ts";
 import {
+  type Acquirer,
   type AcquirerDependencies,
+  type Authorization,
+  type AuthorizationRequest,
   acquirerOf,
   authorizationRequestOf,
   cardLost,
@@ -28,7 +30,7 @@ import {
   leastOf,
   notSent,
   waitForLink,
-} from "./before-sending.ts";
+} from "./acquirer.ts";
 
 export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler {
   return async (order, context) => {

@@ -10,17 +10,19 @@ import type { Answer, Order, Transaction } from "../orders/order.ts";
 import { captureOf, initialOf, totalsOf } from "../orders/transactions.ts";
 import { type Money, subtract } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import type { Acquirer, FollowUpAnswer, SentFollowUp } from "./acquirer.ts";
 import {
+  type Acquirer,
   type AcquirerDependencies,
   acquirerOf,
   cardLost,
+  type FollowUpAnswer,
   isCharge,
   isReady,
   isTooLate,
   notSent,
+  type SentFollowUp,
   waitForLink,
-} from "./before-sending.ts";
+} from "./acquirer.ts";
 
 type Dependencies = Pick<
   AcquirerDependencies,

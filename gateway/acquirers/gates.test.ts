@@ -6,7 +6,7 @@ import { asGateId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { startsAt, TestClock } from "../values/testing.ts";
 import { later } from "../values/time.ts";
-import { waitForLink } from "./before-sending.ts";
+import { waitForLink } from "./acquirer.ts";
 import { askForDueKeys, type Gate, makeGates, type RunningAcquirer } from "./gates.ts";
 import { settings } from "./iso8583-host/testing/attempts.ts";
 

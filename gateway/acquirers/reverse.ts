@@ -17,15 +17,17 @@ import {
 import type { Order } from "../orders/order.ts";
 import { findOwingAttempt, type OwingAttempt, orderOfAttempt } from "../orders/prior-attempts.ts";
 import { nextAmount } from "../orders/transactions.ts";
-import type { Acquirer, AuthorizationRequest, ReversalRequest } from "./acquirer.ts";
 import {
+  type Acquirer,
   type AcquirerDependencies,
+  type AuthorizationRequest,
   acquirerOf,
   authorizationRequestOf,
   describeFound,
   isTooLate,
   leastOf,
-} from "./before-sending.ts";
+  type ReversalRequest,
+} from "./acquirer.ts";
 
 type Dependencies = Pick<
   AcquirerDependencies,

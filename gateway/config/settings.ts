@@ -3,7 +3,7 @@
  * prints this table. A name ends with its unit. No other file reads the environment.
  */
 import { isIP } from "node:net";
-import { isReadableOnLight, parseColour } from "../values/colour.ts";
+import { isReadableOnLight, parseColour } from "../values/appearance.ts";
 import { Secret } from "../values/secret.ts";
 
 type Read<Value> = (text: string) => Value | undefined;

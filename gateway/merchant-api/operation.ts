@@ -12,7 +12,7 @@ import type { Guarded } from "../http/server.ts";
 import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
-import type { BrowserAuthentication } from "../threeds/uploads.ts";
+import type { BrowserAuthentication } from "../threeds/browser-steps.ts";
 import type { Failure } from "../values/failure.ts";
 import { asOrderId, type EndpointId, type SerialNumber } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";

@@ -7,7 +7,6 @@ import assert from "node:assert/strict";
 import { Failure } from "../values/failure.ts";
 import { type GateId, receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
-import { callbackSequenceOf, withChargeback } from "./chargebacks.ts";
 import {
   acquirerIsAsked,
   type EventOf,
@@ -28,7 +27,7 @@ import {
   isImmediate,
   type OpenStage,
 } from "./stages.ts";
-import { followUp, initialOf } from "./transactions.ts";
+import { callbackSequenceOf, followUp, initialOf, withChargeback } from "./transactions.ts";
 import {
   anyStage,
   beginningOnPage,

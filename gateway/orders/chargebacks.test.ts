@@ -6,10 +6,9 @@ import { asSerialNumber } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { later } from "../values/time.ts";
-import { chargebackStateOf } from "./chargebacks.ts";
 import type { ChargebackStage, Order } from "./order.ts";
 import { advance, approved, asks, meet, start, step } from "./testing.ts";
-import { totalsOf } from "./transactions.ts";
+import { chargebackStateOf, totalsOf } from "./transactions.ts";
 
 const usd = getCurrency("USD");
 const serialNumber = asSerialNumber("d-1");

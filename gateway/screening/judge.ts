@@ -14,10 +14,10 @@ import {
   type Seen,
   type Subject,
   scopeOf,
+  subjectOf,
   type Tally,
 } from "./rule.ts";
 import { type ActiveRule, type FindRuleSet, placeOf, type RuleSet } from "./rule-set.ts";
-import { subjectOf } from "./subjects.ts";
 
 /** The payment with the rows that count it, of the merchant or of the whole cell. */
 export type CountedPayment = {

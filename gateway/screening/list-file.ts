@@ -6,8 +6,15 @@ import { CardNumber, isLuhnValid, networkOf } from "../values/card-number.ts";
 import { type Complain, CsvFaults, makeFaults, readRecords } from "../values/csv-records.ts";
 import { Problem } from "../values/problem.ts";
 import type { Instant } from "../values/time.ts";
-import { findKind, type ListKind, listKinds } from "./list-kinds.ts";
-import { type ListEntry, type ListName, type ListScope, listNames } from "./lists.ts";
+import {
+  findKind,
+  type ListEntry,
+  type ListKind,
+  type ListName,
+  type ListScope,
+  listKinds,
+  listNames,
+} from "./lists.ts";
 
 /**
  * The number of entries that a node is tested with. They are held in memory until all have been

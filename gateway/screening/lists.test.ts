@@ -6,8 +6,7 @@ import { draft } from "../orders/testing.ts";
 import { asEndpointId, asMerchantId } from "../values/ids.ts";
 import { Problem } from "../values/problem.ts";
 import { later } from "../values/time.ts";
-import { findKind, type ListKind } from "./list-kinds.ts";
-import { type ListEntry, type ListedOrder, makeLists } from "./lists.ts";
+import { findKind, type ListEntry, type ListedOrder, type ListKind, makeLists } from "./lists.ts";
 
 type Changes = Partial<Customer> & {
   readonly ip?: string;

@@ -11,8 +11,7 @@ import type { CardNumber } from "../values/card-number.ts";
 import { asMerchantId, type MerchantId } from "../values/ids.ts";
 import { asInstant, type Clock, type Instant, later, minutes } from "../values/time.ts";
 import { type CountedPayment, type TallyRow, type TallyStore, uuidOf } from "./judge.ts";
-import type { Seen, Tally } from "./rule.ts";
-import { networkOf } from "./subjects.ts";
+import { networkOf, type Seen, type Tally } from "./rule.ts";
 
 /** Unapproved tries within the window; zero is no limit. */
 export type TryLimits = {

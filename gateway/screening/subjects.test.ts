@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draft } from "../orders/testing.ts";
-import type { Subject } from "./rule.ts";
-import { networkOf, subjectOf } from "./subjects.ts";
+import { networkOf, type Subject, subjectOf } from "./rule.ts";
 
 // biome-ignore format: a table
 const addresses: readonly (readonly [address: string, network: string])[] = [

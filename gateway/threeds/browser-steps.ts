@@ -1,12 +1,33 @@
 /**
- * What the cardholder's browser does next, and the links for it. A link names an order and has a
- * token that only the gateway can make, so that no other payment can be found by counting.
+ * What the cardholder's browser does next, the links for it, and what browsers and merchants upload
+ * of it. A link names an order and has a token that only the gateway can make, so that no other
+ * payment can be found by counting.
  */
-import { decodeFormValue, encodeFormValue } from "@tollgate/protocols/emv3ds";
-import type { Challenge, PendingStep } from "../orders/authentication.ts";
-import type { Order } from "../orders/order.ts";
+import {
+  decodeFormValue,
+  decodeMethodData,
+  type Emv3dsMessage,
+  encodeFormValue,
+  MessageFault,
+  readMessage,
+  textOf,
+} from "@tollgate/protocols/emv3ds";
+import type {
+  Challenge,
+  PendingStep,
+  SeenBrowser,
+  ThreeDSecure,
+} from "../orders/authentication.ts";
+import type { OrderEvent } from "../orders/events.ts";
+import type { Order, Stage } from "../orders/order.ts";
+import { initialOf } from "../orders/transactions.ts";
+import { Failure, type FailureCode } from "../values/failure.ts";
 import { asOrderId, isNumericId, type OrderId } from "../values/ids.ts";
-import type { Instant } from "../values/time.ts";
+import type { Clock, Instant } from "../values/time.ts";
+import { isSameId } from "./authentication-outcome.ts";
+import type { OrderReports } from "./challenge-result.ts";
+import { keptMessage } from "./kept-messages.ts";
+import type { ReadPaRes } from "./threeds102.ts";
 
 /**
  * The pages that links lead to. The issuer's method in a frame of our own page is given the token
@@ -110,4 +131,154 @@ function challengeForms({ acsUrl, creq }: Challenge) {
       return encodeFormValue({ ...JSON.parse(text), challengeWindowSize: windowSize });
     },
   };
+}
+
+type Dependencies = Pick<OrderReports, "report" | "load"> & {
+  readonly links: BrowserLinks;
+  readonly readPaRes: ReadPaRes;
+  readonly clock: Clock;
+  readonly allowHttp: boolean;
+};
+
+export type MethodUpload = {
+  readonly transactionId?: string;
+  /** The data that the issuer's method sends, with that id in it. */
+  readonly methodData?: string;
+  readonly browser: SeenBrowser;
+};
+export type PaResUpload = { readonly paRes: string; readonly md: string };
+
+type Uploads = ReturnType<typeof makeUploads>;
+
+/** 3-D Secure in the cardholder's browser, on the gateway's or the merchant's pages. */
+export type BrowserAuthentication = Uploads & {
+  /** The order of a link that the gateway made; nothing for another link or an expired one. */
+  find(orderId: string, token: string): Promise<Order | undefined | Failure>;
+  /** The page of that link, below the gateway's public address. */
+  pathOf(order: Order): string;
+  /** The browser's next step, or undefined. */
+  stepOf(order: Order): PendingStep | undefined;
+};
+
+/**
+ * Uploads report that the issuer's method has run, the end of a challenge, and the PaRes of 1.0.2.
+ * Each returns the order as it is afterwards. An upload for a step that is over changes nothing;
+ * one for a step that has expired, or has not begun, is refused.
+ */
+export function makeUploads(dependencies: Dependencies) {
+  const { report, load, links, readPaRes, clock, allowHttp } = dependencies;
+  return {
+    async uploadMethod(
+      order: Order,
+      {
+        methodData,
+        transactionId = methodData && transactionIn(methodData),
+        browser,
+      }: MethodUpload,
+    ): Promise<Order | Failure> {
+      const { threeds } = initialOf(order);
+      if (threeds?.methodUrl === undefined) return notNow("there is no method to run");
+      if (transactionId !== undefined && !isSameId(transactionId, threeds.transactionId)) {
+        return new Failure("invalid_parameter", "threeDSServerTransID: of another authentication");
+      }
+      if (!allowHttp && browser.notificationUrl?.startsWith("https://") === false) {
+        return new Failure("invalid_parameter", "notificationURL: must be https");
+      }
+      // There was a method to run, so U (there was none) is wrong here and means that it did not.
+      const completion = browser.completion === "Y" ? "Y" : "N";
+      const seen = { ...browser, completion } as const;
+      return upload(order, methodStep, { kind: "method_uploaded", browser: seen });
+    },
+
+    async uploadChallenge(order: Order, cres: string): Promise<Order | Failure> {
+      const { threeds } = initialOf(order);
+      if (threeds?.challenge === undefined) return notNow("there is no challenge");
+      const read = readCres(cres, threeds, allowHttp);
+      if (typeof read === "string") return new Failure("invalid_parameter", `cres: ${read}`);
+      const messages = [keptMessage("received", clock.now(), read)];
+      return upload(order, challengeStep, { kind: "challenge_returned", messages });
+    },
+
+    async uploadPares(order: Order, { paRes, md }: PaResUpload): Promise<Order | Failure> {
+      const { threeds } = initialOf(order);
+      if (threeds?.payerRequest === undefined) return notNow("there is no PaReq");
+      if (!links.isMd(order, md)) return new Failure("invalid_parameter", "md");
+      if (!isAwaited(order, paresStep)) return whenOver(order, paresStep);
+      const outcome = readPaRes(order, paRes);
+      if (outcome === undefined) return new Failure("invalid_parameter", "paRes");
+      return upload(order, paresStep, outcome);
+    },
+  };
+
+  async function upload(order: Order, step: Step, event: OrderEvent): Promise<Order | Failure> {
+    if (!isAwaited(order, step)) return whenOver(order, step);
+    if (isPast(order, clock)) return notNow("its deadline has passed");
+    const reported = await report(order, event);
+    if (!(reported instanceof Failure) || reported.code !== "not_allowed_now") return reported;
+    // Another upload or a deadline was faster: the step is over.
+    return whenOver(await load(order), step);
+  }
+}
+
+/** Empty when it cannot be read. */
+function transactionIn(methodData: string): string {
+  const read = decodeMethodData(methodData, { allowHttp: true });
+  return read instanceof MessageFault ? "" : read.threeDSServerTransID;
+}
+
+/**
+ * The CRes, or why it cannot be used. One of this challenge only proves that the cardholder has
+ * finished: its result is ignored.
+ */
+function readCres(
+  cres: string,
+  { transactionId, challenge }: ThreeDSecure,
+  allowHttp: boolean,
+): Emv3dsMessage | string {
+  const text = decodeFormValue(cres);
+  if (text instanceof MessageFault) return "it is not base64";
+  const message = readMessage(text, { types: ["CRes", "Erro"], allowHttp });
+  if (message instanceof MessageFault) return `it is no CRes: ${message.code} ${message.detail}`;
+  // An issuer that fails sends the browser an Erro, and may leave the ids out.
+  if (message.messageType === "Erro") return message;
+  const isSame =
+    isSameId(textOf(message, "threeDSServerTransID"), transactionId) &&
+    isSameId(textOf(message, "acsTransID"), challenge?.acsTransactionId);
+  return isSame ? message : "it belongs to another authentication";
+}
+
+type Step = {
+  readonly awaited: readonly Stage[];
+  /** The order's reason when the step ended by its deadline. */
+  readonly expiredBy: FailureCode;
+  /** Stages of an authentication that has not come to this step yet. */
+  readonly before: readonly Stage[];
+};
+
+const methodStep: Step = { awaited: ["awaiting_method"], expiredBy: "method_expired", before: [] };
+const challengeStep: Step = {
+  awaited: ["awaiting_challenge", "awaiting_return"],
+  expiredBy: "challenge_expired",
+  before: ["awaiting_method"],
+};
+const paresStep: Step = { awaited: ["awaiting_pares"], expiredBy: "pares_expired", before: [] };
+
+function isAwaited({ transaction }: Order, { awaited }: Step): boolean {
+  return awaited.includes(transaction.stage);
+}
+
+/** Before any node has applied the deadline too. A passed challenge goes on at its deadline. */
+function isPast({ deadlineAt, transaction }: Order, clock: Clock): boolean {
+  if (transaction.stage === "awaiting_return") return false;
+  return deadlineAt !== undefined && clock.now() >= deadlineAt;
+}
+
+function whenOver(order: Order, { expiredBy, before }: Step): Order | Failure {
+  const { stage, reason } = initialOf(order);
+  if (reason?.code === expiredBy) return notNow("its deadline has passed");
+  return before.includes(stage) ? notNow(`the order is in stage ${stage}`) : order;
+}
+
+function notNow(cause: string): Failure {
+  return new Failure("not_allowed_now", "", cause);
 }

@@ -11,11 +11,17 @@ import type { CardNumber } from "../values/card-number.ts";
 import type { EndpointId } from "../values/ids.ts";
 import { type Clock, type Instant, later } from "../values/time.ts";
 import { type AuthenticateDependencies, makeAuthenticate } from "./authenticate.ts";
-import { type LinkDependencies, makeFindByLink, makeLinks, stepOf } from "./browser-steps.ts";
+import {
+  type BrowserAuthentication,
+  type LinkDependencies,
+  makeFindByLink,
+  makeLinks,
+  makeUploads,
+  stepOf,
+} from "./browser-steps.ts";
 import { makeReceiveResult, type OrderReports } from "./challenge-result.ts";
 import type { Directories } from "./directories.ts";
 import { makeAskEnrolment, makeReadPaRes } from "./threeds102.ts";
-import { type BrowserAuthentication, makeUploads } from "./uploads.ts";
 
 type Options = Pick<
   AuthenticateDependencies,

@@ -4,10 +4,16 @@
  * several of them may have the same status and name on the wire.
  */
 import { isDeviceNumber, shownHashId } from "../orders/card-reference.ts";
-import { chargebackStateOf, chargebackTypeOf } from "../orders/chargebacks.ts";
 import type { Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
-import { initialOf, sentIdentifiersOf, type Totals, totalsOf } from "../orders/transactions.ts";
+import {
+  chargebackStateOf,
+  chargebackTypeOf,
+  initialOf,
+  sentIdentifiersOf,
+  type Totals,
+  totalsOf,
+} from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import {
   commissionOf,

@@ -9,12 +9,12 @@ import { shopNameOf } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { pageRoutes as makeRoutes } from "../pages/page-routes.ts";
 import { makeCardTries, makePageTries, makeProofs } from "../screening/page-tries.ts";
+import { findWellKnownFile } from "../storage/cards/wallets.ts";
 import {
   routeFindOfReceipt,
   routeTakeNonce,
   routeTallies,
 } from "../storage/cells/routed-stores.ts";
-import { findWellKnownFile } from "../storage/configuration/well-known-files.ts";
 import { routeLinks } from "../storage/orders/payment-links.ts";
 import { browserReturnOf } from "../views/result.ts";
 import type { Wallets } from "../wallets/wallets.ts";

@@ -8,7 +8,7 @@ import type { KeptMessage } from "../../orders/messages.ts";
 import type { Answer, Order } from "../../orders/order.ts";
 import { initialOf } from "../../orders/transactions.ts";
 import { CardNumber } from "../../values/card-number.ts";
-import { authorizationRequestOf } from "../before-sending.ts";
+import { authorizationRequestOf } from "../acquirer.ts";
 import type { Gate, Gates } from "../gates.ts";
 import { dialects } from "./connector.ts";
 import { makeMessages } from "./messages.ts";

@@ -7,7 +7,7 @@
  */
 import type { Endpoint } from "../../orders/merchant.ts";
 import { tallyRowsOf } from "../../screening/judge.ts";
-import { valueOfDigest } from "../../screening/list-kinds.ts";
+import { valueOfDigest } from "../../screening/lists.ts";
 import { cardTryRow } from "../../screening/page-tries.ts";
 import {
   type FingerprintedCard,

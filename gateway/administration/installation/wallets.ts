@@ -4,14 +4,12 @@ import { promisify } from "node:util";
 import type { Merchant, WalletSettings } from "../../orders/merchant.ts";
 import {
   listWalletKeys,
-  makeWalletKeyAdministration,
-  vacuumWalletKeys,
-} from "../../storage/cards/wallets.ts";
-import {
   listWellKnownFiles,
+  makeWalletKeyAdministration,
   putWellKnownFile,
   removeWellKnownFile,
-} from "../../storage/configuration/well-known-files.ts";
+  vacuumWalletKeys,
+} from "../../storage/cards/wallets.ts";
 import { isDomainFileName } from "../../values/ids.ts";
 import { isCountry } from "../../values/iso-codes.ts";
 import { messageOf, Problem } from "../../values/problem.ts";

@@ -5,8 +5,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { pageLifeMaxMs, pageTriesMax } from "../../config/settings.ts";
 import type { EndpointSettings } from "../../orders/merchant.ts";
-import { parseColour } from "../../values/colour.ts";
-import { isPictureUrl, readPicture } from "../../values/picture.ts";
+import { isPictureUrl, parseColour, readPicture } from "../../values/appearance.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import {
   form,

@@ -3,10 +3,9 @@
  * findings if a line cannot be recorded.
  */
 import { randomUUIDv7 } from "node:crypto";
-import { findRecorded } from "../../orders/chargebacks.ts";
 import type { OrderEvent } from "../../orders/events.ts";
 import { chargebackStages, type Order } from "../../orders/order.ts";
-import { initialOf } from "../../orders/transactions.ts";
+import { findRecorded, initialOf } from "../../orders/transactions.ts";
 import {
   type ChargebackLine,
   chargebackColumns,

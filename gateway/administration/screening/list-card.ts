@@ -1,6 +1,5 @@
 /** Finds the card that a list entry names by an order, a reference, a hash id or its number. */
-import { valueOfDigest } from "../../screening/list-kinds.ts";
-import type { ListScope } from "../../screening/lists.ts";
+import { type ListScope, valueOfDigest } from "../../screening/lists.ts";
 import { makeReferenceStore } from "../../storage/cards/cards.ts";
 import { CardNumber, isLuhnValid } from "../../values/card-number.ts";
 import { asCardRefId, type CardId, isNumericId, type MerchantId } from "../../values/ids.ts";

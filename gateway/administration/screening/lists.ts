@@ -9,8 +9,13 @@ import {
   readListFile,
   readReason,
 } from "../../screening/list-file.ts";
-import { findKind, type ListKind, listKinds } from "../../screening/list-kinds.ts";
-import { type ListScope, listNames } from "../../screening/lists.ts";
+import {
+  findKind,
+  type ListKind,
+  type ListScope,
+  listKinds,
+  listNames,
+} from "../../screening/lists.ts";
 import {
   findListEntries,
   type NewListEntry,

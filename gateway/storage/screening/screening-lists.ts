@@ -2,8 +2,7 @@
  * The stored allow and block lists. Every change has a version, and a node reads what has changed
  * since its own version. A new entry therefore costs one row, however long the lists are.
  */
-import type { ListKind } from "../../screening/list-kinds.ts";
-import type { ListEntry, ListName, ListScope, ListStore } from "../../screening/lists.ts";
+import type { ListEntry, ListKind, ListName, ListScope, ListStore } from "../../screening/lists.ts";
 import type { EndpointId, MerchantId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
 import { notifyNodes } from "../configuration/configuration.ts";

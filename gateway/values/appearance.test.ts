@@ -1,4 +1,4 @@
-/** Which colours can be read, by the numbers that WCAG 2 gives. */
+/** Which colours can be read, by the numbers that WCAG 2 gives, and which files are logos. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -8,7 +8,9 @@ import {
   pageGrounds,
   parseColour,
   printColour,
-} from "./colour.ts";
+  readPicture,
+} from "./appearance.ts";
+import { Problem } from "./problem.ts";
 
 const black = [0, 0, 0] as const;
 const white = [255, 255, 255] as const;
@@ -43,3 +45,28 @@ test("what cannot be read on the light ground is told, what can is lightened for
     assert.ok(contrast(lightened, dark) >= 4.5, printColour(lightened));
   }
 });
+
+const bytesMax = 65_536;
+const svg = "<svg xmlns='http://www.w3.org/2000/svg'/>";
+const comments = `<!--${"-> ".repeat(115)}-->`.repeat(60);
+
+// biome-ignore format: a table
+const files: readonly (readonly [what: string, text: string, isPicture: boolean])[] = [
+  ["an SVG",                                  svg,                                              true],
+  ["an SVG with all that may come before it", `\uFEFF<?xml version="1.0"?>\n<!-- a -->\n<!-- b --><!DOCTYPE svg>\n${svg}`, true],
+  ["an SVG after sixty comments",             `${comments}${svg}`,                              true],
+  ["sixty comments and no SVG",               `${comments}<html>`,                              false],
+  ["a comment that does not end",             `<!--${"<!--".repeat(10_000)}`,                   false],
+  ["a page",                                  "<html><svg></svg></html>",                       false],
+];
+
+for (const [what, text, isPicture] of files) {
+  test(`${what} is ${isPicture ? "a" : "no"} picture, and is read in linear time`, () => {
+    const before = process.threadCpuUsage();
+
+    const read = readPicture(Buffer.from(text), bytesMax);
+
+    assert.equal(!(read instanceof Problem), isPicture);
+    assert.ok(process.threadCpuUsage(before).user < 100_000);
+  });
+}
