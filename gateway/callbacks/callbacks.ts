@@ -72,7 +72,7 @@ export function openCallbacks(options: Options) {
   });
   return {
     ...delivery,
-    /** By a time that the database has confirmed. */
+    /** Claims due callbacks after the database has confirmed the node's time. */
     claimDue: () => clock.certain().then(delivery.claimDue),
     ...makeAddressChecks(settings),
     find: store.find,

@@ -7,7 +7,7 @@ import type { HttpReply, HttpRequest, HttpRoute } from "./router.ts";
 import { type Bounds, type HttpServerOptions, makeServer } from "./server.ts";
 import type { ServerTls } from "./tls.ts";
 
-/** Where the node listens; until it does, where it is told to. */
+/** The ports on which the node listens; the configured ones until it does. */
 export type Ports = {
   readonly port: number;
   /** Empty when the port above answers for health and figures too. */

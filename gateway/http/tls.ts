@@ -37,7 +37,7 @@ type TlsSettings = {
   readonly headerTimeoutMs: number;
 };
 
-/** Of the merchant port: its certificate and key, if it has any. */
+/** Opens the certificate and key of the merchant port. Returns undefined if none is configured. */
 export async function openMerchantTls(
   settings: TlsSettings,
   log: (event: `http.certificate_${"unusable" | "renewed"}`, facts: object) => void,

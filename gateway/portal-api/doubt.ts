@@ -48,9 +48,9 @@ export function previewDecision(
 }
 
 function eventOf(decision: Decision, { account }: Caller): OperatorEvent {
-  const told = { by: account.login, why: "a preview", receiptId: asReceiptId("0") };
-  // Each kind of event takes some of the facts in `told`.
-  return { kind: events[decision], ...told } as OperatorEvent;
+  const facts = { by: account.login, why: "a preview", receiptId: asReceiptId("0") };
+  // Each kind of event uses some of these facts.
+  return { kind: events[decision], ...facts } as OperatorEvent;
 }
 
 const events = {

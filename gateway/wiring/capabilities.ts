@@ -1,4 +1,6 @@
-/** Builds what orders are decided and told by: issuers, directory servers, wallets, screening. */
+/**
+ * Builds the parts that supply facts for orders: issuers, directory servers, wallets, screening.
+ */
 import { makeAddressRules, makeLookup, makeResolve } from "../callbacks/addresses.ts";
 import { openCallbacks } from "../callbacks/callbacks.ts";
 import { allowsHttp } from "../config/config.ts";
@@ -74,13 +76,16 @@ export async function connectDirectoryServers({ config, database, clock, log, ho
   };
 }
 
-/** By the rules for callbacks: no address inside the operator's network is asked. */
+/**
+ * Makes the wallets. Their sessions follow the address rules of callbacks: no address inside the
+ * operator's network is called.
+ */
 export function makeWallets(context: NodeContext) {
   const { config, clock, log, metrics, cells, vaultDatabase, vault } = context;
   const hosts = partsOf(config.walletaHosts);
   const rules = makeAddressRules({
     ports: portsOf(hosts),
-    // The sandbox's.
+    // The hosts of the sandbox are on this machine.
     allowsLoopback: config.environment === "staging",
     privateNetworks: [],
     names: [],

@@ -99,7 +99,7 @@ export function makeEngine(context: Used, parts: Parts) {
       graceMs: config.cardReferenceGraceMs,
     }),
     closeOrderIds: orderIds.close,
-    /** By cell: resolves when its queues of reads and of new orders move. */
+    /** Checks each cell: resolves when the cell's queues of reads and of new orders move. */
     probes: store.probes,
     countInDoubt: store.countInDoubt,
   };
@@ -132,7 +132,7 @@ export function makeThreeDs(
     timeoutMs: config.directoryTimeoutMs,
     getEndpoint: configuration.getEndpoint,
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
-    /** As the order's gate is configured now. */
+    /** Returns the present settings of the gate, which contain the merchant for 3-D Secure. */
     findMerchant: ({ transaction: { identifiers } }: Order) =>
       identifiers && configuration.current().gates.get(identifiers.gate.id)?.settings,
   });

@@ -155,7 +155,10 @@ export function watchFigures(context: NodeContext, parts: Parts): void {
   });
 }
 
-/** Of the ports' own certificates, and of those that directory servers are shown. */
+/**
+ * Returns the remaining days of the ports' own certificates, and of those that directory servers
+ * receive.
+ */
 async function findCertificateDays(
   { config, clock }: NodeContext,
   { directories, tls }: Parts,

@@ -27,7 +27,7 @@ import { makeVault } from "../vault/vault.ts";
 
 export type NodeContextOptions = {
   readonly config: Config;
-  /** Of the main cell, and of what an installation has once. */
+  /** The databases of the main cell, which also has what an installation has only once. */
   readonly databases: CellDatabases;
   readonly openCell: (place: CellLocation) => CellDatabases;
   readonly masterKey: Uint8Array;

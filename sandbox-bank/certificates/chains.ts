@@ -23,7 +23,7 @@ import {
 export type Chain = {
   readonly certificates: readonly ChainCertificate[];
   readonly keyKind: KeyKind;
-  /** Who may read the certificates. Private keys are readable by the sandbox bank only. */
+  /** The reader of the certificates. Private keys are readable by the sandbox bank only. */
   readonly readableBy: Reader;
   /** How long before now the certificates begin to be valid. */
   readonly backdatedDays: number;

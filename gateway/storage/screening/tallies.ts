@@ -315,9 +315,9 @@ export async function deleteTallies(
 export type RenamedTally = { readonly owner: string; readonly key: string; readonly next: string };
 
 /**
- * Moves rows to the next key. Meanwhile payments are counted under both keys, so the row that began
- * first contains all of them. Rows are locked in the order of their keys, as a batch of payments
- * locks them; therefore a missing row is made first.
+ * Moves rows to the next key. During the move, payments are counted under both keys, so the row
+ * that began first contains all of them. Rows are locked in the order of their keys, as a batch of
+ * payments locks them; therefore a missing row is made first.
  */
 export async function renameTallies(
   { query, transaction }: Pick<Database, "query" | "transaction">,
