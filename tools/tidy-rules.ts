@@ -39,6 +39,56 @@ export function findUnfinished(file: TextFile): readonly string[] {
   ];
 }
 
+type Wording = readonly [pattern: RegExp, instead: string];
+
+/** Words with which a reader needs the code to understand the comment. */
+const unclearWords: readonly Wording[] = [
+  [/^(?:Of|By|Else|Who)\b/g, "begin with the subject or the verb of a sentence"],
+  // A phrase with a comma may be followed by a subject.
+  [/^(?:As|With)\b(?![^.;:]*, (?!and|or|when|which)\w)/g, "begin with the subject or the verb"],
+  [
+    /^Nothing (?:but|for|from|if|in|of|on|that|to|until|when|where|with)\b/g,
+    "name what is returned",
+  ],
+  [/\banew\b/gi, "say again"],
+  [/\bmeanwhile\b/gi, "name what happens at the same time"],
+  [/\baside\b/gi, "name what is done with it"],
+  [/\btold\b/gi, "say notified, reported or shown"],
+  [/\b(?:is|are|was|were|be|been) away\b(?! from)/gi, "say unreachable"],
+  [/\bothers than\b/gi, "name what has changed"],
+  [/(?<!there )\bis none\b/gi, "name what is missing"],
+];
+
+/** Finds comments of the product that are fragments or riddles. */
+export function findUnclearComments(file: TextFile): readonly string[] {
+  if (!isProduct(file)) return [];
+  return commentsIn(file).flatMap(({ text, line }) =>
+    unclearWords.flatMap(([pattern, fault]) =>
+      [...text.matchAll(pattern)].map(([found]) => `${file.path}:${line} ${found}: ${fault}`),
+    ),
+  );
+}
+
+/** Returns each comment on one line. Successive lines with two slashes are one comment. */
+function commentsIn({ parts: { comments } }: TextFile) {
+  const whole = /\/\*[\s\S]*?\*\/|\/\/.*(?:\n *\/\/.*)*/g;
+  const marks = /^ *(?:\/\*+|\*\/?|\/\/)| *\*\/$/gm;
+  return [...comments.matchAll(whole)].map((match) => ({
+    text: match[0].replaceAll(marks, "").replaceAll(/\s+/g, " ").trim(),
+    line: lineOf(comments, match.index),
+  }));
+}
+
+/** Finds types of the product whose names do not say what they are. */
+export function findEmptyNames(file: TextFile): readonly string[] {
+  const empty = /\b(?:type|interface|class) \w*(?:Place|Thing|Stuff|Bundle|Resources)\b/g;
+  return isProduct(file) ? placesOf(file, file.parts.code, empty, "name it by what it is") : [];
+}
+
+function isProduct({ path }: TextFile): boolean {
+  return /^(?:gateway|portal|protocols|sandbox-bank|client|docs-site|tools)\//.test(path);
+}
+
 /** Finds object literals that are spread into another. Their properties belong into that object. */
 export function findSpreadLiterals(file: TextFile): readonly string[] {
   return placesOf(file, file.parts.code, /\.\.\.\{/g, "write the properties into the object");
