@@ -7,9 +7,8 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { before, describe, test as testAnywhere } from "node:test";
 import { assertFitsWidth, assertNoViolations } from "../support/browser/accessibility.ts";
-import { openWindow, takePicture, test } from "../support/browser/browser.ts";
+import { openWindow, takePicture, test, testInLongRun } from "../support/browser/browser.ts";
 import { type DocsSite, linksOf, startDocsSite } from "../support/browser/docs-site.ts";
-import { isLongRun } from "../support/series.ts";
 
 describe("the documentation", () => {
   let site: DocsSite;
@@ -171,11 +170,11 @@ describe("the documentation", () => {
 
   // axe takes long for tables, so each kind of page is checked once.
   const judged = {
-    desk: isLongRun ? ["", "merchant-api/capture", "explorer"] : ["explorer"],
+    desk: ["", "merchant-api/capture", "explorer"],
     phone: ["quick-start", "going-live"],
   };
-  for (const size of isLongRun ? (["desk", "phone"] as const) : (["desk"] as const)) {
-    test(`axe finds no fault in it, ${size}`, async (t) => {
+  for (const size of ["desk", "phone"] as const) {
+    testInLongRun(`axe finds no fault in it, ${size}`, async (t) => {
       const { page, troubles } = await openWindow(t, size);
       for (const path of judged[size]) {
         await page.goto(`${site.baseUrl}/docs/${path}`);
@@ -192,10 +191,10 @@ describe("the documentation", () => {
     });
   }
 
-  test("every page fits a phone, and no button covers code", async (t) => {
+  testInLongRun("every page fits a phone, and no button covers code", async (t) => {
     const { page, troubles } = await openWindow(t, "phone");
     const paths = [...(await site.readAll()).keys()];
-    for (const path of isLongRun ? paths : paths.filter((_, index) => index % 10 === 0)) {
+    for (const path of paths) {
       await page.goto(site.baseUrl + path, { waitUntil: "domcontentloaded" });
       await assertFitsWidth(page);
       assert.deepEqual(await page.evaluate(coveredCode), [], path);

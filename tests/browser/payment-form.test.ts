@@ -249,7 +249,7 @@ async function readFolder(folder: string): Promise<string> {
   return contents.map((content) => `${content}\n${content.replaceAll("\0", "")}`).join("\n");
 }
 
-test("the page is usable within seconds on a slow phone", async (t) => {
+testInLongRun("the page is usable within seconds on a slow phone", async (t) => {
   const checkout = prepared();
   const { link } = await beginPage(checkout);
   const { page, context } = await openWindow(t, "phone");

@@ -80,7 +80,7 @@ test("an endpoint is changed, and shows which gate a sale would use", async () =
   assert.deepEqual(troubles, []);
 });
 
-test("the gates of an endpoint are chosen and ranked in rows by keyboard", async () => {
+testInLongRun("the gates of an endpoint are chosen and ranked in rows by keyboard", async () => {
   const { page, troubles } = await atDesk(`endpoints/${plain}`);
   const dialog = page.getByRole("dialog");
   const gates = dialog.getByRole("group", { name: "Gates" });
@@ -108,7 +108,7 @@ test("the gates of an endpoint are chosen and ranked in rows by keyboard", async
   assert.deepEqual(troubles, []);
 });
 
-test("a control key is renewed and shown once, beside a merchant's wallets", async () => {
+testInLongRun("a control key is renewed and shown once, beside a merchant's wallets", async () => {
   const { page, troubles } = await atDesk("merchants/demo?tab=keys");
 
   await fill(page, "Renew", {});
@@ -132,7 +132,7 @@ const gate = {
   "Name and place (field 43)": "ACME Oslo", "Category (field 18)": "5732", "Acquirer's country (field 19)": "578", "Acquirer id (field 32)": "412345", "Text on the statement": "ACME",
 };
 
-test("a gate is created and gets a key, which is shown nowhere", async () => {
+testInLongRun("a gate is created and gets a key, which is shown nowhere", async () => {
   const { page, troubles } = await atDesk("gates");
   await page.getByRole("columnheader", { name: "Card ranges" }).waitFor();
   await fill(page, "New gate", gate);

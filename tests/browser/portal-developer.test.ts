@@ -87,29 +87,32 @@ test("a callback shows its attempts and signature, and is sent again after a pre
   assert.deepEqual(troubles, []);
 });
 
-test("an order's callbacks are sent again from its page, which shows the progress", async () => {
-  shop.answer(answerWith(500));
-  const sold = await world.merchant().sale({ server_callback_url: shop.url, amount: "6.00" });
-  await world.settle();
-  const { page, troubles } = await atDesk(`orders/${sold["gw-order-id"]}`);
-  await page.locator(".timeline [data-failed]").getByText("Callback: 500").waitFor();
+testInLongRun(
+  "an order's callbacks are sent again from its page, which shows the progress",
+  async () => {
+    shop.answer(answerWith(500));
+    const sold = await world.merchant().sale({ server_callback_url: shop.url, amount: "6.00" });
+    await world.settle();
+    const { page, troubles } = await atDesk(`orders/${sold["gw-order-id"]}`);
+    await page.locator(".timeline [data-failed]").getByText("Callback: 500").waitFor();
 
-  shop.answer(answerWith(200));
-  world.clock.advance(1_000);
-  await page.getByRole("button", { name: "Resend callbacks" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Reason").fill("the shop is back");
-  await dialog.getByRole("button", { name: "Resend callbacks" }).click();
-  await page.getByRole("status").getByText("0 of 1 delivered").waitFor();
-  await world.settle();
+    shop.answer(answerWith(200));
+    world.clock.advance(1_000);
+    await page.getByRole("button", { name: "Resend callbacks" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Reason").fill("the shop is back");
+    await dialog.getByRole("button", { name: "Resend callbacks" }).click();
+    await page.getByRole("status").getByText("0 of 1 delivered").waitFor();
+    await world.settle();
 
-  await page.getByRole("status").getByText("1 of 1 delivered").waitFor();
-  await page.locator(".callbacks").getByText("Delivered").waitFor();
-  const resent = page.locator(".timeline li").filter({ hasText: "Callbacks sent again" });
-  assert.match((await resent.textContent()) ?? "", /By.*ann/);
-  await glance(page, "portal-order-resent");
-  assert.deepEqual(troubles, []);
-});
+    await page.getByRole("status").getByText("1 of 1 delivered").waitFor();
+    await page.locator(".callbacks").getByText("Delivered").waitFor();
+    const resent = page.locator(".timeline li").filter({ hasText: "Callbacks sent again" });
+    assert.match((await resent.textContent()) ?? "", /By.*ann/);
+    await glance(page, "portal-order-resent");
+    assert.deepEqual(troubles, []);
+  },
+);
 
 testInLongRun("a test payment is one click, and the bank leads back to the portal", async () => {
   const { page, troubles } = await atDesk("sandbox");

@@ -128,25 +128,28 @@ test("an administrator adds a user, who needs a password of their own, and ends 
   assert.deepEqual(troubles, []);
 });
 
-test("if the gateway does not answer, the dialog says so and the screen stays", async () => {
-  const { page } = await atDesk("team");
-  await page.getByRole("button", { name: "Actions for bob@demo" }).click();
-  await page.getByRole("menuitem", { name: "Disable" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Reason").fill("left the shop");
-  const asked: string[] = [];
-  await page.route("**/portal/api/**", (route) => {
-    asked.push(route.request().method());
-    return route.abort();
-  });
-  await dialog.getByRole("button", { name: "Disable" }).click();
-  await dialog.getByText("The gateway cannot be reached.").waitFor();
+testInLongRun(
+  "if the gateway does not answer, the dialog says so and the screen stays",
+  async () => {
+    const { page } = await atDesk("team");
+    await page.getByRole("button", { name: "Actions for bob@demo" }).click();
+    await page.getByRole("menuitem", { name: "Disable" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Reason").fill("left the shop");
+    const asked: string[] = [];
+    await page.route("**/portal/api/**", (route) => {
+      asked.push(route.request().method());
+      return route.abort();
+    });
+    await dialog.getByRole("button", { name: "Disable" }).click();
+    await dialog.getByText("The gateway cannot be reached.").waitFor();
 
-  assert.deepEqual(asked, ["POST"]);
-  await page.unrouteAll();
-  await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
-});
+    assert.deepEqual(asked, ["POST"]);
+    await page.unrouteAll();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  },
+);
 
 testInLongRun(
   "by keys alone the audit is gone to, searched and proved, and ? shows the keys",

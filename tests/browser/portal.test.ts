@@ -174,20 +174,23 @@ test("an order shows what happened, and is refunded after a preview, with a reas
   assert.deepEqual(troubles, []);
 });
 
-test("the status filter explains each state of the money, and finds the orders of one", async () => {
-  const { page, troubles } = await atDesk("orders");
-  await page.getByRole("button", { name: "Status" }).click();
-  await page.getByText("A part of the money went back").waitFor();
-  await glance(page, "portal-orders-legend");
+testInLongRun(
+  "the status filter explains each state of the money, and finds the orders of one",
+  async () => {
+    const { page, troubles } = await atDesk("orders");
+    await page.getByRole("button", { name: "Status" }).click();
+    await page.getByText("A part of the money went back").waitFor();
+    await glance(page, "portal-orders-legend");
 
-  await page.getByLabel("Partly refunded").check();
-  await page.keyboard.press("Escape");
-  await page.waitForURL(/status=partly_refunded/);
-  await page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
+    await page.getByLabel("Partly refunded").check();
+    await page.keyboard.press("Escape");
+    await page.waitForURL(/status=partly_refunded/);
+    await page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
 
-  assert.match((await page.locator("tbody tr").textContent()) ?? "", /249\.00.*Partly refunded/);
-  assert.deepEqual(troubles, []);
-});
+    assert.match((await page.locator("tbody tr").textContent()) ?? "", /249\.00.*Partly refunded/);
+    assert.deepEqual(troubles, []);
+  },
+);
 
 test("an order in doubt is settled in a window that waits until that is allowed", async () => {
   // The bank neither books nor answers the charge, and refuses the reversal.

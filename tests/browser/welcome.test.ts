@@ -1,7 +1,7 @@
 /** The page at `/` for a newcomer, in a real browser, with everything started by one command. */
 import assert from "node:assert/strict";
 import { before, describe } from "node:test";
-import { openContext, takePicture, test } from "../support/browser/browser.ts";
+import { openContext, takePicture, test, testInLongRun } from "../support/browser/browser.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { type GatewayProcess, startProcess } from "../support/gateway-process.ts";
 
@@ -37,7 +37,7 @@ describe("the page at / in staging", () => {
     }
   });
 
-  test("fits a phone and a desktop, in the light and the dark theme", async () => {
+  testInLongRun("fits a phone and a desktop, in the light and the dark theme", async () => {
     const grounds = new Set<unknown>();
     const { page } = await visit(gateway.baseUrl);
     for (const width of [390, 1280]) {

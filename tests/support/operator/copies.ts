@@ -50,6 +50,21 @@ export async function readEntries({ installation, dataDir }: Stored): Promise<re
  */
 export async function readStored({ installation }: Pick<Stored, "installation">) {
   const { query } = installation.database;
+  selectAll ??= await writeSelect(query);
+  const rows = await query<{ table: string; row: object }>(selectAll);
+  const byTable = Map.groupBy(rows, ({ table }) => table);
+  return Object.fromEntries(
+    [...byTable].map(([table, own]) => [
+      table,
+      own.map(({ row }) => JSON.stringify(plain(row))).sort(),
+    ]),
+  );
+}
+
+/** One statement reads all tables, which are the same in every copy. */
+let selectAll: string | undefined;
+
+async function writeSelect(query: Installation["database"]["query"]): Promise<string> {
   const columns = await query<Column>(
     `select table_schema || '.' || table_name as table, column_name as name,
        data_type in ('bytea', 'timestamp with time zone') or column_name ~ 'password'
@@ -58,17 +73,13 @@ export async function readStored({ installation }: Pick<Stored, "installation">)
        and not table_name ~ any($1) order by 1, 2`,
     [working.map((name) => `^${name}`)],
   );
-  const stored: Record<string, readonly string[]> = {};
-  for (const [table, own] of Map.groupBy(columns, (column) => column.table)) {
+  const selects = [...Map.groupBy(columns, ({ table }) => table)].map(([table, own]) => {
     const values = own.map(({ name, isHidden }) =>
       isHidden ? `'${name}', "${name}" is not null` : `'${name}', "${name}"`,
     );
-    const rows = await query<{ row: object }>(
-      `select jsonb_build_object(${values}) as row from ${table}`,
-    );
-    stored[table] = rows.map(({ row }) => JSON.stringify(plain(row))).sort();
-  }
-  return stored;
+    return `select '${table}' as table, jsonb_build_object(${values}) as row from ${table}`;
+  });
+  return selects.join(" union all ");
 }
 
 type Column = { readonly table: string; readonly name: string; readonly isHidden: boolean };
