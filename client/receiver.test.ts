@@ -262,7 +262,7 @@ test("after a manual done copies are repeats, and after forget they are new", as
 });
 
 test("an unreachable store makes the callback come again", async () => {
-  const trouble = new Error("the database is away");
+  const trouble = new Error("the database is unreachable");
   const broken = () => Promise.reject(trouble);
   const seen = { begin: broken, done: broken, forget: broken };
   const receiver = makeReceiver({ controlKey, seen });

@@ -90,7 +90,7 @@ const answers: readonly (readonly [what: string, order: Order, says: FollowUpAns
   ["said to be known",            asked,   refusedWith("94"),                        "outcome_unknown"],
   ["answered too late inside",    asked,   refusedWith("68"),                        "outcome_unknown"],
   ["met by a host in trouble",    asked,   refusedWith("96"),                        "outcome_unknown"],
-  ["met by an issuer that is away", asked, refusedWith("91"),                        "outcome_unknown"],
+  ["met by an issuer that is unreachable", asked, refusedWith("91"),                        "outcome_unknown"],
   ["refused as invalid",          asked,   refusedWith("12"),                        "refused"],
   ["a repeat refused for its form", inDoubt, refusedWith("30"),                      "repeat_refused"],
   ["a repeat refused as invalid", inDoubt, refusedWith("12"),                        "repeat_refused"],

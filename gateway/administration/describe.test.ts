@@ -71,7 +71,7 @@ test("a form has labels, help and choices in its language, and no field of the c
   assert.equal(fields[3]?.preset, "GET");
 });
 
-test("a field that the role has no right for is not in its form", () => {
+test("a form omits fields for which the role has no right", () => {
   const { fields } = describeAction(sample, "en", "finance");
 
   assert.ok(!fields.some(({ name }) => name === "reveal"));
@@ -109,7 +109,7 @@ test("every field of a form has a label", () => {
 const englishWord =
   /(^|[ (])(the|of|or|and|is|are|not|with|for|from|this|that|default|which|when)([ ,.:;)]|$)/i;
 
-test("every text of a form is there in both languages", () => {
+test("every text of a form exists in both languages", () => {
   const fields = offered.flatMap((each) => offeredFields(each)).map(([, field]) => field.help);
   const all = [...offered.map(({ does }) => does), ...fields];
   const labels = [...Object.values(fieldLabels), ...Object.values(choiceLabels)];

@@ -22,7 +22,7 @@ test("an event has a line for each fact, with amounts and times as people read t
   ]);
 });
 
-test("lists are told by their values, and lists of objects by their numbers", () => {
+test("lists are printed by their values, and lists of objects by their length", () => {
   const findings = [{ kind: "velocity", facts: { count: 5 } }, { kind: "amount" }];
 
   assert.deepEqual(leavesOf({ findings, gates: ["north:1:1", "south:2:1"], none: [], no: null }), [
@@ -33,6 +33,6 @@ test("lists are told by their values, and lists of objects by their numbers", ()
   ]);
 });
 
-test("control characters begin no line and command no terminal", () => {
+test("control characters neither begin a line nor control the terminal", () => {
   assert.equal(printMoment("a\nb", ["why: \u001b[2Jx"]), "a b\n    why:  [2Jx");
 });

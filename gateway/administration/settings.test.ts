@@ -23,7 +23,7 @@ import {
 
 const dollars = amountIn(getCurrency("USD"));
 
-test("fees, amounts, currencies and switches are read, or told plainly to be none", () => {
+test("fees, amounts, currencies and switches are read, or refused with a plain error", () => {
   assert.deepEqual(fee.read("2.5%+30", "fee"), { percent: "2.5", fixed: "30" });
   assert.match(complaintOf(fee.read("2,5%", "fee")), /^2,5% is no fee: write it like 2\.5%/);
   assert.equal(dollars.read("0500", "min"), "50000");
@@ -49,7 +49,7 @@ const table: readonly SettingRow<Settings>[] = [
   setting("min", "min", amount, ["", ""], ({ fee }) => fee === undefined),
 ];
 
-test("settings are shown by the names of their options, in one order, with what is usual", () => {
+test("settings are shown by the names of their options, in one order, with their defaults", () => {
   type Shown = { readonly callback?: boolean; readonly codes?: readonly string[]; min?: string };
   const codes = form("text", "codes", (text) => text.split(","));
   const shown: readonly SettingRow<Shown>[] = [
@@ -67,7 +67,7 @@ test("settings are shown by the names of their options, in one order, with what 
   assert.deepEqual(showSettings(shown, { callback: true }, {}), { "private-callbacks": "on" });
 });
 
-test("what is not given stays, and what is taken away is gone", () => {
+test("settings that are not given stay, and removed ones are gone", () => {
   const known = { name: "a", fee: "30", min: "5" };
 
   assert.deepEqual(readSettings(table, { min: "none" }, known), { name: "a", fee: "30" });
@@ -79,7 +79,7 @@ test("what is not given stays, and what is taken away is gone", () => {
   assert.match(complaintOf(text("name", /^.{1,9}$/, "text").read("none", "name")), /^name is text/);
 });
 
-test("all settings that are missing are named at once", () => {
+test("one error names all missing settings", () => {
   const fault = readSettings(table, {}, {}, "A gate");
 
   assert.equal(complaintOf(fault), "A gate also needs name, min.");
@@ -94,7 +94,7 @@ test("limits that leave no amount are refused", () => {
   });
 });
 
-test("a directory server is put into the sandbox, and taken out of it again", () => {
+test("a directory server can be marked as the sandbox's and unmarked again", () => {
   const server = {
     certificateFile: "c",
     keyFile: "k",

@@ -38,7 +38,7 @@ export const backupCommands = [
       if (unusable !== undefined) return unusable;
       const away = session.cellsAway;
       if (away.length > 0)
-        return new Problem(`The cell ${away[0]} is away: a backup has all cells.`);
+        return new Problem(`The cell ${away[0]} is unreachable: a backup has all cells.`);
       const signer = await openSigner(database.query, await openVault(session));
       let picture: Picture | undefined;
       try {

@@ -296,7 +296,7 @@ async function follow(
       since = String(page.now);
     } catch (error) {
       if (!isAway)
-        process.stderr.write(`The gateway is away: ${causeOf(error)}. Waiting for it.\n`);
+        process.stderr.write(`The gateway is unreachable: ${causeOf(error)}. Waiting for it.\n`);
       isAway = true;
     }
     await pause(askEveryMs, undefined, { signal }).catch(() => undefined);

@@ -199,7 +199,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
 
   async function write(key: CallbackKey): Promise<CallbackRequest> {
     const asked = merchant.writeCallback(key, callbackUrl);
-    return demand(await asked.catch(loseFor("The gateway is away")));
+    return demand(await asked.catch(loseFor("The gateway is unreachable")));
   }
 
   /**

@@ -84,7 +84,7 @@ for (const [what, text, isMarked, told] of roots) {
   });
 }
 
-test("what is not built is told with the command that builds it", async (t) => {
+test("the refusal names each site that is not built, with the command that builds it", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-unbuilt-"));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, "portal/dist"), { recursive: true });

@@ -63,7 +63,7 @@ function write(path: string, text: string): Promise<void> {
   return writeFile(join(program(), path), text);
 }
 
-test("without a manifest the check is trouble", async () => {
+test("the check reports trouble without a manifest", async () => {
   assert.deepEqual(await troublesOf(), [
     "It cannot be read: run gw files sign after each installation.",
   ]);
@@ -95,7 +95,7 @@ test("every changed, added and removed file is named, and signing is in the audi
   assert.match(String(entries[0]?.after), /"release":"1.2.3","files":10,"manifest":"[0-9a-f]{64}"/);
 });
 
-test("an older program is trouble also with the manifest that was signed for it", async () => {
+test("the check reports an older program even with the manifest that was signed for it", async () => {
   await write("package.json", '{ "version": "1.2.3" }');
   await signFiles(session(), program());
   await copyFile(place(), join(folder, "older.json"));
@@ -110,7 +110,7 @@ test("an older program is trouble also with the manifest that was signed for it"
   assert.deepEqual(others, []);
 });
 
-test("other permissions show, and files that others can write are not signed", async () => {
+test("changed permissions are reported, and files that others can write are not signed", async () => {
   await signFiles(session(), program());
   const file = join(program(), "gateway/main.ts");
 
@@ -129,7 +129,7 @@ test("other permissions show, and files that others can write are not signed", a
   assert.deepEqual(await troublesOf(), []);
 });
 
-test("links out of the installation, pipes and a compile cache are trouble", async () => {
+test("the check reports links out of the installation, pipes and a compile cache", async () => {
   await signFiles(session(), program());
   const added = ["gateway/outside", "gateway/away", "gateway/pipe", "node_modules/.cache/compiled"];
   await symlink("/etc/hostname", join(program(), "gateway/outside"));
@@ -149,7 +149,7 @@ test("links out of the installation, pipes and a compile cache are trouble", asy
   ]);
 });
 
-test("a folder or a file that cannot be read is trouble", async () => {
+test("the check reports a folder or a file that cannot be read", async () => {
   await signFiles(session(), program());
   for (const path of [folder, join(folder, "data")]) await chmod(path, 0o755);
   await chmod(place(), 0o644);

@@ -23,7 +23,7 @@ test("every command has --json, and every option a description and a name of its
   }
 });
 
-test("every option of the help is accepted, and another one is not", async () => {
+test("every option of the help is accepted, and no other one", async () => {
   for (const command of leaves) {
     const [typed, taken] = [wordsOf(command), nameOf(command)];
     assert.doesNotThrow(() => parse(command, typed), `gw ${taken} ${typed.join(" ")}`);

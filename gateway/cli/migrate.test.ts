@@ -25,7 +25,7 @@ const makeEnvironment = () => ({
   GW_MASTER_KEY: "3".repeat(64),
 });
 
-test("a cell that is away is named, and the command fails", async () => {
+test("a cell that is unreachable is named, and the command fails", async () => {
   const before = await migrate();
   await addCellAway("north");
   const after = await migrate();

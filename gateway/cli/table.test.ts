@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatTable } from "./command.ts";
 
-test("a narrow table has a line for each row, with names in words", () => {
+test("a narrow table has one line for each row and plain column names", () => {
   const rows = [
     { orderId: "7", status: "approved", url: "" },
     { orderId: "12", status: "declined", url: "https://shop.example" },
@@ -16,7 +16,7 @@ test("a narrow table has a line for each row, with names in words", () => {
   ]);
 });
 
-test("columns that do not fit stand below their row, and empty ones are left out there", () => {
+test("columns that do not fit are printed below their row, without empty ones", () => {
   const long = "x".repeat(80);
   const rows = [
     { order: "7", error: long, status: "approved", reference: "R1", link: "" },
@@ -32,7 +32,7 @@ test("columns that do not fit stand below their row, and empty ones are left out
   ]);
 });
 
-test("no line is longer than 100 columns, but for a single value that is", () => {
+test("no line is longer than 100 columns, except for a single longer value", () => {
   const url = `https://shop.example/${"p".repeat(120)}`;
   const serial = "01a1f2ef-65c2-7ced-b5d5-2f5dc965da50";
   const row = { order: "1", made: "m".repeat(60), next: "n".repeat(60), serial, url, end: serial };

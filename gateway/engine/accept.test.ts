@@ -38,7 +38,7 @@ test("screening forgets a payment that is none, and one that it cannot judge doe
   assert.deepEqual(tried.judged, ["judged", "undone", "judged", "undone", "judged"]);
 
   const { accept, priorAttempts } = makeTried();
-  const away = { ...asked, clientOrderId: "while the database is away" };
+  const away = { ...asked, clientOrderId: "while the database is unreachable" };
   await assert.rejects(async () => accept(away), /away/);
   assert.deepEqual(priorAttempts, []);
 });
@@ -167,7 +167,7 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
     nextNumbers: async () => ({ id: asOrderId("10000001"), sequence: 590_000_000_000 }),
     findIssuer: () => undefined,
     judgePayment: async ({ clientOrderId }) => {
-      if (clientOrderId !== draft.clientOrderId) throw new Error("the database is away");
+      if (clientOrderId !== draft.clientOrderId) throw new Error("the database is unreachable");
       judged.push("judged");
       return { findings: [], undo: async () => void judged.push("undone") };
     },

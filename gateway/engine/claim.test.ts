@@ -19,7 +19,7 @@ function makeNode(due: readonly Order[]) {
   const clock = { now: () => place.now, certain: async () => undefined };
   const claimed: Order[] = [];
   const findDue = async () => {
-    if (place.isAway) throw new Error("the database is away");
+    if (place.isAway) throw new Error("the database is unreachable");
     return due;
   };
   const work = makeClaimWork({

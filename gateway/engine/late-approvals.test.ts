@@ -28,7 +28,7 @@ async function report(order: Order | undefined, approval: LateApproval, failures
   const reversed: LateApproval[] = [];
   const late = makeLateApprovals({
     find: async () => {
-      if (delayed.length < failures) throw new Error("the database is away");
+      if (delayed.length < failures) throw new Error("the database is unreachable");
       return order;
     },
     apply: async (met, event) => {
@@ -108,7 +108,7 @@ test("what cannot be stored is tried again until it is", async () => {
 test("a node that ends says which approvals it could not store", async () => {
   const approval = approvalOf(listed);
   const late = makeLateApprovals({
-    find: () => Promise.reject(new Error("the database is away")),
+    find: () => Promise.reject(new Error("the database is unreachable")),
     apply: () => assert.fail(),
     runner: { start: () => assert.fail(), runs: () => false },
     clock: { now: () => start },

@@ -132,7 +132,7 @@ test("a nonce is taken only by a request that is signed rightly", async () => {
   assert.equal(taken.length, 2);
 });
 
-test("a database that is away denies nobody: the request may come again", async () => {
+test("a database that is unreachable denies nobody: the request may come again", async () => {
   const away = new Failure("storage_unavailable");
 
   assert.equal(await check(sign(), { takeNonce: async () => away }), away);

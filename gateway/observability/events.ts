@@ -46,7 +46,7 @@ export const events = {
   "acquirer.mac_keys_changed":           ["info",  "the node uses these keys of the gate for message authentication, the first one to write"],
   "acquirer.message_unsendable":         ["info",  "a message could not be encoded and was not sent"],
   "acquirer.late_approval":              ["warn",  "the acquirer approved a charge that no request waits for; it is reversed"],
-  "acquirer.late_approval_delayed":      ["warn",  "a late approval could not be recorded because the database is away; it is tried again until it is"],
+  "acquirer.late_approval_delayed":      ["warn",  "a late approval could not be recorded because the database is unreachable; it is tried again until it is"],
   "acquirer.late_approval_unknown":      ["error", "the acquirer approved a charge that no order has: a failover may have lost it. Have the acquirer reverse it"],
   "acquirer.late_approval_lost":         ["error", "the node ended before a late approval was recorded: have the acquirer reverse it"],
 
@@ -57,7 +57,7 @@ export const events = {
   "screening.lists_reload_failed":       ["error", "the allow and block lists could not be read again; the node keeps the entries that it has"],
   "screening.country_file_unusable":     ["error", "the file of `GW_IP_COUNTRY_FILE` cannot be used; the node keeps what it read before, if anything"],
   "screening.guesses_blocked":           ["warn",  "a merchant has sent as many different cards with the same first six and last four `digits` as `GW_CARD_GUESSES_MAX` allows in a day: a card number is being searched for. Payments with these digits are filtered; look at the merchant"],
-  "screening.undo_failed":               ["warn",  "a repeated request stays counted as a payment in screening: the database was away when it was to be taken back"],
+  "screening.undo_failed":               ["warn",  "a repeated request stays counted as a payment in screening: the database was unreachable when it was to be taken back"],
 
   "directory.failed":                    ["warn",  "a directory server, its files or its card ranges cannot be used; `cause` tells why"],
   "directory.refresh_failed":            ["warn",  "the node could not check whether card ranges are due"],

@@ -165,9 +165,9 @@ test("a job that goes on failing is logged once in ten seconds, with what was le
   let now = 0;
   const report = makeReportFailures(log, "order.claim_failed", () => now);
 
-  for (now = 0; now <= 22_000; now += 1_000) report(new Error("the database is away"));
+  for (now = 0; now <= 22_000; now += 1_000) report(new Error("the database is unreachable"));
   now = 60_000;
-  report(new Error("it is away again"));
+  report(new Error("it is unreachable again"));
 
   assert.deepEqual(
     lines.map(({ event, unreported }) => [event, unreported]),

@@ -80,10 +80,10 @@ type Expected = readonly [
 const choices: readonly Expected[] = [
   ["the lot falls to the first",        [a, b, c],       69, "abc", "a", "rank 1, weight 70 of 100"],
   ["the lot falls to the second",       [a, b, c],       70, "abc", "b", "rank 1, weight 30 of 100"],
-  ["the drawn one is away",             [a, b, c],       69, "bc",  "b", "rank 1, because a was not ready"],
-  ["another of the rank is away",       [a, b, c],       69, "ac",  "a", "rank 1, weight 70 of 100"],
-  ["the whole rank is away",            [a, b, c],       69, "c",   "c", "rank 2, because a was not ready and b was not ready"],
-  ["everything is away",                [a, b, c],       70, "",    "b", "rank 1, weight 30 of 100, though none was ready"],
+  ["the drawn one is not ready",        [a, b, c],       69, "bc",  "b", "rank 1, because a was not ready"],
+  ["another of the rank is not ready",  [a, b, c],       69, "ac",  "a", "rank 1, weight 70 of 100"],
+  ["the whole rank is not ready",       [a, b, c],       69, "c",   "c", "rank 2, because a was not ready and b was not ready"],
+  ["nothing is ready",                  [a, b, c],       70, "",    "b", "rank 1, weight 30 of 100, though none was ready"],
   ["one does not take the currency",    [jpyOnly, c],     0, "c",   "c", "rank 2, because jpy does not take USD"],
   ["one of several does not take it",   [a, b, jpyOnly],  0, "ab",  "a", "rank 1, weight 70 of 100, because jpy does not take USD"],
   ["an amount is too small for one",    [gateOf("d", { amountMin: 2_000n }), c], 0, "dc", "c", "rank 2, because d does not take so little"],
@@ -118,7 +118,7 @@ test("a gate that was tried in vain is not tried again, and when all were there 
 
 const weights = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 2, maxLength: 6 });
 
-test("gates of one rank share a merchant's orders by weight, also when one of them is away", () => {
+test("gates of one rank share a merchant's orders by weight, also if one of them is not ready", () => {
   const count = 10_000;
   fc.assert(
     fc.property(weights, fc.boolean(), (shares, oneIsAway) => {

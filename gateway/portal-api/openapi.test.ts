@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { HttpRequest } from "../http/router.ts";
 import { openApiRoute } from "./openapi.ts";
 
-test("the document is made when it is asked for after a failure, and made once", async () => {
+test("after a failure the document is made by the next request, and then only once", async () => {
   let count = 0;
   const { answer } = openApiRoute(["GET /home"], async () => {
     count += 1;

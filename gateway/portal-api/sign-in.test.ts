@@ -8,7 +8,7 @@ import { limitRefusals, makeRecordSignIn } from "./sign-in.ts";
 const clock = { now: () => asInstant(1_800_000_000_000) };
 const visit = { network: "192.0.2.1" } as PortalVisit;
 
-test("of a user who is refused again and again, the audit has the first refusals", async () => {
+test("the audit contains only the first refusals of a user who is refused repeatedly", async () => {
   const recorded: string[] = [];
   const record = limitRefusals(async ({ who }) => void recorded.push(who), clock);
 
@@ -20,7 +20,7 @@ test("of a user who is refused again and again, the audit has the first refusals
   assert.equal(recorded.at(-1), "ann");
 });
 
-test("every guess is logged, the first are in the audit, and so is every sign-in", async () => {
+test("every guess is logged, and the audit contains the first guesses and every sign-in", async () => {
   const [logged, written]: [string[], string[]] = [[], []];
   const record = makeRecordSignIn({
     clock,

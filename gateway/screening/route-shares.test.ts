@@ -12,7 +12,7 @@ assert.ok(first !== undefined);
 const other = { ...first, id: asGateId("99"), name: "other", weight: first.weight * 3 };
 const both = { ...endpoint, gates: [first, other] };
 
-test("gates of one rank share sales by their weights, and a gate that is away takes none", () => {
+test("gates of one rank share sales by their weights, and a gate that is not ready takes none", () => {
   const shareOf = (gate: string, isReady: (id: GateId) => boolean = () => true) => {
     const shares = findRouteShares(both, "10.42", isReady);
     assert.ok(!(shares instanceof Problem));

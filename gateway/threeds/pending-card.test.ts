@@ -76,7 +76,7 @@ test("an order without 3-D Secure has none", async () => {
   assert.deepEqual(destroyed, []);
 });
 
-test("a vault that is away is reported", async () => {
+test("a vault that is unreachable is reported", async () => {
   isAway = true;
   await pending.destroyPendingCard(orderIn("authorizing"));
 

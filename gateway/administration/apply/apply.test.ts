@@ -126,7 +126,7 @@ async function countEntries(): Promise<number> {
   return (await listEntries()).length;
 }
 
-test("a file makes everything that it names, and a second time nothing", async () => {
+test("a file creates everything that it names, and changes nothing the second time", async () => {
   const first = await changesOf(document);
   const entries = await countEntries();
   const second = await changesOf(document);
@@ -143,7 +143,7 @@ test("a file makes everything that it names, and a second time nothing", async (
   assert.ok(audited.length > 5 && !JSON.stringify(audited).includes(key));
 });
 
-test("what is exported is what was applied, and changes nothing when it is applied", async () => {
+test("an export equals the applied file, and applying it changes nothing", async () => {
   const text = await exported({});
   const written = parse(text);
 
@@ -164,7 +164,7 @@ test("what is exported is what was applied, and changes nothing when it is appli
 
 type SchemaMap = { readonly additionalProperties?: { readonly properties?: object } };
 
-test("a dry run tells the difference field by field, and changes nothing", async () => {
+test("a dry run prints the difference field by field and changes nothing", async () => {
   const entries = await countEntries();
   const changed = { gates: { one: { ...gate, host: "10.0.0.9:5000" } } };
 
@@ -224,7 +224,7 @@ test("a file with any fault changes nothing", async () => {
   assert.deepEqual(await changesOf(document), []);
 });
 
-test("what a file omits stays, unless it is pruned", async () => {
+test("objects that a file omits stay, unless the file is applied with --prune", async () => {
   const { endpoints, groups, ...shop } = document.merchants.shop;
   const less = { gates: { one: gate }, merchants: { shop: { ...shop, endpoints: { usd } } } };
 
@@ -243,7 +243,7 @@ test("what a file omits stays, unless it is pruned", async () => {
   ]);
 });
 
-test("keys come from files beside the document, once, and none is printed", async () => {
+test("keys are read once from files next to the document, and none is printed", async () => {
   const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -338,7 +338,7 @@ test("a new merchant in production starts with rules, unless the file says which
   assert.deepEqual([await actionsOf("bare"), await actionsOf("filed")], [[], []]);
 });
 
-test("a change by a file leaves the one audit entry that the command for it leaves", async () => {
+test("a change by a file writes the same single audit entry as the command", async () => {
   const plain = { currency: "USD", gates: ["one:1:1"] };
   const shop = (more: object = {}) => ({
     merchants: { entries: { endpoints: { plain }, ...more } },

@@ -34,18 +34,18 @@ const made = {
   },
 };
 
-test("a gate is made of what it needs; the rest is as usual", () => {
+test("a gate needs only its required settings, and the others have defaults", () => {
   assert.deepEqual(readGate(needed), made);
 });
 
-test("everything that is missing is told at once", () => {
+test("one error names all missing settings", () => {
   const { terminal: _, descriptor: __, ...others } = needed;
 
   assert.match(complaintOf(others), /^A gate also needs terminal, descriptor\.$/);
   assert.match(complaintOf({}), /^A gate also needs kind, host, terminal, .*descriptor\.$/);
 });
 
-test("a gate can be told all that it takes", () => {
+test("a gate accepts all of its settings", () => {
   const read = readGate({
     ...needed,
     host: "[::1]:8584",
@@ -82,7 +82,7 @@ test("a gate can be told all that it takes", () => {
   });
 });
 
-test("a gate has no more addresses than are looked up at once", () => {
+test("the number of a gate's addresses is limited", () => {
   const hosts = (count: number) =>
     Array.from({ length: count }, (_, at) => `host${at}.example:1`).join(",");
 
@@ -128,7 +128,7 @@ test("a gate has several addresses and connections, with TLS and its files", () 
   });
 });
 
-test("a new gate in production is over TLS, or plain where the operator allows plain gates", () => {
+test("a new gate in production uses TLS, or plain TCP if the operator allows plain gates", () => {
   const tlsOf = (
     options: GivenSettings,
     environment: "staging" | "production",
@@ -150,7 +150,7 @@ test("a new gate in production is over TLS, or plain where the operator allows p
   assert.equal(tlsOf({}, "staging"), undefined);
 });
 
-test("options of TLS need TLS, a certificate its key, and every file is read", async () => {
+test("TLS options need TLS, a certificate needs its key, and every file is read", async () => {
   const faultOf = async (changes: object, given: GivenSettings = {}) =>
     (await findTlsFault({ ...made.settings, ...changes }, given))?.sentence;
 
@@ -160,7 +160,7 @@ test("options of TLS need TLS, a certificate its key, and every file is read", a
   assert.equal(await faultOf({ tls: true }), undefined);
 });
 
-test("only what is given changes, and what may be absent can be taken away", () => {
+test("only given settings change, and optional ones can be removed", () => {
   const limited = { currencies: "USD", min: "100", fee: "1%", recurrentScenario: "REGULAR" };
   const known = readGate({ ...needed, ...limited });
   assert.ok(!(known instanceof Problem));
@@ -207,7 +207,7 @@ const wrong: readonly (readonly [options: GivenSettings, sentence: RegExp])[] = 
   [{ recurrentScenario: "OFTEN" },            /^recurrent-scenario is one of REGULAR, IRREGULAR/],
 ];
 
-test("each value that is none is complained of by its name", () => {
+test("the error for an invalid value names its setting", () => {
   for (const [options, sentence] of wrong) {
     assert.match(complaintOf({ ...needed, ...options }), sentence);
   }
@@ -219,7 +219,7 @@ function complaintOf(options: GivenSettings, known?: Parameters<typeof readGate>
   return read.sentence;
 }
 
-test("the limits of a gate are amounts in its currencies, which agree on the decimals", () => {
+test("the limits of a gate are amounts in its currencies, which have the same number of decimals", () => {
   const yen = readGate({ ...needed, currencies: "JPY", max: "5000" });
   assert.ok(!(yen instanceof Problem));
   assert.equal(yen.settings.amountMax, "5000");

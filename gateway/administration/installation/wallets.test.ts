@@ -9,7 +9,7 @@ import { CertificationRequest } from "pkijs";
 import { Problem } from "../../values/problem.ts";
 import { makeCertificateRequest, readSettings } from "./wallets.ts";
 
-test("a certificate request names the merchant, holds the public key and is signed with it", async () => {
+test("a certificate request names the merchant, contains the public key and is signed with it", async () => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 
   const pem = await makeCertificateRequest(privateKey, "démo");
@@ -49,7 +49,7 @@ for (const [given, expected] of changes) {
   });
 }
 
-test("what belongs to a wallet needs the wallet", () => {
+test("settings of a wallet need the wallet", () => {
   for (const given of [{ walletaCountry: "AT" }, { walletbMerchant: "shop" }]) {
     assert.ok(readSettings(given) instanceof Problem);
   }

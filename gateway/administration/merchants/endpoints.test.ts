@@ -12,11 +12,11 @@ import { readEndpointSettings, readGatePlaces } from "./endpoint-settings.ts";
 
 const usd = getCurrency("USD");
 
-test("an endpoint is plain unless it is told otherwise", () => {
+test("an endpoint without settings has the defaults", () => {
   assert.deepEqual(readEndpointSettings({}, usd), { threeDSecure: "off" });
 });
 
-test("limits are written in the currency and kept in minor units", () => {
+test("limits are written as amounts of the currency and stored in minor units", () => {
   const options = { min: "1", max: "250.5" };
 
   assert.deepEqual(readEndpointSettings(options, usd), {
@@ -27,7 +27,7 @@ test("limits are written in the currency and kept in minor units", () => {
   assert.match(complaintOf({ min: "1.5" }, "JPY"), /^1\.5 is no amount in JPY/);
 });
 
-test("only what is given changes, and what may be absent can be taken away", () => {
+test("only given settings change, and optional ones can be removed", () => {
   const known = { threeDSecure: "always", amountMin: "100", descriptor: "SHOP" } as const;
   const switches = { partialApprovals: "on", oauthOnly: "on" };
   const options = { ...switches, fee: "2.5%+30", min: "none", optional: "email, city" };
@@ -53,7 +53,7 @@ const wrong: readonly (readonly [options: GivenSettings, sentence: RegExp])[] = 
   [{ oauthOnly: "yes" },          /^oauth-only is on or off, not yes/],
 ];
 
-test("each value that is none is complained of", () => {
+test("every invalid value is refused", () => {
   for (const [options, sentence] of wrong) assert.match(complaintOf(options), sentence);
 });
 
@@ -76,7 +76,7 @@ const gates: readonly Gate[] = [
   { id: asGateId("12"), name: "b", kind: "sandbox", settings },
 ];
 
-test("a gate's rank and weight follow its name and are 1 when not said", () => {
+test("a gate's rank and weight follow its name and default to 1", () => {
   assert.deepEqual(readGatePlaces(["a", "b:2:30"], gates), [
     { gateId: "11", rank: 1, weight: 1 },
     { gateId: "12", rank: 2, weight: 30 },
@@ -96,7 +96,7 @@ const wrongPlaces: readonly (readonly [places: readonly string[], sentence: RegE
   [[],             /at least one gate/],
 ];
 
-test("a place that is none is named with what would be one", () => {
+test("the error for an invalid gate place names the text and the correct form", () => {
   for (const [places, sentence] of wrongPlaces) {
     assert.match(sentenceOf(readGatePlaces(places, gates)), sentence);
   }

@@ -23,7 +23,7 @@ const good = {
   pageTries: "5", pageFields: "email, country", embedOrigins: "https://shop.example,http://localhost:3000",
 };
 
-test("all settings of the page are read, and a printed configuration file gives the same", () => {
+test("all settings of the page are read, and a printed configuration file contains the same values", () => {
   const settings = readEndpointSettings(good, usd);
   assert.ok(!(settings instanceof Problem), JSON.stringify(settings));
   const printed = printSettings(pageTable, settings);

@@ -38,7 +38,7 @@ export const operationChecks: readonly Check[] = [
   ["readiness",   "whether the node of this machine takes payments, and its gates", checkReadiness],
   ["ports",       "figures that the world reaches or that are nowhere, and the portal's port", checkPorts],
   ["pages",       "the portal and the documentation, which production does not build by itself", checkPages],
-  ["cells",       "cells that are away",                                         checkCells],
+  ["cells",       "unreachable cells",                                        checkCells],
   ["doubt",       "orders in doubt",                                             checkDoubt],
   ["callbacks",   "callbacks that wait, and receivers that do not answer",       checkCallbacks],
   ["retention",   "data that is kept without a limit, and logs for less than a year", checkRetention],
@@ -166,7 +166,7 @@ function findPortalPort(config: MachineSession["config"]): Omit<CheckResult, "wh
 
 async function checkCells({ cellsAway }: MachineSession): Promise<CheckResult> {
   const troubles = cellsAway.map(
-    (name) => `The cell ${name} is away: its merchants get 503. Make its server reachable.`,
+    (name) => `The cell ${name} is unreachable: its merchants get 503. Make its server reachable.`,
   );
   return { what: `cells away: ${listOf(cellsAway)}`, troubles };
 }

@@ -64,7 +64,7 @@ test("whatever is wrong with an address, the page is the same", async (t) => {
   assert.match(pages[0]?.body ?? "", /No receipt here/);
 });
 
-test("a storage that is away asks for another try at the same address", async (t) => {
+test("a storage that is unreachable asks for another try at the same address", async (t) => {
   const { server } = serve(t, { order: new Failure("storage_unavailable") });
 
   const bare = await server.inject(address);

@@ -112,7 +112,7 @@ test("an unknown link is told so, and nothing of it is repeated", async (t) => {
   }
 });
 
-test("a storage that is away asks for another try", async (t) => {
+test("a storage that is unreachable asks for another try", async (t) => {
   const { server } = serve(t, { order: new Failure("storage_unavailable") });
 
   for (const [verb, page] of [

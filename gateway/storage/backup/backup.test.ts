@@ -105,7 +105,7 @@ const forgeries: readonly (readonly [string, (given: readonly Part[], older: rea
   ["it is of a newer version",     (given) => change(given, /contents/, (text) => text.replace("0001-schema.sql", "9999-future.sql"))],
 ];
 
-test("a forged backup is refused, and nothing of it stays", async (t) => {
+test("a forged backup is refused, and none of it is stored", async (t) => {
   const older = parts;
   await source.audit.write({ action: "test", subject: "between two backups" });
   parts = await takeBackup();
@@ -149,7 +149,7 @@ test("every row, sequence and partition is in the restored database, which is on
   assert.match((await refuseFilled(target.query))?.sentence ?? "", /not empty/);
 });
 
-test("beside a backup nothing waits: partitions are dropped after it, a second backup is refused", async () => {
+test("nothing waits for a backup: partitions are dropped after it, and a second backup is refused", async () => {
   const picture = await openPicture(source.database, cells());
   // The first partition contains everything up to the end of this month.
   const old = monthStart(now, 1);
@@ -166,7 +166,7 @@ test("beside a backup nothing waits: partitions are dropped after it, a second b
   assert.ok(later.length > 0);
 });
 
-test("a picture between two steps of a merchant's move has it in one cell whole", async () => {
+test("a snapshot between two steps of a merchant's move has all of its rows in one cell", async () => {
   const rows = async ({ query }: Pick<Database, "query">, schema: string) =>
     (await query(`select from ${schema}.orders where merchant_id = 101`)).length;
   const places = { main: source.database, cells: cells() };
@@ -188,7 +188,7 @@ test("a picture between two steps of a merchant's move has it in one cell whole"
   assert.equal(await rows(source.database, "cell_other"), 50);
 });
 
-test("cells on servers of their own are not pictured during a rotation", async () => {
+test("cells on servers of their own are not backed up during a rotation", async () => {
   const places = cells([{ name: "main" }, { name: "other", url: new Secret(source.url) }]);
   const lock = await takeRotationLock(source.database);
 

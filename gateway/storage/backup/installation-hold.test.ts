@@ -43,7 +43,7 @@ test("the first node notes the server, and the next ones find the same", async (
   assert.equal(await look(), undefined);
 });
 
-test("a standby that has taken over is no copy; another server is", async () => {
+test("a standby that has taken over is not a copy, but another server is", async () => {
   const { system, timeline } = await identifyServer(server.database.query);
 
   await pretend(system, timeline - 1);
@@ -99,7 +99,7 @@ test("a release moves every number beyond those that the lost time may have used
   assert.equal(moved("merchant_ids"), 1000n);
 });
 
-test("a new hold does not keep the proofs of the one before it", async () => {
+test("a new hold does not keep the proofs of the previous one", async () => {
   await putOnHold(server.audit, "a test");
   await noteVerified(server.database.query);
   await noteReconciled(server.database.query, "acme", "2030-01-31");
@@ -144,7 +144,7 @@ test("two releases at once move the numbers once", async () => {
   assert.equal(Number(later?.next) - Number(before?.next), 10_000_000);
 });
 
-test("a node refuses and skips while it is on hold, and notices hold and release", async () => {
+test("a node on hold refuses and skips work, and notices hold and release", async () => {
   const noticed: boolean[] = [];
   const hold = await openHold({
     freshMs: 0,
@@ -165,7 +165,7 @@ test("a node refuses and skips while it is on hold, and notices hold and release
   assert.deepEqual(noticed, [true, false]);
 });
 
-test("the loops of a node share a look, until the node is told of a change", async () => {
+test("the loops of a node share one look at the hold until a change is announced", async () => {
   const hold = await openHold({
     freshMs: 60_000,
     database: server.database,

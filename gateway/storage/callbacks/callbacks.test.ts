@@ -24,7 +24,7 @@ const { claimDue, record, release, waitsForEarlier } = makeCallbackStore(
 after(stop);
 beforeEach(() => database.query("truncate callbacks, callback_attempts"));
 
-test("two of one order that are told together are both written down", async () => {
+test("two callbacks of one order that are recorded together are both stored", async () => {
   await owe(1, lease);
   await owe(2, lease);
   await owe(3, lease);
@@ -38,7 +38,7 @@ test("two of one order that are told together are both written down", async () =
   ]);
 });
 
-test("a try that ends after an operator's word counts no more, and is kept", async () => {
+test("an attempt that ends after an operator's decision is stored but does not count", async () => {
   for (const decision of [failed(later(now, 120_000)), delivered]) {
     await database.query("truncate callbacks, callback_attempts");
     await owe(1, lease);
@@ -55,7 +55,7 @@ test("a try that ends after an operator's word counts no more, and is kept", asy
   }
 });
 
-test("only what is still this node's is released", async () => {
+test("a node releases only callbacks that it still holds", async () => {
   await owe(1, lease);
   await release([callback(1)], now);
   const given = await rows();
@@ -65,7 +65,7 @@ test("only what is still this node's is released", async () => {
   assert.deepEqual(await rows(), given);
 });
 
-test("what is due before its turn is put off by the first look", async () => {
+test("a callback that is due before its turn is deferred by the first look", async () => {
   await owe(1, later(now, 3_600_000));
   await owe(2, later(now, -1000));
   await owe(3, later(now, -1000));
@@ -79,7 +79,7 @@ test("what is due before its turn is put off by the first look", async () => {
   );
 });
 
-test("what waits for an earlier one is put off, unless that has ended meanwhile", async () => {
+test("a callback that waits for an earlier one is deferred, unless the earlier one has ended", async () => {
   await owe(1, later(now, 3_600_000));
   await owe(2, lease);
   await owe(3, later(now, 5_000));
@@ -94,7 +94,7 @@ test("what waits for an earlier one is put off, unless that has ended meanwhile"
   );
 });
 
-test("so many are sent again and no more, however many cells are asked at once", async () => {
+test("the limit of callbacks to send again holds over all cells together", async () => {
   for (const sequence of [1, 2, 3]) await owe(sequence, later(now, 3_600_000), "given_up");
 
   const resend = makeResend({ merchantId, orderId }, { now, by: "ann", most: 2 });
@@ -106,7 +106,7 @@ test("so many are sent again and no more, however many cells are asked at once",
   );
 });
 
-test("having a later one sent again has the earlier open ones sent too", async () => {
+test("sending a callback again also sends the earlier open ones", async () => {
   await owe(1, lease, "delivered");
   await owe(2, later(now, 3_600_000));
   await owe(3, later(now, 3_600_000), "given_up");

@@ -36,7 +36,7 @@ const tables = await startVault();
 after(() => tables.stop());
 const { cells, open: openVault } = tables;
 
-test("fingerprints, orders, references, lists and counts follow the new key, and the old one goes", async () => {
+test("fingerprints, orders, references, lists and counts change to the new key, and the old key is destroyed", async () => {
   const { keys, vault } = await openVault();
   const old = keys.current("fingerprints").id;
   const before = namesOf(vault);
@@ -111,7 +111,7 @@ test("fingerprints, orders, references, lists and counts follow the new key, and
   assert.equal((await openVault()).keys.list("fingerprints").length, 1);
 });
 
-test("a run that was interrupted is gone on with, and begins no other", async () => {
+test("an interrupted run is continued without starting a new one", async () => {
   const old = (await openVault()).keys.current("fingerprints").id;
   const interrupt = async () => {
     throw new Error("interrupted");
@@ -168,7 +168,7 @@ test("a card that is registered while its order has the old hash id gets the new
   assert.equal(reference?.card.hashId, vault.fingerprint(merchantId, late).hashId);
 });
 
-test("the payments of a card are counted together before, while and after its key is replaced", async () => {
+test("the payments of a card are counted together before, during and after the replacement of the key", async () => {
   const { vault: before } = await openVault();
   const card = new CardNumber("4111111111111111");
   await add(tables.database, before, "12", card);

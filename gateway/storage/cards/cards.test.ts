@@ -32,7 +32,7 @@ const folders: string[] = [];
 // The folders are removed after all databases in them have stopped.
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-test("pending card data comes out until it is destroyed, row and key", async (t) => {
+test("pending card data can be read until its row and key are destroyed", async (t) => {
   const { pending, installation } = await openShared(t);
   await pending.store(context, card, later(now, 1000));
   await pending.store("101/8", { ...card, cvv: undefined }, later(now, 5000));

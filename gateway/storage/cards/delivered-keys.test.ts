@@ -50,7 +50,7 @@ async function keysOf(gate: typeof one) {
   return keys.map(({ key, writesAt, verifiesUntil }) => [key.reveal(), writesAt, verifiesUntil]);
 }
 
-test("the first key writes at once; the next ones after a minute, and end the one before", async () => {
+test("the first key is used at once, and later ones after a minute, when they end the previous key", async () => {
   const begun = now;
   assert.equal(await store(one, "A"), "stored");
   now = asInstant(begun + 1_000);
@@ -68,7 +68,7 @@ test("the first key writes at once; the next ones after a minute, and end the on
   );
 });
 
-test("a key that was delivered before is known while it is the newest, and a replay afterwards", async () => {
+test("a repeated delivery is known while its key is the newest, and a replay later", async () => {
   const [first, second] = await Promise.all([store(two, "X"), store(two, "X")]);
   assert.deepEqual([first, second].sort(), ["known", "stored"]);
   assert.equal(await store(two, "Y"), "stored");
@@ -79,7 +79,7 @@ test("a key that was delivered before is known while it is the newest, and a rep
   assert.equal((await keysOf(two)).length, 2);
 });
 
-test("one node asks when a key is due, and again a minute after it could not", async () => {
+test("one node asks for a due key, and asks again a minute after a failure", async () => {
   const { query } = place.database;
   await query(
     `insert into gate_zone_keys

@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => tables.stop());
 
-test("a person is found by address, page by page, and erased with all traces", async () => {
+test("a person is found by email address, page by page, and erased without traces", async () => {
   const { database } = tables;
   await addOrders(1_200, email.toUpperCase());
   await addOrder("700001", email);
@@ -96,7 +96,7 @@ test("a person is found by the hash id of a card at each merchant", async () => 
   assert.deepEqual(await findOrdersOf(tables.database, { hashIds: other }, () => undefined), []);
 });
 
-test("nothing is erased or condemned in a cell that the merchant has left", async () => {
+test("nothing is erased or marked for destruction in a cell that the merchant has left", async () => {
   const { database } = tables;
   const { merchantId, id } = await addOrder("700005", email);
   await database.query(fence, [merchantId]);
@@ -113,7 +113,7 @@ test("nothing is erased or condemned in a cell that the merchant has left", asyn
   assert.match(await dump("700005"), /Erasmus/);
 });
 
-test("an erasure that began before the fence does not write behind it", async () => {
+test("an erasure that began before the fence does not write after it", async () => {
   const { database } = tables;
   const { merchantId, id } = await addOrder("700006", email);
   // The wrapped query fences the merchant between the lock of the order and its change.

@@ -32,7 +32,7 @@ before(async () => {
 });
 after(() => tables.stop());
 
-test("a key that is a day old is replaced, and destroyed when nodes have had their time", async () => {
+test("a key that is a day old is replaced, and destroyed after the grace period of the nodes", async () => {
   const { keys, clean, replaced, find } = await openNode();
   const old = keys.current("held").id;
   const others = keys.current("cards").id;

@@ -79,7 +79,7 @@ test("a card is never destroyed while its order is open, in doubt or owes a reve
   assert.equal(await listCards(), "");
 });
 
-test("many condemned cards that are still needed do not hold up those after them", async () => {
+test("many marked cards that are still needed do not delay later ones", async () => {
   const { query } = tables.database;
   await query(
     `insert into cards (merchant_id, id, key_id, sealed, fingerprint)
@@ -123,7 +123,7 @@ test("a card that a reference needs is kept until the reference is removed", asy
   assert.deepEqual(counted, [{ removed: 1 }]);
 });
 
-test("a card that is registered or used between its check and its end is kept", async () => {
+test("a card that is registered or used between its check and its destruction is kept", async () => {
   const uses = [
     `insert into card_references (merchant_id, id, purpose, card_id, endpoint_id, order_id, facts,
        created_at) values (101, 9, 'card', 1, 1, 1, '{}', now())`,
@@ -146,7 +146,7 @@ test("a card that is registered or used between its check and its end is kept", 
   assert.equal(await listCards(), "");
 });
 
-test("an order that was paid with another order's card takes nothing with it", async () => {
+test("a declined order with another order's card destroys no card", async () => {
   await add(shop, 1, approved());
   await add(shop, 2, {
     ...inStage("declined"),
@@ -159,7 +159,7 @@ test("an order that was paid with another order's card takes nothing with it", a
   assert.equal(await listCards(), "1 2");
 });
 
-test("a condemned card is destroyed by the next run, not by the one that condemned it", async () => {
+test("a marked card is destroyed by the next run, not by the one that marked it", async () => {
   await add(shop, 1, inStage("declined"));
   now = asInstant(start + 31 * day);
 
@@ -173,7 +173,7 @@ test("a condemned card is destroyed by the next run, not by the one that condemn
   assert.equal(await listCards(), "");
 });
 
-test("each order is looked at once for each number of days, and by one node in an hour", async () => {
+test("each order is examined once for each retention period, and by one node in an hour", async () => {
   for (let id = 1; id <= 1200; id += 1) await add(shop, id, inStage("declined"));
   now = asInstant(start + 31 * day);
   await run();
@@ -192,7 +192,7 @@ test("each order is looked at once for each number of days, and by one node in a
   assert.equal(await listCards(), "1201", "the second run has walked again");
 });
 
-test("a walk that is behind goes on with the next run, without waiting for an hour", async () => {
+test("a walk that is behind continues with the next run without waiting for an hour", async () => {
   await tables.database.query(
     `insert into orders (merchant_id, id, endpoint_id, client_orderid, attempt, digest,
        digest_key, changed_at, version, kind, stage, amount, currency, accepted_at,
@@ -213,7 +213,7 @@ test("a walk that is behind goes on with the next run, without waiting for an ho
   assert.equal(await walkedTo(30), "10100");
 });
 
-test("when a merchant's days change, orders that were passed are destroyed too", async () => {
+test("a change of a merchant's retention period also applies to orders that were examined before", async () => {
   await add(shop, 1, approved());
   await add(other, 2, approved());
   now = asInstant(start + 100 * day);

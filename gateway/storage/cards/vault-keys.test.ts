@@ -29,7 +29,7 @@ const tables = await startVault();
 after(() => tables.stop());
 const { cell, open: openAll } = tables;
 
-test("control keys, wallet keys, MAC keys and pending cards are sealed anew", async () => {
+test("control keys, wallet keys, MAC keys and pending cards are sealed again", async () => {
   const { query } = tables.database;
   const old = await openAll();
   const pem = makePrivateKey();
@@ -81,7 +81,7 @@ test("a key of digests is kept for repeats, and destroyed when they are no longe
   assert.equal((await openAll()).keys.find(id), undefined);
 });
 
-test("a standby takes over that lacks the new keys: nothing is sealed with them afterwards", async () => {
+test("after a failover to a standby without the new keys, nothing is sealed with them", async () => {
   const { query } = tables.database;
   const old = await openAll();
   const sealed = old.vault.sealSecret(new Secret("control"), controlKeyContext("shop"));
@@ -129,7 +129,7 @@ test("a node writes nothing under a key that a promoted standby lacks", async ()
   assert.equal((await listed(known)).length, 1);
 });
 
-test("a key that is made after a failover is not taken for a lost one that a node has", async () => {
+test("a key that is made after a failover is not mistaken for a lost key in a node's memory", async () => {
   const { query } = tables.database;
   const old = (await openAll()).keys;
   const { replace } = makeRotationStore(tables.database, [cell]);
@@ -174,7 +174,7 @@ test("the key of pending card data is due when it and the last rewrap are a day 
   assert.equal(await isDue(), true);
 });
 
-test("the age of the key-encryption key is that of the last rewrap that was done", async () => {
+test("the age of the key-encryption key is that of the last completed rewrap", async () => {
   const { query } = tables.database;
   const end = (outcome: string) =>
     tables.audit.write({ action: "key rewrap ended", subject: "key rewrap", after: { outcome } });

@@ -31,7 +31,7 @@ function walk(other: Database, failures: string[] = []) {
   return cells.stores(({ node }) => node.query);
 }
 
-test("walks at the same time see every cell", async () => {
+test("concurrent calls reach every cell", async () => {
   const stores = walk(second);
   const look = () => stores.each(async (query) => (await query<{ name: string }>(cellName))[0]);
   const found = await Promise.all([look(), look(), look()]);
@@ -41,7 +41,7 @@ test("walks at the same time see every cell", async () => {
   }
 });
 
-test("a cell that is away is asked by one walk at a time, and holds up no other", async () => {
+test("an unreachable cell is asked by one call at a time and delays no other", async () => {
   const failures: string[] = [];
   const stores = walk(nowhere, failures);
   let asked = 0;
@@ -60,7 +60,7 @@ test("a cell that is away is asked by one walk at a time, and holds up no other"
     [1, 1, 1],
   );
   assert.equal(asked, 2);
-  gone.reject(new Error("the cell is away"));
+  gone.reject(new Error("the cell is unreachable"));
 });
 
 test("calls for a merchant that is known to be moving join no batch, until its fence is lifted", async () => {

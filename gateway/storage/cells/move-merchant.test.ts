@@ -40,7 +40,7 @@ before(async () => {
 
 after(() => server.stop());
 
-test("a move that is cut short at any point is gone on with, and loses nothing", async () => {
+test("a move that is interrupted at any point can be continued and loses nothing", async () => {
   const rows = await countAll(server.database, 101);
   const neighbours = await countAll(server.database, 102);
 
@@ -71,7 +71,7 @@ test("a move that is cut short at any point is gone on with, and loses nothing",
   assert.deepEqual(await other.query(isSwept), []);
 });
 
-test("a node with an old configuration cannot read or write in the cell that was left", async () => {
+test("a node with an old configuration can neither read nor write in the previous cell", async () => {
   const key = { merchantId: merchant, orderId: asOrderId("101000001") };
 
   await assert.rejects(makeFindOrders(server.database.hot).byId(key), { code: "22012" });
@@ -79,7 +79,7 @@ test("a node with an old configuration cannot read or write in the cell that was
   assert.equal(elsewhere.length, 1);
 });
 
-test("what was changed, added and deleted since the first copy is in the new cell as it is at the end", async () => {
+test("rows that change, appear or disappear after the first copy are the same in the new cell", async () => {
   const changes = [
     step("101, 101000001, 7"),
     "update callbacks set tries = 3 where order_id = 101001100",
@@ -284,7 +284,7 @@ test("of two runs of a move, only the later switches, and neither lifts the othe
   await move("main", () => undefined, neighbour);
 });
 
-test("a run that slept while another ended the move, took it back or began the next changes nothing", async () => {
+test("a run that was suspended while another ended, aborted or began a move changes nothing", async () => {
   const { database } = server;
   const rows = await countAll(database, 102);
   const sleeps = (until: string, to: string, meanwhile: () => Promise<unknown>) =>
@@ -325,7 +325,7 @@ test("a run that slept while another ended the move, took it back or began the n
   }
 });
 
-test("rows that expire during the move do not hold it up, and no due row is there without its order", async () => {
+test("rows that expire during the move do not delay it, and no due row is copied without its order", async () => {
   const { query } = server.database;
   await query("insert into oauth_nonces values (102, 'n', now())");
   await other.query(forget("oauth_nonces"));
@@ -345,7 +345,7 @@ test("rows that expire during the move do not hold it up, and no due row is ther
   assert.deepEqual(row, { cell: "other" });
 });
 
-test("texts that one cell sorts differently are all brought over", async () => {
+test("texts that the cells sort differently are all copied", async () => {
   await other.query("drop rule forgets on oauth_nonces");
   await other.query('alter table oauth_nonces alter nonce type text collate "und-x-icu"');
   await other.query(`
@@ -359,7 +359,7 @@ test("texts that one cell sorts differently are all brought over", async () => {
   assert.equal(found.length, 2500);
 });
 
-test("a run ends when the old cell's server goes away behind the fence, and another goes on", async () => {
+test("a run ends if the old cell's server becomes unreachable after the fence, and another run continues", async () => {
   const { database } = server;
   const rows = await countAll(database, 102);
   const away = openDatabase("postgres://127.0.0.1:1/away", {

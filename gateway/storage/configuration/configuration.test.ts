@@ -68,7 +68,7 @@ test("an endpoint is read with its gate", async () => {
   ]);
 });
 
-test("an endpoint's gates come by rank, with what they take", async () => {
+test("an endpoint's gates are sorted by rank and have their limits", async () => {
   const administration = makeAdministration(audit());
   const limited = await administration.putGate({
     name: "limited",
@@ -112,7 +112,7 @@ test("an endpoint's gates come by rank, with what they take", async () => {
   });
 });
 
-test("an endpoint's gates can be set anew: some stay, some come, some go", async () => {
+test("an endpoint's gates can be replaced, keeping some, adding some and removing some", async () => {
   const administration = makeAdministration(audit());
   const make = (name: string) => administration.putGate({ name, kind: "sandbox", settings });
   const [stays, goes, comes] = [await make("stays"), await make("goes"), await make("comes")];
@@ -182,7 +182,7 @@ test("fees are known only where the merchant is shown what payments cost", async
   assert.deepEqual(await feesOf(), { seller: fee, acquirer: { percent: "1" } });
 });
 
-test("every change is told to the nodes", async (t) => {
+test("every change is announced to the nodes", async (t) => {
   const administration = makeAdministration(audit());
   const listener = await database.connect();
   t.after(() => listener.end());
@@ -203,7 +203,7 @@ test("every change is told to the nodes", async (t) => {
   assert.equal((await load()).endpointById.get(id)?.disabled, "itself");
 });
 
-test("what is read while merchants, endpoints and gates are made refers to nothing that is missing", async () => {
+test("a configuration that is read during changes has no broken references", async () => {
   const administration = makeAdministration(audit());
   let isOver = false;
   const making = (async () => {

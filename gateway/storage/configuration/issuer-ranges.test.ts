@@ -28,7 +28,7 @@ beforeEach(() => store.replace(portionsOf([]), () => undefined));
 
 const issuer = (prefix: string, bankName: string) => makeRange(prefix, prefix, { bankName });
 
-test("what a file says is what a node knows, whatever the texts hold", async () => {
+test("a node knows exactly what the file contains, with any texts", async () => {
   const facts = {
     bankName: `Bank "of", {\\} O'Neill 銀行`,
     country: "NLD",
@@ -61,7 +61,7 @@ test("a table of many pages is read in full and in order", async () => {
   }
 });
 
-test("the next file replaces the last one whole, and nodes know it after they reload", async () => {
+test("the next file replaces the whole table, and nodes know it after they reload", async () => {
   await store.replace(
     portionsOf([issuer("400000", "Old"), issuer("400001", "Old")]),
     () => undefined,
@@ -79,7 +79,7 @@ test("the next file replaces the last one whole, and nodes know it after they re
   assert.match(loadedAt ?? "", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
 });
 
-test("a file with one fault changes nothing and tells nobody", async () => {
+test("a file with one fault changes nothing and notifies no node", async () => {
   await store.replace(portionsOf([issuer("400000", "Old")]), () => undefined);
   const version = await store.findVersion();
   const heard = await listen();
@@ -96,7 +96,7 @@ test("a file with one fault changes nothing and tells nobody", async () => {
   assert.deepEqual(await heard(), []);
 });
 
-test("all nodes are told of a new table by the channel of the configuration", async () => {
+test("all nodes are notified of a new table on the configuration channel", async () => {
   const heard = await listen();
 
   await store.replace(portionsOf([issuer("400000", "New")]), () => undefined);
@@ -155,7 +155,7 @@ test("the sandbox's cards are known in staging, unless the operator knows better
   assert.equal(production.find("40000010000"), undefined);
 });
 
-test("an operator sees all ranges that hold a prefix, the one that counts first", async () => {
+test("an operator sees all ranges that contain a prefix, the decisive one first", async () => {
   const ranges = [
     issuer("400000", "Wide"),
     issuer("40000010", "Narrow"),

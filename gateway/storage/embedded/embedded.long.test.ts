@@ -80,7 +80,7 @@ test("a database left running by a killed gateway is taken over, not started twi
   assert.equal(isAlive(gateway.pid), false);
 });
 
-test("a database that dies under the gateway is started again at its address", async (t) => {
+test("a database that dies while the gateway runs is started again at the same address", async (t) => {
   const reports: string[] = [];
   const server = await start(t, newFolder(t), reports);
   const { pid, url } = server;
@@ -92,7 +92,7 @@ test("a database that dies under the gateway is started again at its address", a
   assert.ok(reports.includes("PostgreSQL ended unexpectedly; starting it again"));
 });
 
-test("a noted process number that now belongs to another program does no harm", async (t) => {
+test("a stored process id that now belongs to another program does no harm", async (t) => {
   const folder = newFolder(t);
   await (await start(t, folder)).stop();
   const note = `${process.pid}\n${folder}\n1\n5432\n/nowhere\n\n0 0\nready\n`;
@@ -104,7 +104,7 @@ test("a noted process number that now belongs to another program does no harm", 
   assert.equal(await ask(server.url, "select 'up' as answer"), "up");
 });
 
-test("a folder of another version, of other things or not to be made is explained", async (t) => {
+test("the error explains a folder of another version, with other content, or that cannot be made", async (t) => {
   const newer = newFolder(t);
   fs.mkdirSync(newer);
   fs.writeFileSync(join(newer, "PG_VERSION"), "19\n");
@@ -120,7 +120,7 @@ test("a folder of another version, of other things or not to be made is explaine
   assert.match(await problemOf(join(file, "postgres")), /data folder is not .* set GW_DATA_DIR/);
 });
 
-test("a folder closed to this user is explained", {
+test("the error explains a folder that this user may not open", {
   skip: isRoot ? "root may write everywhere" : false,
 }, async (t) => {
   const folder = newFolder(t);
@@ -128,7 +128,7 @@ test("a folder closed to this user is explained", {
   assert.match(await problemOf(folder), /data folder is not writable .* set GW_DATA_DIR/);
 });
 
-test("started by root, a folder that the database user may not enter is named with its cure", {
+test("if root starts it, the error names a folder that the database user may not enter, and the cure", {
   skip: isRoot ? false : "only root runs the database as another user",
 }, async (t) => {
   const folder = newFolder(t);

@@ -32,7 +32,7 @@ beforeEach(() => {
   asked = [];
 });
 
-test("an ended order that is asked for again is kept, and then only its version is read", async () => {
+test("an ended order that is polled again stays in memory, and then only its version is read", async () => {
   const { poll } = openNode();
   const id = await sell();
 
@@ -61,7 +61,7 @@ test("an order that was polled while it was open is not read when this node has 
   assert.deepEqual(asked, ["version"]);
 });
 
-test("what another node, an operator or a restored server has changed is answered", async () => {
+test("a poll returns changes by another node, an operator or a restored server", async () => {
   const { poll } = openNode();
   // biome-ignore format: a table
   const changes: readonly ((id: OrderId, order: NonNullable<Awaited<ReturnType<typeof poll>>>) => Promise<unknown>)[] = [
@@ -85,7 +85,7 @@ test("what another node, an operator or a restored server has changed is answere
   }
 });
 
-test("of two versions that are asked about at once, only the stored one is current", async () => {
+test("if two versions are polled at once, only the stored one is current", async () => {
   const { byId, isCurrent } = makeFindOrders(database.hot);
   const older = (await byId({ merchantId, orderId: await sell() })) ?? assert.fail();
   const stored = step(older, events.charged_back);
@@ -96,7 +96,7 @@ test("of two versions that are asked about at once, only the stored one is curre
   assert.deepEqual(current, [false, true]);
 });
 
-test("an order is no other merchant's, in memory either", async () => {
+test("another merchant cannot read an order, not even from memory", async () => {
   const { poll } = openNode();
   const id = await sell();
   for (const _ of [1, 2, 3]) await poll(id);
@@ -105,7 +105,7 @@ test("an order is no other merchant's, in memory either", async () => {
   assert.notEqual(await poll(id), undefined);
 });
 
-test("nothing is answered while the database is away, nor in a cell that the merchant has left", async () => {
+test("a poll fails while the database is unreachable, and in a cell that the merchant has left", async () => {
   let isAway = false;
   const away = Object.assign(new Error("connection terminated"), { code: "08006" });
   const { poll } = openNode((...statement) =>
@@ -123,7 +123,7 @@ test("nothing is answered while the database is away, nor in a cell that the mer
   assert.notEqual(await poll(id), undefined);
 });
 
-test("the memory has bounds of orders, of bytes and of time", async () => {
+test("the memory is limited in orders, bytes and time", async () => {
   const ids = await Promise.all(Array.from({ length: 6 }, sell));
   const wholeReads = async (node: ReturnType<typeof openNode>) => {
     for (const id of [...ids, ...ids]) await node.poll(id);

@@ -67,7 +67,7 @@ test("a try is one commit: its step, its card and its payer", async () => {
   assert.equal(await cardsOf("901"), 1);
 });
 
-test("of two tries from the same version one is written, in one batch or in two", async () => {
+test("only one of two tries from the same version is written, in one batch or in two", async () => {
   const together = await openOrder();
   const both = enter();
   const outcomes = await Promise.all(["911", "912"].map((id) => both(entryOf(together, id))));

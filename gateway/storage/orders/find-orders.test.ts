@@ -59,7 +59,7 @@ test("orders are listed by age, page by page in both ways", async () => {
   assert.deepEqual(times, ages.toReversed());
 });
 
-test("however many ask at once, they hold one connection", async () => {
+test("any number of concurrent look-ups uses one connection", async () => {
   let underWay = 0;
   const most: number[] = [];
   const find = makeFindOfReceipt(async (text, values, name) => {

@@ -86,7 +86,7 @@ test("sequence numbers begin no lower than the clock's minimum", async () => {
   assert.ok(firstSequence >= minimumOf(Date.now() - 5_000));
 });
 
-test("blocks that a restored or promoted database does not know are not given out again", async () => {
+test("blocks that a restored or promoted database does not know are not issued again", async () => {
   let passedMs = 0;
   const openThen = () => open(() => asInstant(Date.now() + passedMs));
   const [one, other] = [openThen(), openThen()];
@@ -107,7 +107,7 @@ test("blocks that a restored or promoted database does not know are not given ou
   assertApart([...lost, ...given]);
 });
 
-test("orders whose ids would be given out again are found", async () => {
+test("orders whose ids would be issued again are found", async () => {
   const { query } = database;
   const next = await findNextId(query);
   const found: boolean[] = [];
@@ -127,7 +127,7 @@ test("orders whose ids would be given out again are found", async () => {
   assert.deepEqual(found, [false, true]);
 });
 
-test("a restore moves both ahead", async () => {
+test("a restore skips ids and sequence numbers", async () => {
   const known = await open().takeBlock();
   const node = open();
   const lost: Block[] = [];
@@ -142,7 +142,7 @@ test("a restore moves both ahead", async () => {
   assert.ok(given.firstSequence >= known.firstSequence + 10_000_000);
 });
 
-test("a node that is started again and again does not use the numbers of years", async () => {
+test("a node that restarts repeatedly does not use up the numbers of years", async () => {
   await loseSequence(1000);
   const { firstId: from } = await open().takeBlock();
   const starts = 50;
@@ -156,7 +156,7 @@ test("a node that is started again and again does not use the numbers of years",
   assert.ok(firstId - from < starts * 2_000, `${firstId - from} ids`);
 });
 
-test("a node that connects again after half a day without orders leaves few ids out", async () => {
+test("a node that reconnects after half a day without orders skips few ids", async () => {
   const { firstId: before } = await open().takeBlock();
   const idle = minimumOf(Date.now() - 43_200_000);
   await database.query("delete from order_blocks");
@@ -167,7 +167,7 @@ test("a node that connects again after half a day without orders leaves few ids 
   assert.ok(firstId - before < 12_000, `${firstId - before} ids`);
 });
 
-test("blocks that were lost after more orders than the clock allows for are not given out again", async () => {
+test("blocks that were lost after more orders than the clock allows for are not issued again", async () => {
   const hour = minimumOf(Date.now() + 3_600_000);
   const node = open();
   await node.takeBlock();
@@ -196,7 +196,7 @@ async function takeOverTwice({ isSameTimeline = false, laterMs = 0 }): Promise<v
   assertApart([before, lost, given]);
 }
 
-test("a block that a standby gave out and lost to the next one is not given out again", async () => {
+test("a block that a standby issued and the next standby lacks is not issued again", async () => {
   await loseSequence(1000);
   await takeOverTwice({ laterMs: 200 });
   // The sequence is lost as by a restore.
@@ -206,11 +206,11 @@ test("a block that a standby gave out and lost to the next one is not given out 
   await database.query("delete from order_blocks");
 });
 
-test("nor is it when the next one begins the same timeline, without having heard of it", async () => {
+test("a lost block is not issued again if the next standby begins the same timeline", async () => {
   await takeOverTwice({ isSameTimeline: true, laterMs: 2_000 });
 });
 
-test("a database whose clock is behind goes by the node's, and by no more than a day", async () => {
+test("a database whose clock is slow uses the node's clock, by at most a day", async () => {
   const hourAhead = open(() => asInstant(Date.now() + 3_600_000));
   const fromHour = await hourAhead.takeBlock();
   const yearsAhead = open(() => asInstant(Date.now() + 100 * 365 * 86_400_000));
@@ -220,7 +220,7 @@ test("a database whose clock is behind goes by the node's, and by no more than a
   assert.ok(fromYears.firstSequence < minimumOf(Date.now() + 86_400_000 + 60_000));
 });
 
-test("more orders than a block has numbers, all at once, get different ones that find them", async () => {
+test("more concurrent orders than a block has numbers get different numbers that find them", async () => {
   const next = makeNextNumbers(open().takeBlock);
 
   const numbers = await Promise.all(Array.from({ length: 2_500 }, next));
@@ -256,7 +256,7 @@ test("a node that takes few orders takes few ids, and a busy one a thousand at a
   assert.equal(sizes.at(-1), blockMax);
 });
 
-test("a connection that is lost is replaced, and no order notices", async () => {
+test("a lost connection is replaced without an effect on orders", async () => {
   const node = openOrderIds(database, { ownTime: systemClock.now, retryMs: 5_000 });
   opened.push(node);
   const known = await node.takeBlock(20);
@@ -272,7 +272,7 @@ test("a connection that is lost is replaced, and no order notices", async () => 
   assert.deepEqual([known.isKnown(), next.isKnown()], [false, true]);
 });
 
-test("a node uses no more of a block when the connection that it came over has ended", async () => {
+test("a node stops using a block when the connection that fetched it has ended", async () => {
   let isKnown = true;
   let taken = 0;
   const nextNumbers = makeNextNumbers(async (size) => {
@@ -287,7 +287,7 @@ test("a node uses no more of a block when the connection that it came over has e
   assert.deepEqual([before.id, behind.id], ["1000", "2000"]);
 });
 
-test("a promoted database that lacks the first blocks of all does not give their ids out again", async () => {
+test("a promoted database that lacks the very first blocks does not issue their ids again", async () => {
   const given: Block[] = [];
   for (const passedMs of [0, 5_000]) {
     await database.query("delete from order_blocks");

@@ -18,13 +18,13 @@ import { type OrderRow, packEvents, packFacts, packProgress, unpackOrder } from 
 
 const refunded = meet(meet(approved(), asks("return")), events.returned);
 
-test("an order comes out of its row as it went in", () => {
+test("an order that is read from its row equals the stored one", () => {
   for (const order of [inStage("authorizing"), approved(), refunded]) {
     assertSame(unpackOrder(rowOf(order)), order);
   }
 });
 
-test("amounts that are packed beforehand are written as all others are", () => {
+test("amounts that are packed in advance are written like all others", () => {
   const answered = { kind: "authorized", answer: { ...answer, approvedAmount: amount } } as const;
   const stored = [events.received, { ...answered, receiptId: asReceiptId("1") }] as const;
   assert.equal(packEvents(stored), JSON.stringify(stored));

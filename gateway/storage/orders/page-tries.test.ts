@@ -59,7 +59,7 @@ const placeOf = (place: Partial<TryOrigin> = {}): TryOrigin => ({
 });
 const cardOf = (number: number) => number.toString(16).padStart(16, "0");
 
-test("of a thousand cards from one network at two nodes, as many pass as the limit says", async () => {
+test("a thousand cards from one network at two nodes pass only up to the limit", async () => {
   const { nodes } = makeWorld({ perAddress: 30 });
   const place = (at: number) => placeOf({ card: cardOf(at), ipAddress: `2001:db8:9:9::${at}` });
   const tries = Array.from({ length: 1_000 }, (_, at) =>
@@ -74,7 +74,7 @@ test("of a thousand cards from one network at two nodes, as many pass as the lim
   assert.deepEqual(await nodes[0].look(placeOf({ ipAddress: "2001:db8:9:8::1" })), {});
 });
 
-test("beyond its limit a link wants more work for each try, and is closed to none", async () => {
+test("beyond its limit a link demands more work for each try and stays open", async () => {
   const { nodes } = makeWorld({ perLink: 2 });
   const place = placeOf({ linkId: "9" });
   const admit = (proof: string) => nodes[0].admit(newOrder(), place, { proof });
@@ -88,7 +88,7 @@ test("beyond its limit a link wants more work for each try, and is closed to non
   assert.deepEqual(await nodes[1].look(placeOf({ linkId: "10" })), {});
 });
 
-test("beyond half of a limit a proof for the page is needed, and beyond it none helps", async () => {
+test("beyond half of a limit a proof is needed, and beyond the limit no proof helps", async () => {
   const { world, nodes } = makeWorld({ perAddress: 4 });
   const [here, there] = nodes;
   const place = placeOf({ page: "order 1" });
@@ -121,7 +121,7 @@ test("an IPv6 address counts by its first 64 bits, at all merchants of the cell"
   assert.deepEqual(await nodes[1].look(placeOf({ ipAddress: "2001:db8:1:3::1" })), {});
 });
 
-test("a card counts wherever it is tried", async () => {
+test("a card counts at every page where it is tried", async () => {
   const { nodes } = makeWorld({ perCard: 1 });
   const card = cardOf(7);
   const first = placeOf({ card, ipAddress: "192.0.2.8", linkId: "1" });

@@ -41,7 +41,7 @@ test("another CVV is another request for ten minutes at least, at every node", a
   assert.equal(await there.digests.isSame(asked("123", "preauth"), first), false);
 });
 
-test("a quarter of an hour later the CVV counts no more, and its key is nowhere", async () => {
+test("a quarter of an hour later the CVV is not compared any more, and its key is gone", async () => {
   const node = await startNode();
   node.now = slotStart + 100 * minute;
   const first = await node.digests.make(asked("123"));
@@ -58,12 +58,12 @@ test("a quarter of an hour later the CVV counts no more, and its key is nowhere"
   assert.equal(await node.digests.isSame(asked("999"), first), true);
 });
 
-test("while the database gives no key, payments go on without waiting for it each time", async () => {
+test("without a key from the database, payments go on and do not wait for it each time", async () => {
   let failures = 0;
   const node = await startNode(async (...statement) => {
     if (failures === 2) return tables.database.query(...statement);
     failures += 1;
-    throw new Error("the database is away");
+    throw new Error("the database is unreachable");
   });
   node.now = slotStart + 300 * minute;
 
@@ -82,7 +82,7 @@ test("while the database gives no key, payments go on without waiting for it eac
   assert.equal(failures, 2);
 });
 
-test("the database loses the keys in a crash: then no CVV is compared, and no payment fails", async () => {
+test("if the database loses the keys in a crash, no CVV is compared and no payment fails", async () => {
   const node = await startNode();
   node.now = slotStart + 200 * minute;
   const first = await node.digests.make(asked("123"));
@@ -102,7 +102,7 @@ test("the database loses the keys in a crash: then no CVV is compared, and no pa
 });
 
 test("without the table of keys a payment goes on, and its CVV is not compared", async () => {
-  const node = await startNode(() => Promise.reject(new Error("the database is away")));
+  const node = await startNode(() => Promise.reject(new Error("the database is unreachable")));
 
   const digest = await node.digests.make(asked("123"));
 

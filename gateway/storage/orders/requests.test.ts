@@ -30,7 +30,7 @@ function makeNode(query: Query = database.hot) {
     take({ merchantId: asMerchantId(merchant), nonce, signedAt });
 }
 
-test("a nonce is taken once for each merchant, whatever is in it", async () => {
+test("a nonce with any content is accepted once for each merchant", async () => {
   const take = makeNode();
   const nonces = ["a", "A", '"', "\\", "{}", "NULL", "a,b", "'; --"];
 
@@ -43,7 +43,7 @@ test("a nonce is taken once for each merchant, whatever is in it", async () => {
   assert.deepEqual(new Set(others), new Set([true]));
 });
 
-test("of many with the same nonce at the same moment one is the first, also on two nodes", async () => {
+test("only one of many concurrent requests with the same nonce is accepted, even at two nodes", async () => {
   const nodes = [makeNode(), makeNode()];
   const nonces = Array.from({ length: 40 }, (_, index) => `n-${index}`);
 
@@ -56,7 +56,7 @@ test("of many with the same nonce at the same moment one is the first, also on t
   assert.deepEqual(taken.map(({ nonce }) => nonce).sort(), [...nonces].sort());
 });
 
-test("a nonce is kept as long as its time stamp may be accepted, and not for ever", async () => {
+test("a nonce is kept only as long as its time stamp may be accepted", async () => {
   const take = makeNode();
   await take("old", "7", start);
   await take("from-tomorrow", "7", later(start, windowMs));
@@ -71,7 +71,7 @@ test("a nonce is kept as long as its time stamp may be accepted, and not for eve
   assert.deepEqual(rows.map(({ nonce }) => nonce).sort(), ["from-tomorrow", "new"]);
 });
 
-test("what was committed by a try whose answer was lost is the request's own", async () => {
+test("a request recognises the commit of its own try whose answer was lost", async () => {
   const take = makeNode(losingFirst());
   const claim = makeClaimToken(losingFirst(), clock, { retryMs });
   const store = makeStoreRequest(losingFirst(), { retryMs });

@@ -109,7 +109,7 @@ for (const [version, server] of [["18", undefined] as const, ["15", oldest] as c
       assert.ok(perSale("Heap/UPDATE", "Heap/UPDATE+INIT") < 0.02, JSON.stringify(rows));
     });
 
-    test("a sale's statements are not planned anew for every batch", async () => {
+    test("a sale's statements are not planned again for every batch", async () => {
       const text = "select name, custom_plans from pg_prepared_statements where name ~ 'orders'";
       const begun = await database.add<Planned>(text);
       const moved = await database.hot<Planned>(text);

@@ -133,7 +133,7 @@ for (const [what, sql, finding] of tamperings) {
   });
 }
 
-test("a chain that the owner has hashed anew is not the one that was signed", async () => {
+test("a chain that the database's owner has hashed again does not fit the signatures", async () => {
   await undone(async (query) => {
     const actorOf = { who: "mallory", from: "elsewhere" };
     await query("delete from audit; ");
@@ -148,7 +148,7 @@ test("a chain that the owner has hashed anew is not the one that was signed", as
   });
 });
 
-test("heads that a restore has lost are explained, if the restore is signed", async () => {
+test("a signed restore explains the heads that it has lost", async () => {
   const highest = Math.max(...outside.map(({ seq }) => seq));
   const cut = `delete from audit where seq > 5; delete from audit_signatures where seq > 5;
     update audit_head set seq = 5, hash = (select hash from audit where seq = 5)`;

@@ -23,7 +23,7 @@ test("a merchant's user has the merchant's login after its name", async () => {
   assert.equal(await users.add("TOLLGATE", "admin"), undefined);
 });
 
-test("a role of the other side is not given", async () => {
+test("a merchant's user gets no operator's role, and the other way round", async () => {
   await users.setRole("tollgate@acme", "admin");
   await users.setRole("tollgate", "merchant-admin");
 
@@ -49,7 +49,7 @@ test("a review names the person who admitted each user", async () => {
   );
 });
 
-test("a challenge for a passkey ends at its time", async () => {
+test("a challenge for a passkey expires", async () => {
   const digest = Buffer.from("session");
   await query(
     `insert into portal_sessions (digest, user_id, began_at, seen_at, network, agent)

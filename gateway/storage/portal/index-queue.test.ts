@@ -26,7 +26,7 @@ const options = { cells, now: systemClock.now, waitMs, describe: describeOrder, 
 const isWaiting = async (job: IndexQueue) => (await job.whenWaiting(async () => true)()) === true;
 const open: Order = { ...other, transaction: { ...other.transaction, finishedAt: undefined } };
 
-test("an order that has ended is written with the next ones, an open one waits", async () => {
+test("an ended order is written with the next batch, and an open one waits", async () => {
   const job = makeIndexQueue(options);
   assert.equal(await isWaiting(job), false);
   job.onStep({ order: ended });

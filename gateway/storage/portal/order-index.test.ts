@@ -16,7 +16,7 @@ after(() => server.stop());
 const { database } = server;
 const { query } = database;
 
-test("a sweep after a stop reads a part at a time, and counts every order once", async () => {
+test("a sweep after a stop reads in parts and counts every order once", async () => {
   const template = await makeSell(database)();
   const [row] = await query<{ merchant: string }>("select merchant_id as merchant from orders");
   const made = { template, merchant: row?.merchant ?? "", days: 0.0003 };
@@ -92,7 +92,7 @@ test("new orders, a later version and an earlier one are written together, each 
   ]);
 });
 
-test("an order that was erased does not come back from a node's memory", async () => {
+test("a node's memory does not bring an erased order back", async () => {
   await query("truncate order_index, order_figures");
   const options = { describe: describeOrder, figuresOf, now: () => asInstant(Date.now()) };
   const { write } = makeOrderIndex(database, options);

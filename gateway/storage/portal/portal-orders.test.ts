@@ -52,7 +52,7 @@ test("the latest orders are read by the index of times, a quiet merchant's by th
   for (const plan of [all, own]) assert.doesNotMatch(plan, /Seq Scan on order_index/);
 });
 
-test("pages go on after a row, also where orders came in the same millisecond", async () => {
+test("pages continue after a row, even if orders came in the same millisecond", async () => {
   const last = 10_000_000 + rows;
   const at = (1_700_000_000 + rows - 2) * 1000;
 
@@ -61,7 +61,7 @@ test("pages go on after a row, also where orders came in the same millisecond", 
   assert.deepEqual(await idsOf({ after: cursor as never }), [last - 3, last - 4, last - 5]);
 });
 
-test("a filter that few orders meet is found among all of them by the index of words", async () => {
+test("the index of words finds the few orders that match a filter", async () => {
   const rare = { words: [["y:eur"]] as never, limit: 10 };
 
   assert.deepEqual(await idsOf(rare), [10000004, 10000003, 10000002, 10000001]);

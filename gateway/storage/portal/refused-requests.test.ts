@@ -56,7 +56,7 @@ const kept = async (asked: Partial<Parameters<typeof findRefused>[1]> = {}) =>
     ({ clientOrderId }) => clientOrderId,
   );
 
-test("of each merchant the latest are kept, and no flood pushes out those that it has signed", async () => {
+test("the latest requests of each merchant are kept, and no flood removes signed ones", async () => {
   const signed = [1, 2].map((n) => refusal(n, { authenticated: true }));
   const flood = [3, 4, 5, 6, 7, 8].map((n) => refusal(n));
 
@@ -78,7 +78,7 @@ test("of each merchant the latest are kept, and no flood pushes out those that i
   assert.equal(await countDropped(query, own, later), 0);
 });
 
-test("one is found by its serial number, by its own merchant and the operator", async () => {
+test("a request is found by its serial number, by its merchant and the operator", async () => {
   const { serialNumber } = refusal(8);
 
   assert.equal((await findRefusal(query, serialNumber, own))?.document.fields.length, 1);
@@ -102,7 +102,7 @@ test("a batch that is written again changes nothing", async () => {
   assert.equal((await kept({ search: "order-8" })).length, 1);
 });
 
-test("old ones are deleted, and those of a person", async () => {
+test("old requests are deleted, and so are those of a person", async () => {
   await deleteOldRefused(query, asInstant(start + 8));
   assert.deepEqual(await kept(), ["order-9", "order-8"]);
 

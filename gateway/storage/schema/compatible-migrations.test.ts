@@ -46,7 +46,7 @@ const breaking: readonly (readonly [sql: string, fault: RegExp])[] = [
   ["alter table held add check (note <> '')",                       /held has a new check/],
 ];
 
-test("a migration that takes something away is found", async (t) => {
+test("a migration that removes something is found", async (t) => {
   const database = await makeEmpty("main", t);
   for (const [sql, fault] of breaking) {
     await database.query("drop table if exists held");
@@ -58,7 +58,7 @@ test("a migration that takes something away is found", async (t) => {
   }
 });
 
-test("a schema that a newer version has made is taken when it says so, else refused", async () => {
+test("a schema of a newer version is accepted only if it declares itself compatible", async () => {
   const { database } = server;
   const add = (table: string, from: string | null) =>
     database.query(`insert into ${table} (name, compatible_from) values ('9999-new.sql', $1)`, [

@@ -32,7 +32,7 @@ after(() => node.close());
 const january = asInstant(1_924_992_000_000);
 const [february, june] = [monthStart(january, 1), monthStart(january, 5)];
 
-test("this month and the next three are made, once, by a node", async () => {
+test("one node makes the partitions of this month and the next three once", async () => {
   const made = await makePartitions(node, later(january, 999));
 
   assert.equal(calendar(january).iso, "2031-01-01T00:00:00.000Z");
@@ -59,7 +59,7 @@ for (const table of partitionedTables) {
   });
 }
 
-test("what came before its month was made moves there", async () => {
+test("rows that came before their partition existed are moved into it", async () => {
   for (const table of partitionedTables) {
     await add(table, june);
     assert.ok((await placesOf(table)).includes(`${table}_default`));
@@ -73,7 +73,7 @@ test("what came before its month was made moves there", async () => {
   }
 });
 
-test("a row that is written while two nodes make its month is in it, and neither node fails", async () => {
+test("a row that is written while two nodes make its partition is in it, and neither node fails", async () => {
   const july = monthStart(june, 1);
   const made = await database.transaction(async (inside) => {
     await add("order_history", july, inside);
@@ -118,7 +118,7 @@ for (const table of partitionedTables) {
   });
 }
 
-test("every partition has a primary key, and what the vacuum needs", async () => {
+test("every partition has a primary key and the settings of the vacuum", async () => {
   const rows = await query<{ name: string }>(
     `select relname as name from pg_class
      where relispartition and relkind = 'r' and relname ~ '_20' and (reloptions is null

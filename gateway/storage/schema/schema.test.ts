@@ -14,7 +14,7 @@ import { applyOne, approveAll, migrate, migrateTo, readMigrations } from "./migr
 
 const ownFolder = import.meta.dirname;
 
-test("the schema's files say what the first release and all migrations make", async (t) => {
+test("the schema's files make the same tables as the first release with all migrations", async (t) => {
   const made = await open(t);
   await migrate(made, () => undefined);
   const migrated = await open(t);
@@ -23,7 +23,7 @@ test("the schema's files say what the first release and all migrations make", as
   assert.deepEqual(await describeTables(migrated), await withoutPartitions(made));
 });
 
-test("a schema file that a migration was not copied to is found", async (t) => {
+test("a schema file that lacks a migration is found", async (t) => {
   const folder = await makeFolder(t);
   await writeFile(join(folder, "main.sql"), await readFile(join(ownFolder, "main.sql")));
   const made = await open(t);

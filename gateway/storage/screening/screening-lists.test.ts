@@ -52,7 +52,7 @@ test("a node reads all entries at its start, and later what has changed", async 
   assert.equal(again.lists.size, 1_199);
 });
 
-test("an entry that is put again gets its new expiry and reason, and nothing is written for none", async () => {
+test("an entry that is added again gets the new expiry and reason, and an empty change writes nothing", async () => {
   const texts = { reason: `a "quoted", {braced} \\ 'reason' 銀行` };
   const first = await put(email("a@example.com", texts));
   const same = await put(email("a@example.com", texts));
@@ -84,7 +84,7 @@ test("a removed entry leaves no value in the database, and may be added again", 
   assert.equal(lists.size, 1);
 });
 
-test("two changes at the same moment are both read by a node that saw the first", async () => {
+test("a node that has read the first of two concurrent changes also reads the second", async () => {
   const { lists, reload } = await open();
   await Promise.all([
     put(email("x@example.com")),

@@ -40,7 +40,7 @@ function payment(
   return { merchantId: draft.merchantId, seen, request: digest, rows };
 }
 
-test("of payments at the same moment at two nodes each knows those before it", async () => {
+test("each of several concurrent payments at two nodes knows those before it", async () => {
   const nodes = [node(), node()];
   const payments = Array.from({ length: 60 }, (_, at) => payment(at % 2 === 0 ? [1, 2] : [2, 1]));
 
@@ -58,7 +58,7 @@ test("of payments at the same moment at two nodes each knows those before it", a
   assert.deepEqual([at, minor, currency, card], [start, 1_015n, "USD", "0102030405060708"]);
 });
 
-test("a repeated request is one payment, and one that is taken back is none", async () => {
+test("a repeated request is one payment, and a payment that is taken back does not count", async () => {
   const store = node();
   const first = payment([3], { request: 77 });
   const repeat = payment([3], { request: 77 });
@@ -77,7 +77,7 @@ test("a repeated request is one payment, and one that is taken back is none", as
   assert.deepEqual((await store.add(payment([3])))[0]?.before, []);
 });
 
-test("a row keeps more than the largest limit, also of a large batch, and says when it is full", async () => {
+test("a row keeps more records than the largest limit, even of a large batch, and says when it is full", async () => {
   const store = node();
   const early = await Promise.all(Array.from({ length: 200 }, () => store.add(payment([4]))));
   const [row] = await database.query<{ isPlain: boolean }>(
@@ -96,7 +96,7 @@ test("a row keeps more than the largest limit, also of a large batch, and says w
   assert.ok(recordsMax > countMax);
 });
 
-test("rows that are over begin anew, and are deleted", async () => {
+test("expired rows start again, or are deleted", async () => {
   const store = node();
   const hour = 3_600_000;
   await store.add(payment([5, 6]));
@@ -113,7 +113,7 @@ test("rows that are over begin anew, and are deleted", async () => {
   );
 });
 
-test("as many rows as payers can make are deleted at once, and the others stay", async () => {
+test("a flood of expired rows is deleted at once, and other rows stay", async () => {
   await database.query("delete from screening_tallies");
   await database.query(
     `insert into screening_tallies (merchant_id, key, first_at, keep_until, events)
@@ -128,7 +128,7 @@ test("as many rows as payers can make are deleted at once, and the others stay",
   assert.deepEqual(left, { rows: 1_500 });
 });
 
-test("the results of orders tell what counts as approved", async () => {
+test("the results of orders decide which payments count as approved", async () => {
   const rows = [
     [1, "sale", "approved"],
     [2, "refund", "declined"],

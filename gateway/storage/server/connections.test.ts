@@ -58,7 +58,7 @@ function behind(...hosts: readonly string[]): string {
   return served.url.replace("@", `@${hosts.map((host) => `${host},`).join("")}`);
 }
 
-test("a server that refuses and one that is silent are passed over, and not asked again", async () => {
+test("a refusing server and a silent one are skipped and not asked again", async () => {
   const { query, connect } = open(behind("127.0.0.1:1", silentHost));
 
   const rows = await query("select 1 as one");
@@ -70,7 +70,7 @@ test("a server that refuses and one that is silent are passed over, and not aske
   assert.equal(sockets.length, asked);
 });
 
-test("when no server takes writes each is named with its reason, and the work can be done later", async () => {
+test("if no server takes writes, the error names each with its reason, and a later try may succeed", async () => {
   const url = served.url.replace(/@.*\//, `@127.0.0.1:1,${silentHost}/`);
 
   const error = await open(url)
@@ -81,7 +81,7 @@ test("when no server takes writes each is named with its reason, and the work ca
   assert.match(error.message, /^127\.0\.0\.1:1: .*ECONNREFUSED.*; 127\.0\.0\.1:\d+: .*timeout/);
 });
 
-test("a statement that takes too long is given up with its connection, and the server ends it", async () => {
+test("a statement that takes too long is abandoned with its connection, and the server ends it", async () => {
   const { query } = open(served.url, 300);
   const [before_] = await query<{ pid: number }>("select pg_backend_pid() as pid");
 
@@ -98,7 +98,7 @@ test("a statement that takes too long is given up with its connection, and the s
   assert.notEqual(now?.pid, before_?.pid);
 });
 
-test("a connection that is ready too late for the query that waited serves the next one", async (t) => {
+test("a connection that is ready too late for one query serves the next one", async (t) => {
   const line = await startSlowLine(served.url);
   t.after(line.close);
   const { query } = open(line.url);
@@ -163,7 +163,7 @@ async function startSlowLine(url: string) {
 
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5]);
 
-test("a commit that waits for its standby goes on waiting when its client has gone", async () => {
+test("a commit that waits for its standby continues to wait after its client has gone", async () => {
   const server = await startOwn();
   const watcher = openDatabase(server.url, options);
   await watcher.query("create table kept (id integer)");

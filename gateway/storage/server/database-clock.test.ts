@@ -41,7 +41,7 @@ function makeMachine({ aheadMs = 0, delaysMs = [0] }: { aheadMs?: number; delays
   };
 }
 
-test("a node whose clock is a minute ahead or behind goes by the database's time", async () => {
+test("a node whose clock is a minute ahead or behind uses the database's time", async () => {
   for (const aheadMs of [60_000, -60_000]) {
     const { open, machine, pass } = makeMachine({ aheadMs });
     const clock = await open();
@@ -72,7 +72,7 @@ test("a slow measurement that agrees with an earlier one does not replace it", a
   assert.deepEqual(jumps, []);
 });
 
-test("a clock that is set between two measurements is noticed, and no claim is made by it", async () => {
+test("a clock that is set between two measurements is noticed, and no claim uses it", async () => {
   const { open, machine, pass, jumps } = makeMachine({});
   const clock = await open();
 
@@ -89,7 +89,7 @@ test("a clock that is set between two measurements is noticed, and no claim is m
   assert.deepEqual(jumps, [3_600_000]);
 });
 
-test("a machine that slept goes by the later of its clocks, until it has asked the database", async () => {
+test("a machine that slept uses the later of its clocks until it has asked the database", async () => {
   const { open, machine, jumps } = makeMachine({});
   const clock = await open();
 
@@ -135,7 +135,7 @@ test("claims wait for a measurement only when a clock was set", async () => {
   assert.equal(counted.asked, before);
 });
 
-test("a clock that is wrong is reported once, and again when it was right in between", async () => {
+test("a wrong clock is reported once, and again after it was right in between", async () => {
   let skewMs = 900;
   const reported: number[] = [];
   const clock = { measure: async () => undefined, skewMs: () => skewMs };

@@ -41,7 +41,7 @@ test("user, password, name of the database and other parameters reach every serv
   }
 });
 
-test("the names of servers hold no password", () => {
+test("the names of servers contain no password", () => {
   const servers = parseDatabaseUrl("postgres://u:secret@h1:5432,[::1]:5433,%2Frun%2Fpg/db");
 
   assert.ok(!(servers instanceof Problem));
@@ -74,7 +74,7 @@ const bad: readonly (readonly [url: string, said: RegExp])[] = [
   ["postgres://u:secret@h1/db?statement_timeout=5000",   /GW_DATABASE_STATEMENT_TIMEOUT_S/],
 ];
 
-test("a wrong address is refused with a sentence that does not hold the password", () => {
+test("the error for a wrong address does not contain the password", () => {
   for (const [url, said] of bad) {
     const refused = parseDatabaseUrl(url);
     assert.ok(refused instanceof Problem, url);

@@ -40,12 +40,12 @@ const sentences: readonly (readonly [said: string, verdict: Verdict])[] = [
   ["Cannot read properties of undefined",                                      "bug"],
 ];
 
-test("the driver's sentences have one too", () => {
+test("each message of the driver has one verdict", () => {
   for (const [said, verdict] of sentences) assert.equal(judge(new Error(said)), verdict, said);
   assert.equal(judge("Query read timeout"), "bug");
 });
 
-test("a merchant hears that the database is away, and nothing else is taken for that", () => {
+test("a merchant is told that the database is unreachable only if it is", () => {
   assert.ok(isUnavailable(Object.assign(new Error("any"), { code: "28P01" })));
   assert.ok(!isUnavailable(Object.assign(new Error("any"), { code: "23505" })));
   // The node is ending: no statement is tried again, and the merchant is asked to try another node.

@@ -5,7 +5,7 @@ import { bytesArray, makeGather, plainArray, textArray } from "./gather.ts";
 
 const limits = { batchMax: 4 };
 
-test("what is asked in one turn becomes few statements, and each caller gets its own answer", async () => {
+test("the items of one turn become few statements, and each caller gets its own answer", async () => {
   const sizes: number[] = [];
   const double = makeGather(async (items: readonly number[]) => {
     sizes.push(items.length);
@@ -18,7 +18,7 @@ test("what is asked in one turn becomes few statements, and each caller gets its
   assert.deepEqual(sizes, [4, 2]);
 });
 
-test("while a statement is under way the next batch fills", async () => {
+test("the next batch fills while a statement runs", async () => {
   const started: (() => void)[] = [];
   const sizes: number[] = [];
   const slow = makeGather(
@@ -39,7 +39,7 @@ test("while a statement is under way the next batch fills", async () => {
   assert.deepEqual(sizes, [1, 3]);
 });
 
-test("of many items a batch takes a third, and the next ones do not wait for the gap", async () => {
+test("a batch takes a third of many items, and the others do not wait for the gap", async () => {
   const sizes: number[] = [];
   const run = async (items: readonly number[]) => {
     sizes.push(items.length);
@@ -106,7 +106,7 @@ function failing(times: number, error: Error) {
   return { run, runs };
 }
 
-test("what the database could not do is done again, with the items that came meanwhile", async () => {
+test("items that failed are tried again together with newer ones", async () => {
   const { run, runs } = failing(2, away());
   const ask = makeGather(run, { retryMs: Number.POSITIVE_INFINITY });
 
@@ -119,7 +119,7 @@ test("what the database could not do is done again, with the items that came mea
   assert.equal(runs[0]?.isRepeated, false);
 });
 
-test("a caller whose time is over is told so, and one that must not be lost is kept", async () => {
+test("a caller whose time has passed gets an error, and an item that must not be lost is kept", async () => {
   const brief = failing(3, away("25006"));
   const refused = failing(2, away("28P01"));
   const lasting = failing(2, away("28P01"));
@@ -147,7 +147,7 @@ test("a bug fails at once, however long the database would be waited for", async
 
 const endless = { retryMs: Number.POSITIVE_INFINITY, stuckGapMs: 1 };
 
-test("an item that must not be lost is tried until it succeeds, whatever the error", async () => {
+test("an item that must not be lost is tried until it succeeds, after any error", async () => {
   const held = setInterval(() => undefined, 1000);
   for (const error of [away("XX000"), away("42P01"), new Error("never heard of")]) {
     const { run, runs } = failing(3, error);
@@ -203,7 +203,7 @@ const texts: readonly (readonly [value: string | null, literal: string])[] = [
   ["line\nend",      '{"line\nend"}'],
 ];
 
-test("every text is one element and comes out as it went in", () => {
+test("every text is one element and is read back unchanged", () => {
   for (const [value, literal] of texts) assert.equal(textArray([value]), literal);
   assert.equal(textArray(["a", null, "b,c"]), '{a,NULL,"b,c"}');
 });
@@ -213,7 +213,7 @@ test("numbers and bytes", () => {
   assert.equal(bytesArray([Buffer.from([0, 255])]), '{"\\\\x00ff"}');
 });
 
-test("a probe waits as long as an item would, and travels with the items that wait", async () => {
+test("a probe waits as long as an item would, and is sent with the waiting items", async () => {
   const running: ((items: readonly number[]) => void)[] = [];
   const batches: (readonly number[])[] = [];
   const queue = makeGather((items: readonly number[]) => {
@@ -254,7 +254,7 @@ test("a probe fails with its batch, unless an item was at fault", async () => {
   await assert.rejects(bad, /a bad item/);
   assert.equal(await good, 1);
   await probe;
-  fault = new Error("the server is away");
+  fault = new Error("the server is unreachable");
 
-  await assert.rejects(queue.probe(), /the server is away/);
+  await assert.rejects(queue.probe(), /the server is unreachable/);
 });

@@ -63,7 +63,7 @@ test("a node waits for the process that is ending under its name", async (t) => 
   assert.equal((await waiting).node.name, "one");
 });
 
-test("of several names the first one that is free is taken", async (t) => {
+test("a node takes the first free name of several", async (t) => {
   const names = ["one", "two", "three"];
 
   const nodes = await Promise.all([join(t, { names }), join(t, { names }), join(t, { names })]);
@@ -106,7 +106,7 @@ test("a notice that came before the node was ready for it is not lost", async (t
   await until(() => notices === 1);
 });
 
-test("a node whose name another one took meanwhile goes on under the next free name", async (t) => {
+test("a node whose name was taken by another one continues under the next free name", async (t) => {
   let isAway = false;
   const { promise, resolve: comeBack } = Promise.withResolvers<void>();
   const comingBack: Database["connect"] = async () => {

@@ -224,7 +224,10 @@ test("unreachable servers, unencrypted connections and a database that may lose 
     return look("durability", { database: { ...installation.database, query: inside } });
   });
   assert.match(durability, /off\ntrouble Acknowledged orders can be lost/);
-  assert.match(await look("cells", { cellsAway: ["north"] }), /trouble The cell north is away/);
+  assert.match(
+    await look("cells", { cellsAway: ["north"] }),
+    /trouble The cell north is unreachable/,
+  );
   const through = (answers: Session["database"]["query"]) => ({
     config: production,
     database: { ...installation.database, query: answers },
