@@ -110,8 +110,8 @@ export const ofEndpoint = option("endpoint", "id", [
   "nur von einem Endpunkt",
 ]);
 export const limit = preset("whole", "n", "100", [
-  "so many, the latest first",
-  "so viele, die neuesten zuerst",
+  "how many, the latest first",
+  "wie viele, die neuesten zuerst",
 ]);
 
 export function findLimitFault(text: string | undefined): Problem | undefined {

@@ -37,7 +37,7 @@ export const fieldLabels = {
   fee:                     texts("Fee",                                "Gebühr"),
   "partial-approvals":     texts("Partial approvals",                  "Teilgenehmigungen"),
   callbacks:               texts("Callbacks are sent as",              "Callbacks werden gesendet als"),
-  chargebacks:             texts("Tell of chargebacks",                "Rückbelastungen melden"),
+  chargebacks:             texts("Report chargebacks",                 "Rückbelastungen melden"),
   "oauth-only":            texts("OAuth only",                         "Nur OAuth"),
   "plain-addresses":       texts("Accept http:// addresses",           "http://-Adressen annehmen"),
   "private-callbacks":     texts("Callbacks into private networks",    "Callbacks in private Netze"),

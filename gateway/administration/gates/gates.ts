@@ -97,8 +97,8 @@ export const gateActions: readonly Action[] = [
       gate,
       ...settings,
       force: flag([
-        "give it another host although open orders need this one",
-        "einen anderen Host geben, obwohl offene Zahlungen diesen brauchen",
+        "change the host although open orders need the present one",
+        "den Host ändern, obwohl offene Zahlungen den bisherigen brauchen",
       ]),
     },
     perform: onGate(async (known, session, given) => {

@@ -35,8 +35,8 @@ export const macKeyActions: readonly Action[] = [
   action("change", "manage_keys", {
     name: "gate mac-key set",
     does: [
-      "add the key on standard input, in hex: it writes from now on",
-      "einen Schlüssel hinzufügen: er schreibt von jetzt an",
+      "add the key on standard input, in hex: the gateway signs with it from now on",
+      "einen Schlüssel hinzufügen: das Gateway signiert ab jetzt mit ihm",
     ],
     inFile: "beside",
     fields: { gate, key, ...options },
@@ -110,8 +110,8 @@ export const macKeyActions: readonly Action[] = [
       ]),
       ...options,
       every: option("whole", "hours", [
-        "ask the host for the next key so often (default: never)",
-        "so oft den nächsten Schlüssel beim Host anfordern (üblich: nie)",
+        "how often the host is asked for the next key, in hours (default: never)",
+        "wie oft der Host um den nächsten Schlüssel gebeten wird, in Stunden (üblich: nie)",
       ]),
     },
     perform: onGate(async (known, session, { cipher, algorithm, every, ...given }) => {
@@ -137,7 +137,7 @@ export const macKeyActions: readonly Action[] = [
   action("change", "manage_keys", {
     name: "gate mac-key drop-zone",
     does: [
-      "destroy the zone key: no key of the host is taken any more",
+      "destroy the zone key: no key from the host is accepted any more",
       "den Zonenschlüssel vernichten: kein Schlüssel des Hosts wird mehr angenommen",
     ],
     fields: { gate },

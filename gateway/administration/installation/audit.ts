@@ -33,10 +33,10 @@ export const auditActions: readonly Action[] = [
       subject: option("text", "text", ["only of this, like `merchant acme`"]),
       search: option("text", "text", ["only with this in who, what, of what or why"]),
       since: option("moment", "moment", [
-        "only from then on, like 2030-01-31 or 2030-01-31T09:30:00Z",
+        "only from this moment on, like 2030-01-31 or 2030-01-31T09:30:00Z",
       ]),
-      until: option("moment", "moment", ["only up to then"]),
-      limit: preset("whole", "n", "100", ["so many, the latest"]),
+      until: option("moment", "moment", ["only up to this moment"]),
+      limit: preset("whole", "n", "100", ["how many, the latest first"]),
     },
     async perform({ database, printDate }, { since, until, limit: most, ...filter }) {
       const from = findLimitFault(most) ?? readInstant(since);

@@ -61,12 +61,12 @@ export const cellActions: readonly Action[] = [
   }),
   action("record", "operate", {
     name: "cell move-merchant",
-    does: ["move a merchant while payments go on; again goes on with a move that was cut short"],
+    does: ["move a merchant while payments go on; repeat it to continue an interrupted move"],
     commandLineOnly: "it moves orders for hours, and must go on when a node stops",
     fields: {
       login: word("merchant", "login", ["the merchant's login"]),
       cell: lastWord("text", "cell", ["where the merchant goes"]),
-      abort: flag(["before the switch: the merchant goes on in its old cell"]),
+      abort: flag(["take the move back before the switch: the merchant stays in its old cell"]),
     },
     // The lock of key rotations is held, so that no key is destroyed while cards are between two
     // cells.
@@ -122,7 +122,7 @@ export const cellActions: readonly Action[] = [
   }),
   action("keys", "operate", {
     name: "cell check",
-    does: ["connect to every cell, and say how it is"],
+    does: ["connect to every cell and show its state"],
     commandLineOnly,
     // An unreachable cell is a finding, and the other cells are still listed.
     async perform({ cells, findings }) {

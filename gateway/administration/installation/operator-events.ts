@@ -88,7 +88,7 @@ export async function decideDoubt(
   }
   if (decided instanceof Failure || decided instanceof Error) {
     const stage = wireStageOf(transaction.kind, transaction.stage);
-    return notNow(`Order ${id} cannot be settled so in ${stage}.`);
+    return notNow(`Order ${id} cannot be settled this way in ${stage}.`);
   }
   return decided;
 }

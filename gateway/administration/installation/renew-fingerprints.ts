@@ -78,7 +78,7 @@ export async function renewFingerprints(renewal: Renewal) {
 /** Makes a new key unless an earlier run has made one. Returns the ids of the older keys. */
 async function makeKey({ keys, report }: Renewal, store: RotationStore) {
   await keys.reload();
-  if (keys.list("fingerprints").length > 1) report("Going on with the replacement that was begun");
+  if (keys.list("fingerprints").length > 1) report("Continuing the replacement that was begun");
   else {
     await store.replace([keys.sealNew("fingerprints")]);
     await keys.reload();

@@ -96,7 +96,7 @@ export const walletActions: readonly Action[] = [
   }),
   action("change", "change_acquiring", {
     name: "wallet domain-file remove",
-    does: ["serve it no longer", "sie nicht mehr ausliefern"],
+    does: ["stop serving a file", "eine Datei nicht mehr ausliefern"],
     fields: { name: fileName },
     async perform({ audit }, { name }) {
       if (await removeWellKnownFile(audit, name)) return { removed: name };

@@ -51,7 +51,7 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
     "wie Callbacks gesendet werden: in der Adresse, als Formular, als JSON",
   ]),
   setting("chargebacks", "tellsChargebacks", onOff, [
-    "tell of chargebacks in status and callbacks",
+    "report chargebacks in status and callbacks",
     "Rückbelastungen in Status und Callbacks melden",
   ]),
   setting("oauthOnly", "oauthOnly", onOff, [

@@ -128,8 +128,8 @@ export const merchantActions: readonly Action[] = [
       login,
       reveal: {
         ...flag([
-          "with the control keys in the clear; it is in the audit",
-          "mit den Kontrollschlüsseln im Klartext; das steht im Protokoll",
+          "with the control keys in plain text; the audit records it",
+          "mit den Kontrollschlüsseln im Klartext; das Protokoll vermerkt es",
         ]),
         right: "reveal_secrets",
       },

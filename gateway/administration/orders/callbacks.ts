@@ -53,11 +53,11 @@ const filters = {
     "nur die an diesen Host, mit seinem Port oder ohne",
   ]),
   since: option("moment", "moment", [
-    "only of results from then on, like 2030-01-31T09:30:00Z",
+    "only of results from this moment on, like 2030-01-31T09:30:00Z",
     "nur die von Ergebnissen ab da, wie 2030-01-31T09:30:00Z",
   ]),
   until: option("moment", "moment", [
-    "only of results up to then",
+    "only of results up to this moment",
     "nur die von Ergebnissen bis dahin",
   ]),
   state: option(filteredStates, "state", [
@@ -140,8 +140,8 @@ export const callbackActions: readonly Action[] = [
       sequence,
       ...filters,
       limit: option("whole", "n", [
-        "so many at most, the oldest first",
-        "höchstens so viele, die ältesten zuerst",
+        "how many at most, the oldest first",
+        "wie viele höchstens, die ältesten zuerst",
       ]),
     },
     async perform(session, { limit, ...choice }) {
