@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --against <commit>`: the gateway of the working tree and that of an earlier
- * commit, running side by side and measured by turns. This tree's benchmark measures both, with the
- * same generators and the same bare route, so that an earlier commit needs to know nothing of it.
+ * `npm run bench -- --against <commit>`: runs the gateway of the working tree and that of an
+ * earlier commit side by side, and measures them in turn. The benchmark of this tree measures both,
+ * with the same generators and the same bare route, so the earlier commit need not contain it.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export type Comparison = {
   readonly isDirty: boolean;
   readonly rounds: readonly { readonly earlier: Turns; readonly now: Turns }[];
   readonly text: string;
-  /** Of the working tree, whose books are compared. */
+  /** The processes of the working tree, whose books are compared. */
   readonly setup: Setup;
 };
 
@@ -58,7 +58,7 @@ export async function compareWith(
   };
   const earlier = await start("earlier", trees.earlier);
   const now = await start("now", trees.now);
-  // Both sell as many in a slice.
+  // Both gateways sell the same number in a slice.
   const count = Math.min(earlier.count, now.count);
 
   if (isFull) {

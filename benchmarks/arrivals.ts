@@ -1,6 +1,7 @@
 /**
- * Latency at a fixed rate of arrivals: of the bare route, of sales, and of sales beside wallet
- * sales, in short slices by turns. Their ratios therefore hold on a machine whose speed changes.
+ * Measures latency at a fixed rate of arrivals: of the bare route, of sales, and of sales beside
+ * wallet sales, in short slices in turn. Their ratios are therefore valid on a machine whose speed
+ * changes.
  */
 import { statSync } from "node:fs";
 import type { CpuTime } from "./cpu-time.ts";
@@ -12,11 +13,11 @@ import { type Setup, takeAcknowledged, untilNoneOpen } from "./setup.ts";
 export type Arrivals = {
   readonly routeMs: figures.Percentiles;
   readonly sales: figures.Overhead;
-  /** Of plain sales, with wallet sales beside them. */
+  /** The overhead of plain sales with wallet sales beside them. */
   readonly besideWallets: figures.Overhead;
-  /** Of the bank, for a plain sale; part of the overhead, not subtracted from it. */
+  /** The bank's time for a plain sale, which is a part of the overhead. */
   readonly bankAnswerMs: number;
-  /** The p99 of each stage of a plain sale at most, from the gateway's histograms. */
+  /** The upper limit of the p99 of each stage of a plain sale, from the gateway's histograms. */
   readonly stageMs: { readonly begin: number; readonly bank: number; readonly move: number };
   readonly cost: CpuTime;
 };

@@ -1,6 +1,6 @@
 /**
- * What the gateway is compared with, and a merchant's receiver of callbacks. Each runs in its own
- * process: this file is started once for each.
+ * The baselines with which the gateway is compared, and a merchant's receiver of callbacks. Each
+ * runs in its own process, for which this file is started.
  */
 import { type AddressInfo, createServer } from "node:net";
 import { FormFault, parseForm } from "@tollgate/protocols/form";
@@ -9,7 +9,7 @@ import { Client } from "pg";
 import { offer } from "./parts.ts";
 
 export type BaselineJobs = {
-  /** How many single-row transactions the same driver makes at the same server. */
+  /** Counts the single-row transactions that the same driver makes at the same server. */
   readonly insert: readonly [InsertJob, Inserted];
   /** A bare route of Fastify: reads the form of a sale, answers a short text. */
   readonly listenRoute: readonly [undefined, { readonly port: number }];
@@ -22,7 +22,7 @@ export type BaselineJobs = {
 type Inserted = {
   readonly count: number;
   readonly tookMs: number;
-  /** How long each of them took, when there is one connection. */
+  /** The duration of each transaction, if there is one connection. */
   readonly eachMs: readonly number[];
 };
 
@@ -65,7 +65,9 @@ async function insert({ databaseUrl, connections, seconds }: InsertJob) {
   return { count: next - before, tookMs: performance.now() - startedAt, eachMs };
 }
 
-/** Every connection prepares the statement and warms up before the clock first starts. */
+/**
+ * Opens the connections. Each prepares the statement and warms up before the clock first starts.
+ */
 async function openAll(databaseUrl: string, connections: number): Promise<readonly Client[]> {
   const url = await makeDatabase(databaseUrl);
   const opened = await Promise.all(Array.from({ length: connections }, () => open(url)));
@@ -79,7 +81,9 @@ async function insertRow(client: Client): Promise<void> {
   await client.query({ name: "insert", text: statement, values: [next, `row ${next}`, body] });
 }
 
-/** A separate database on the gateway's server, so that no table of the gateway is touched. */
+/**
+ * Makes a separate database on the gateway's server, so that no table of the gateway is touched.
+ */
 async function makeDatabase(databaseUrl: string): Promise<string> {
   const client = await open(databaseUrl);
   const known = await client.query("select 1 from pg_database where datname = $1", [database]);
@@ -110,7 +114,10 @@ async function listenRoute() {
   return { port: (server.server.address() as AddressInfo).port };
 }
 
-/** Just enough HTTP, as the load generator has: its cost must not count as the gateway's. */
+/**
+ * Listens as a receiver with minimal HTTP, like the load generator, so that its cost does not count
+ * as the gateway's.
+ */
 async function listenReceiver() {
   const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK";
   const requestEnd = "\r\n\r\n";
@@ -136,7 +143,7 @@ const burnMs = 20;
 async function burn(): Promise<undefined> {
   const until = performance.now() + burnMs;
   while (performance.now() < until);
-  // In between it hears that the benchmark has ended.
+  // Between two turns it can receive that the benchmark has ended.
   setImmediate(burn);
   return undefined;
 }

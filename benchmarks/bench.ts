@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: how fast the gateway is on this machine, over real sockets, next to baselines of
- * the same run; and whether every order was kept and agrees with the bank to the cent. A missed
- * target is reported; a lost or doubled order, or books that differ, fail the run.
+ * `npm run bench`: measures the speed of the gateway on this machine, over real sockets, beside
+ * baselines of the same run; and whether every order was kept and agrees with the bank to the cent.
+ * A missed target is reported; a lost or doubled order, or differing books, fail the run.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir, totalmem } from "node:os";
@@ -94,7 +94,7 @@ async function compareTrees(
   return areClean(books);
 }
 
-/** Only what a sale costs in processor time. */
+/** Measures only the processor time of a sale. */
 async function measureShort(setup: Setup, busyShare: number): Promise<boolean> {
   const { plan } = setup;
   const rounds = await takeRounds(setup, measureSales);
@@ -204,7 +204,7 @@ function writeResults(busyShare: number, measured: object): void {
   say(`\nWritten to ${resultsFile}`);
 }
 
-/** The share of the cores in use while the benchmark's own processes are idle. */
+/** Returns the share of the cores in use while the benchmark's own processes are idle. */
 async function watchCores(seconds: number): Promise<number> {
   const [before, after] = [coreTimes(), await pause(seconds * 1000).then(coreTimes)];
   return 1 - (after.idle - before.idle) / (after.all - before.all);

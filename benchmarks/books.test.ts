@@ -1,4 +1,4 @@
-/** The audit must find each way in which orders or money can go missing, or it proves nothing. */
+/** The audit must find each way in which orders or money can be lost. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { areClean, auditBooks, type LedgerEntry, type OrderRow } from "./books.ts";

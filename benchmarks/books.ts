@@ -1,6 +1,7 @@
 /**
- * Whether the money adds up after the load: every acknowledged order is there once and final, and
- * the gateway's approved orders are, reference by reference and to the cent, what the bank booked.
+ * Checks that the money adds up after the load: every acknowledged order exists once and is final,
+ * and the gateway's approved orders equal the bank's bookings, reference by reference and to the
+ * cent.
  */
 import type { Client } from "pg";
 import { isOfGateway } from "../gateway/storage/orders/generated-orders.ts";
@@ -26,11 +27,11 @@ export type Books = {
   readonly orders: number;
   readonly approved: number;
   readonly ledgerEntries: number;
-  /** Acknowledged, but not in the database or not final. */
+  /** Acknowledged orders that are not in the database or not final. */
   readonly lost: readonly string[];
-  /** Two orders, or two sales or captures at the bank, for one client order id. */
+  /** Client order ids with two orders, or with two sales or captures at the bank. */
   readonly doubled: readonly string[];
-  /** References on which gateway and bank do not agree, and how. */
+  /** References on which gateway and bank differ, with the difference. */
   readonly differing: readonly string[];
 };
 
@@ -102,14 +103,14 @@ function findDiffering(approved: readonly OrderRow[], entries: readonly LedgerEn
   return differing;
 }
 
-/** Refunds of an order: those before its latest transaction, and that one. */
+/** Sums the refunds of an order: those before its latest transaction, and that one. */
 const refunded = `
   select coalesce(sum((made #>> '{amount,0}')::numeric), 0)
   from jsonb_array_elements(coalesce((progress->'earlier')::jsonb, '[]')
     || jsonb_build_array((progress->'transaction')::jsonb)) as made
   where made->>'kind' = 'refund' and made->>'stage' = 'approved'`;
 
-/** The gateway's own orders, each with the amount that is left of it. */
+/** Reads the gateway's orders, each with its remaining amount. */
 export async function readOrders(database: Client): Promise<readonly OrderRow[]> {
   const { rows } = await database.query(
     `
@@ -131,7 +132,7 @@ export async function readOrders(database: Client): Promise<readonly OrderRow[]>
 
 export async function readLedger(bankUrl: string): Promise<readonly LedgerEntry[]> {
   const answer = await fetch(`${bankUrl}/ledger`);
-  // The bank's documented interface; the audit fails on any other answer.
+  // This is the bank's documented interface. The audit fails on any other answer.
   const { entries } = (await answer.json()) as { entries: readonly LedgerEntry[] };
   return entries;
 }

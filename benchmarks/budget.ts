@@ -1,7 +1,7 @@
 /**
- * What a sale may cost the gateway, in requests of the bare route of the same run, and how long it
- * may take at 50/s, by durable single-row inserts and such requests. `npm test` fails when a sale
- * costs more than a quarter above the budget, or takes longer than the bound. The best of several
+ * The cost of a sale that the gateway may have, in requests of the bare route of the same run, and
+ * its duration at 50/s, in durable single-row inserts and such requests. `npm test` fails if a sale
+ * costs more than a quarter above the budget, or takes longer than the limit. The best of several
  * short rounds decides, so that a busy moment of the machine never fails a good tree.
  */
 import type { Medians } from "./latency.ts";
@@ -9,17 +9,17 @@ import type { Turns } from "./measure.ts";
 
 /**
  * The numbers to change: the median that `npm run bench -- --short` prints on a quiet machine. They
- * follow the gateway when a change has made it faster. They are raised only for a feature that is
+ * are lowered when a change has made the gateway faster. They are raised only for a feature that is
  * worth the time, and the commit says why. The bare route gains more from a fast processor than a
- * sale does, so each architecture has a number of its own.
+ * sale does, so each architecture has its own number.
  */
 const requestsPerSale = process.arch === "arm64" ? 3.5 : 6.3;
 
 const tolerance = 1.25;
 
-/** In requests of the bare route per sale. */
+/** The cost in requests of the bare route per sale. */
 export type Budget = {
-  /** The least of the rounds. */
+  /** The lowest ratio of the rounds. */
   readonly ratio: number;
   readonly limit: number;
   readonly isKept: boolean;
@@ -45,12 +45,12 @@ export function printBudget({ ratio, limit, isKept }: Budget): string {
 /** The goal of a sale's median at 50/s, in inserts. */
 const insertsPerSale = 3;
 /**
- * What the bound allows besides, in bare requests: an insert takes 0.15 ms on one machine and 1 ms
- * on another, and what the gateway does in a sale takes as long on both.
+ * The additional part of the limit, in bare requests: an insert takes 0.15 ms on one machine and 1
+ * ms on another, and the gateway's own work in a sale takes the same time on both.
  */
 const requestsBeside = 10;
 
-/** Of the slice that was furthest below its bound. */
+/** The medians of the slice that was furthest below its limit. */
 export type MedianBudget = Medians & { readonly limitMs: number; readonly isKept: boolean };
 
 export function judgeMedian(slices: readonly Medians[]): MedianBudget {

@@ -1,4 +1,4 @@
-/** Processor time is read from the kernel: what a process and its children burn must be found. */
+/** Processor time is read from the kernel, which must count a process and its children. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
@@ -17,6 +17,6 @@ test("the time of this process and of a child that has ended is counted", () => 
   assert.ok(spent.gateway < 200_000, JSON.stringify(spent));
 });
 
-test("a child that is not there is named", () => {
+test("a missing child is named", () => {
   assert.throws(() => findChild(process.pid, /no-such-program/), /no-such-program/);
 });

@@ -5,7 +5,7 @@
 import { childrenOf, readCommandLine, readProcessTimes } from "../tools/process-times.ts";
 
 /**
- * The processes of each part, by their ids. PostgreSQL's are the postmaster and its children; a
+ * The ids of the processes of each part. PostgreSQL's are the postmaster and its children. A
  * gateway with several processes (GW_WORKERS) has them as children.
  */
 export type Processes = {
@@ -18,7 +18,7 @@ export type Processes = {
 };
 
 export type PartName = Exclude<keyof Processes, "postmaster"> | "database";
-/** In microseconds, user and system time together. */
+/** Processor time in microseconds, user and system time together. */
 export type CpuTime = Readonly<Record<PartName, number>>;
 
 const usPerMs = 1_000;
@@ -44,14 +44,14 @@ export function timeBetween(before: CpuTime, after: CpuTime): CpuTime {
   };
 }
 
-/** The child of a process that runs this program. */
+/** Returns the child of a process that runs this program. */
 export function findChild(parent: number, program: RegExp): number {
   const child = childrenOf(parent).find((pid) => program.test(readCommandLine(pid)));
   if (child === undefined) throw new Error(`process ${parent} has no child ${program}`);
   return child;
 }
 
-/** With the children that are running and those that have ended. */
+/** Reads the time with that of running and ended children. */
 function readWithChildren(parent: number): number {
   const { own, ended } = readProcessTimes(parent);
   return (own + ended) * usPerMs + sum(childrenOf(parent).map(ownTime));

@@ -1,12 +1,12 @@
 /**
- * Where the figures come from: the gateway's metrics, the lines of its log about finished orders,
- * and the statistics over them.
+ * Reads the figures: the gateway's metrics, the lines of its log about finished orders, and
+ * statistics over them.
  */
 import { open } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ArrivalTimes } from "./http-load.ts";
 
-/** Over an interval, from the sums and counts of `/metrics`. */
+/** Means over an interval, from the sums and counts of `/metrics`. */
 export type Means = {
   readonly bankAnswerMs: number;
   readonly requestMs: number;
@@ -29,7 +29,7 @@ export async function readMetrics(port: number): Promise<Metrics> {
   );
 }
 
-/** How much a figure has grown, over all its labels or over those that contain the text. */
+/** Returns the growth of a metric, over all its labels or over those that contain the text. */
 export function grownBetween(before: Metrics, after: Metrics, name: string, label = ""): number {
   const sum = (metrics: Metrics) =>
     [...metrics]
@@ -52,10 +52,10 @@ export function meansBetween(before: Metrics, after: Metrics): Means {
   };
 }
 
-/** Two readings, before and after. */
+/** Two readings of the metrics. */
 export type Readings = readonly [before: Metrics, after: Metrics];
 
-/** The limit of the bucket that has the p99 of a histogram, over several intervals. */
+/** Returns the upper limit of the bucket with the p99 of a histogram, over several intervals. */
 export function p99Between(intervals: readonly Readings[], name: string, label: string): number {
   const grown = new Map<number, number>();
   for (const [before, after] of intervals) {
@@ -72,28 +72,28 @@ export function p99Between(intervals: readonly Readings[], name: string, label: 
 }
 
 /**
- * From the moment a request was due until the gateway knew that the order's final state is
- * committed. The bank's own time is not subtracted, which makes the figure the stricter one.
+ * The time from when a request was due until the gateway knew that the order's final state was
+ * committed. The bank's own time is included, which makes the figure stricter.
  */
 export type Overhead = {
   readonly orders: number;
-  /** From due to acknowledged. */
+  /** The time from when a request was due to its acknowledgement. */
   readonly acknowledgedMs: Percentiles;
-  /** From due to the final commit. */
+  /** The time from when a request was due to the final commit. */
   readonly finalMs: Percentiles;
-  /** How late the load generator itself was; part of the two above. */
+  /** The delay of the load generator itself, which is part of the two above. */
   readonly sentLateMs: Percentiles;
 };
 
 export type Percentiles = Readonly<Record<"p50" | "p95" | "p99" | "p999" | "max", number>>;
 
-// The log truncates its times to milliseconds: the order was final at most this much later.
+// The log truncates its times to milliseconds, so the order was final at most this much later.
 const logGrainMs = 1;
 const logFlushMs = 1_500;
 
 export type Arrived = ArrivalTimes & { readonly orderIds: readonly string[] };
 
-/** Over all slices. The overhead of a refused order is infinite. */
+/** Computes the overhead over all slices. The overhead of a refused order is infinite. */
 export async function readOverhead(
   log: { readonly file: string; readonly fromByte: number },
   slices: readonly Arrived[],
@@ -116,7 +116,7 @@ export async function readOverhead(
   };
 }
 
-/** When each order ended, by its id, from the log's part after `fromByte`. */
+/** Reads when each order ended, from the part of the log after `fromByte`. */
 async function readFinalTimes(log: {
   readonly file: string;
   readonly fromByte: number;
@@ -133,7 +133,7 @@ async function readFinalTimes(log: {
 
 const finalStages = new Set(["approved", "declined", "filtered", "error"]);
 
-/** From the moment the requests were due. */
+/** Returns the delays from when the requests were due. */
 export function delaysOf(
   slices: readonly ArrivalTimes[],
   read: (times: ArrivalTimes) => Float64Array,
@@ -156,7 +156,7 @@ export function percentilesOf(all: readonly number[]): Percentiles {
   };
 }
 
-/** The median of a few rounds, which a noisy machine does not move far. */
+/** Returns the median of a few rounds, which a disturbed round hardly changes. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((left, right) => left - right);
   const middle = sorted.length / 2;
@@ -165,7 +165,7 @@ export function median(values: readonly number[]): number {
   return ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The smallest value that at least this share of all values does not exceed. */
+/** Returns the smallest value that at least this share of all values does not exceed. */
 function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }

@@ -1,6 +1,6 @@
 /**
- * The gateway that is measured: `gw start` on a fresh folder, with PostgreSQL and the sandbox bank
- * as it starts them itself and every setting at its default.
+ * Starts the gateway to measure: `gw start` on a new folder, with the PostgreSQL and the sandbox
+ * bank that it starts itself, and default settings.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,18 +19,21 @@ export type MeasuredGateway = {
   readonly logFile: string;
   readonly processes: Pick<Processes, "gateway" | "bank" | "postmaster">;
   readMemoryBytes(): number;
-  /** What the gateway's processes have printed so far. */
+  /** Returns the output of the gateway's processes so far. */
   readOutput(): string;
 };
 
 export type Launch = {
   readonly command: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
-  /** The gateway's process: the started one itself, or a child of it. */
+  /** Returns the gateway's process, which is the started one or a child of it. */
   readonly findProcess: (pid: number) => number;
 };
 
-/** The gateway of this tree, with the flags of this process, which are those of `npm start`. */
+/**
+ * Returns the command of this tree's gateway, with the flags of this process, which are those of
+ * `npm start`.
+ */
 export function launchHere(nodeFlags: readonly string[]): Launch {
   return {
     command: [...process.execArgv, ...nodeFlags, "gateway/cli/gw.ts", "start"],
@@ -39,7 +42,7 @@ export function launchHere(nodeFlags: readonly string[]): Launch {
   };
 }
 
-/** The gateway of a tree in another folder: on its own Node, with its own flags and cache. */
+/** Returns the command of the gateway in another folder, with its own Node, flags and cache. */
 export function launchIn(folder: string): Launch {
   return {
     command: [join(folder, "tools/run.mjs"), "gateway/cli/gw.ts", "start"],

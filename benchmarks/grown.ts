@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- --grown <n>`: completed sales with ten thousand stored orders and with n, in
- * one run. The database makes the stored orders itself: copies of a paid one, spread over a year.
- * That takes a while, in which the machine's speed changes; sales are therefore compared as a
- * share of the single-row inserts measured by turns with them, and by processor time.
+ * `npm run bench -- --grown <n>`: measures completed sales with ten thousand stored orders and with
+ * n, in one run. The database makes the stored orders itself, as copies of a paid one, spread over
+ * a year. The machine's speed changes during that time, so sales are compared as a share of the
+ * single-row inserts measured in turn with them, and by processor time.
  */
 import { Client } from "pg";
 import { addOrders } from "../gateway/storage/orders/generated-orders.ts";
@@ -41,7 +41,7 @@ export async function measureGrown(setup: Setup, total: number, say: Say): Promi
   await warmRoute(setup);
   const count = Math.round((completedPerSecond * plan.saleSeconds) / 2);
   const measure = async (name: string): Promise<Stored> => {
-    // A gateway's first statements after a pause read what the cache has lost.
+    // The first statements after a pause read again what the cache has lost.
     await measureSales(setup, `${name}-again`, count);
     const measured: Turns[] = [];
     for (let round = 1; round <= rounds; round += 1) {
@@ -90,7 +90,10 @@ function printStored(stored: Stored): string {
 
 type Fill = { readonly from: number; readonly until: number; readonly total: number };
 
-/** Client order ids are in no order: their index is made anew after many insertions. */
+/**
+ * Fills the tables. Client order ids are not sorted, so their index is rebuilt after many
+ * insertions.
+ */
 async function fill({ gateway }: Setup, { from, until, total }: Fill, say: Say): Promise<void> {
   const connections = await Promise.all([open(gateway.databaseUrl), open(gateway.databaseUrl)]);
   const [{ query }] = connections;

@@ -1,7 +1,7 @@
 /**
- * The two kinds of load. The closed loop sends the next request when a reply has come, and finds
+ * The two kinds of load. The closed loop sends the next request when a reply has arrived, and finds
  * the highest rate. Open arrivals are sent on a schedule, independent of earlier replies; their
- * latency counts from the moment they were due, so that a stall counts for every request it delays.
+ * latency counts from when they were due, so that a stall counts for every request that it delays.
  */
 import { connect, type Socket } from "node:net";
 import type { Requests } from "./requests.ts";
@@ -10,12 +10,14 @@ export type Loop = {
   readonly port: number;
   readonly connections: number;
   readonly requests: Requests;
-  /** Sends this many, or for this long and then starts the requests over when they run out. */
+  /**
+   * The number of requests or, instead, the duration, in which they start over when they run out.
+   */
   readonly until: { readonly count: number } | { readonly seconds: number };
   readonly onReply: (index: number, reply: Reply) => void;
 };
 
-/** On the wall clock, which all processes of a machine share. */
+/** The interval on the wall clock, which all processes of a machine share. */
 export type Span = { readonly startedAtMs: number; readonly endedAtMs: number };
 
 export async function runClosedLoop(loop: Loop): Promise<Span & { readonly sent: number }> {
@@ -58,10 +60,13 @@ export type ArrivalTimes = Span & {
   readonly answeredAtMs: Float64Array;
 };
 
-/** Of Node's timers: it delays requests before they are sent, and is not the server's delay. */
+/**
+ * The precision of Node's timers, which delay requests before they are sent. It is not the server's
+ * delay.
+ */
 export const timerGrainMs = 1;
 
-/** Until the server has accepted all connections and is at rest again. */
+/** The time until the server has accepted all connections and is idle again. */
 const leadMs = 200;
 
 export async function runArrivals(arrivals: Arrivals): Promise<ArrivalTimes> {
@@ -85,7 +90,10 @@ export async function runArrivals(arrivals: Arrivals): Promise<ArrivalTimes> {
   for (const connection of connections) connection.close();
   return { startedAtMs, endedAtMs, dueAtMs, sentAtMs, answeredAtMs };
 
-  /** Wakes up for arrivals only: needless wake-ups would disturb what is measured. */
+  /**
+   * Sends due requests. It wakes up for arrivals only, because other wake-ups would disturb the
+   * measurement.
+   */
   function sendDue(): void {
     const now = epochNow();
     sendWhileIdle(now);
@@ -93,10 +101,13 @@ export async function runArrivals(arrivals: Arrivals): Promise<ArrivalTimes> {
     if (next < requests.count) setTimeout(sendDue, waitMs);
   }
 
-  /** Arrivals that find no idle connection wait for one, and the wait counts as theirs. */
+  /**
+   * Sends while connections are idle. The wait of an arrival without one is included in its
+   * latency.
+   */
   function sendWhileIdle(now: number): void {
     while (next < requests.count && (dueAtMs[next] ?? 0) <= now) {
-      // The one that has been idle longest, so that the server closes none of them.
+      // The connection that has been idle longest is used, so that the server closes none.
       const connection = idle.shift();
       if (connection === undefined) return;
       send(connection, next);

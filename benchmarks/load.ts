@@ -1,7 +1,7 @@
 /**
  * The load generator, which runs in its own process. It prepares the requests of a job, opens its
- * connections and starts the clock. What the replies told is fetched afterwards, because the
- * transfer takes longer than the interval that is measured.
+ * connections and starts the clock. The content of the replies is fetched afterwards, because the
+ * transfer takes longer than the measured interval.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import {
@@ -20,14 +20,20 @@ import { type Batch, makeRequests, type Target } from "./requests.ts";
 type Job = { readonly target: Target; readonly connections: number; readonly batch: Batch };
 
 export type LoadJobs = {
-  /** Each request once, or for this long and then over again when they run out. */
+  /** Sends each request once or, for a duration, repeatedly. */
   readonly run: readonly [Job & { readonly seconds: number | undefined }, Load];
-  /** One request after the other for this long: each is due when the previous one is answered. */
+  /**
+   * Sends one request after the other for a duration: each is due when the previous one is
+   * answered.
+   */
   readonly inTurn: readonly [Omit<Job, "connections"> & { readonly seconds: number }, Arrived];
   readonly arrive: readonly [Job & { readonly perSecond: number }, Arrived];
   readonly payPages: readonly [PageJob, PaidPages];
   readonly mix: readonly [MixJob, Mixed];
-  /** What the replies of the last job told, by the index of their request: an id, or nothing. */
+  /**
+   * Returns what each reply of the last job contains, by the index of its request: an id or an
+   * empty text.
+   */
   readonly found: readonly [undefined, readonly string[]];
 };
 

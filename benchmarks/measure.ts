@@ -1,6 +1,6 @@
 /**
- * One round of measurements, each against processes that are already running. Orders count as
- * completed when another connection to the database sees none open any more.
+ * Makes one round of measurements with processes that are already running. Orders count as
+ * completed when another connection to the database finds none open any more.
  */
 import { type CpuTime, readCpuTime, timeBetween } from "./cpu-time.ts";
 import { grownBetween, type Means, meansBetween, readMetrics } from "./figures.ts";
@@ -18,15 +18,15 @@ import {
 
 const memoryEveryMs = 200;
 const pollsPrepared = 20_000;
-/** As many as end within a few seconds, and as the gateway keeps in memory. */
+/** The number of orders that end within a few seconds, and that the gateway keeps in memory. */
 const polledLately = 2_000;
 const cardsRegistered = 1_000;
 const walletSales = 1_000;
 const routeRequests = 1_000;
-/** In how many slices other measurements are taken by turns with what they are compared with. */
+/** The number of slices of other measurements, which are made in turn with their baselines. */
 const otherSlices = 2;
 
-/** The gateway's just-in-time compiler is warm by then; the bare route's must be, too. */
+/** Warms up the bare route, because the gateway's just-in-time compiler is warm by then too. */
 export async function warmRoute(setup: Setup): Promise<void> {
   await measureRoute(setup, 1);
 }
@@ -46,27 +46,27 @@ async function measureRoute(setup: Setup, seconds: number): Promise<Load> {
 
 export type Turns = {
   readonly insertsPerSecond: number;
-  /** Of each slice: how much they differ shows how quiet the machine was. */
+  /** The result of each slice, whose differences show how quiet the machine was. */
   readonly insertSlices: readonly number[];
   readonly routePerSecond: number;
   readonly sales: Sales;
   readonly costs: Costs;
-  /** Of the gateway, the highest. */
+  /** The highest memory of the gateway. */
   readonly memoryBytes: number;
 };
 
 /** Microseconds of processor time. */
 export type Costs = {
   readonly sale: CpuTime;
-  /** Of the bare route's process, for a request. */
+  /** The processor time of the bare route's process for a request. */
   readonly routeRequest: number;
-  /** Of PostgreSQL, for a single-row insert. */
+  /** The processor time of PostgreSQL for a single-row insert. */
   readonly insert: number;
 };
 
 /**
- * Inserts, the bare route and sales in short slices by turns: a machine that is busy for a while
- * slows all three.
+ * Measures inserts, the bare route and sales in short slices in turn, so that a busy machine slows
+ * all three.
  */
 export async function measureByTurns(setup: Setup, prefix: string, count: number): Promise<Turns> {
   const { slices, insertSeconds, routeSeconds } = setup.plan;
@@ -103,7 +103,9 @@ export async function measureByTurns(setup: Setup, prefix: string, count: number
 
 export type Sales = {
   readonly orders: number;
-  /** Refused because too many orders were in flight; neither accepted nor completed. */
+  /**
+   * Sales that were refused because too many orders were in flight; neither accepted nor completed.
+   */
   readonly refused: number;
   readonly acceptedPerSecond: number;
   readonly completedPerSecond: number;
@@ -132,7 +134,7 @@ type PlainSales = {
   readonly callbackUrl?: string;
 };
 
-/** Until all are final, and their callbacks delivered. */
+/** Sells until all orders are final, and their callbacks delivered. */
 async function sell(setup: Setup, batch: PlainSales): Promise<Sold> {
   const { prefix } = batch;
   const { load, completedAtMs, time } = await metered(setup, async () => {
@@ -168,7 +170,7 @@ function every(gapMs: number, work: () => void): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** The result, and the processor time that each part spent on it. */
+/** Returns the result, and the processor time that each part spent on it. */
 export async function metered<Result extends object>(
   { processes }: Setup,
   work: () => Promise<Result>,
@@ -190,14 +192,14 @@ export function perOne(sold: readonly Pick<Sold, "orders" | "time">[]): CpuTime 
   };
 }
 
-/** Work a second, and the processor time of each part for one. */
+/** The work per second, and the processor time of each part for one unit. */
 export type Rate = { readonly perSecond: number; readonly cost: CpuTime };
 
 export type Callbacks = Rate & { readonly without: Rate };
 
 /**
- * Sales whose callbacks were delivered as well, and the same sales without, by turns. Slices are
- * long: the last callbacks of each are delivered after its last sale, by a thread of low priority.
+ * Measures sales with delivered callbacks, and the same sales without, in turn. Slices are long,
+ * because a thread of low priority delivers the last callbacks of each after its last sale.
  */
 export async function measureCallbacks(
   setup: Setup,
@@ -219,7 +221,10 @@ function rateOfSold(sold: readonly Sold[]): Rate {
   return { perSecond: (sum(sold, ({ orders }) => orders) * 1000) / spentMs, cost: perOne(sold) };
 }
 
-/** Orders a second that were held and captured, each from the first request to the last commit. */
+/**
+ * Measures orders per second that were held and captured, each from the first request to the last
+ * commit.
+ */
 export async function measureCaptures(
   setup: Setup,
   prefix: string,
@@ -235,8 +240,8 @@ export async function measureCaptures(
 }
 
 /**
- * Orders a second that were authenticated without a challenge and charged: the sale, the status
- * with the method's id, the upload of its result, until the last commit.
+ * Measures orders per second that were authenticated without a challenge and charged: the sale, the
+ * status with the method's id, the upload of its result, until the last commit.
  */
 export async function measureFrictionless(
   setup: Setup,
@@ -259,12 +264,12 @@ export async function measureFrictionless(
 }
 
 export type Cards = {
-  /** Completed, as sales are. */
+  /** The rate of completed orders. */
   readonly rebillsPerSecond: number;
   readonly cardInfoPerSecond: number;
 };
 
-/** Payments with registered cards, and requests for their information. */
+/** Measures payments with registered cards, and requests for their information. */
 export async function measureCards(setup: Setup, prefix: string, count: number): Promise<Cards> {
   const orders = setup.acknowledged.slice(0, cardsRegistered);
   await run(setup, { kind: "card_reference", orders });
@@ -281,7 +286,10 @@ export async function measureCards(setup: Setup, prefix: string, count: number):
 
 export type Polls = Rate & { readonly routePerSecond: number };
 
-/** Of orders that ended lately, as merchants poll them, or of all; the bare route by turns. */
+/**
+ * Measures polls of orders that ended lately, as merchants poll them, or of all orders, in turn
+ * with the bare route.
+ */
 export async function measurePolls(setup: Setup, which: "lately" | "all"): Promise<Polls> {
   const { acknowledged, plan } = setup;
   const polled = which === "all" ? acknowledged : acknowledged.slice(-polledLately);
@@ -303,21 +311,21 @@ export async function measurePolls(setup: Setup, which: "lately" | "all"): Promi
   };
 }
 
-/** None may be refused. */
+/** Returns the rate of the loads, of which no request may be refused. */
 function perSecondOf(loads: readonly Load[]): number {
   for (const load of loads) rateOf(load);
   return (sum(loads, ({ sent }) => sent) * 1000) / sum(loads, spanOf);
 }
 
 export type Wallets = {
-  /** Completed, as sales are. */
+  /** The rate of completed orders. */
   readonly perSecond: number;
-  /** In the wallet worker, which does nothing else. */
+  /** The time in the wallet worker, which does nothing else. */
   readonly openingMs: number;
   readonly openingShare: number;
 };
 
-/** Wallet sales a second, and the cost of opening their tokens. */
+/** Measures wallet sales per second, and the cost of decrypting their tokens. */
 export async function measureWallets(setup: Setup, prefix: string): Promise<Wallets> {
   const { target, bankUrl } = setup.gateway;
   const tokens = await mintTokens(bankUrl, walletSales);

@@ -1,5 +1,5 @@
 /**
- * Orders as merchants really have them, each from its first request to the second poll: plain and
+ * Sends a realistic mix of orders, each from its first request to the second poll: plain and
  * recurrent sales, captures, 3-D Secure, wallets and refunds, on a schedule of open arrivals. Runs
  * in the load generator's process.
  */
@@ -15,9 +15,9 @@ import {
 
 export const mixKinds = ["sale", "preauth", "3-D Secure", "wallet", "recurrent", "refund"] as const;
 export type MixKind = (typeof mixKinds)[number];
-/** In percent of all orders. */
+/** Shares in percent of all orders. */
 export type Shares = Readonly<Partial<Record<MixKind, number>>>;
-/** What a delay belongs to: the first request of a kind, or a later one. */
+/** The request to which a delay belongs: the first request of a kind, or a later one. */
 export type MixRequest = MixKind | "capture" | "upload" | "status";
 
 export type MixJob = {
@@ -30,7 +30,7 @@ export type MixJob = {
   readonly shares: Shares;
   readonly polls: boolean;
   readonly notifyUrl: string | undefined;
-  /** Each is used once. */
+  /** Wallet tokens, each of which is used once. */
   readonly tokens: readonly WalletToken[];
   readonly refundable: readonly OrderName[];
   readonly references: readonly string[];
@@ -39,12 +39,15 @@ export type MixJob = {
 export type Mixed = {
   readonly orders: readonly (OrderName & { readonly kind: MixKind })[];
   readonly delaysMs: Readonly<Partial<Record<MixRequest, readonly number[]>>>;
-  /** Orders that did not come to their end, and what refused the first of them. */
+  /** The number of orders that did not end, and the refusal of the first of them. */
   readonly refused: number;
   readonly refusal: string;
 };
 
-/** A step of 37 visits each percent once, so that every kind comes throughout. */
+/**
+ * Returns the kind of an order. Steps of 37 visit each percent once, so that every kind occurs
+ * throughout.
+ */
 export function kindAt(index: number, shares: Shares): MixKind {
   let percent = (index * 37) % 100;
   for (const kind of mixKinds) {
@@ -54,9 +57,9 @@ export function kindAt(index: number, shares: Shares): MixKind {
   throw new Error("the shares are less than 100 %");
 }
 
-/** When a merchant asks, after the acknowledgement and after the first answer. */
+/** The time after which a merchant asks, after the acknowledgement and after the first answer. */
 const pollAfterMs = 500;
-/** Until the bank has answered, or the directory server. */
+/** The time until the bank or the directory server has answered. */
 const againAfterMs = 100;
 const triesMax = 50;
 const leadMs = 200;
@@ -91,7 +94,7 @@ export async function runMix(job: MixJob): Promise<Mixed> {
   await Promise.race([lost.promise, Promise.all(going)]);
   return { orders, delaysMs, refused, refusal };
 
-  /** Checksums are computed before the request is due. */
+  /** Prepares an order, because checksums are computed before the request is due. */
   function prepare(index: number): (dueAt: number) => Promise<void> {
     const kind = kindAt(index, shares);
     const name = `${prefix}.${index}`;
@@ -140,7 +143,7 @@ export async function runMix(job: MixJob): Promise<Mixed> {
     const orders = [order];
     const poll = () => pollFor({ kind: "poll", orders }, pollAfterMs, to);
     if (kind === "3-D Secure") await authenticate(order);
-    // Only what is approved can be captured.
+    // Only an approved order can be captured.
     if (polls || kind === "preauth") await poll();
     if (kind === "preauth") await askOnce("capture", { kind: "capture", orders }, to);
     if (polls) await poll();
@@ -152,7 +155,7 @@ export async function runMix(job: MixJob): Promise<Mixed> {
     await askOnce("upload", { kind: "method_upload", orders, transactionIds }, secure);
   }
 
-  /** Asks again until the order is where it should be. */
+  /** Asks again until the order has the wanted state. */
   async function pollFor(batch: Batch, afterMs: number, to: Target): Promise<string> {
     for (let tries = 1; ; tries += 1) {
       await pause(tries === 1 ? afterMs : againAfterMs);
@@ -186,14 +189,14 @@ class Refused extends Error {
   override readonly name = "Refused";
 }
 
-/** Requests that find no idle connection wait for one. */
+/** Opens connections. Requests without an idle connection wait for one. */
 async function openPool(
   { target: { port }, connections: count }: MixJob,
   onLost: (error: Error) => void,
 ) {
   const connections = await openAll({ port, connections: count }, onLost);
   type Connection = (typeof connections)[number];
-  // The one that has been idle longest comes first, so that the server closes none of them.
+  // The connection that has been idle longest comes first, so that the server closes none.
   const idle = [...connections];
   const waiting: ((connection: Connection) => void)[] = [];
   return {

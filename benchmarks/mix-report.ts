@@ -1,11 +1,14 @@
-/** What an order of the mix costs, as a multiple of a plain sale, and what each part adds to it. */
+/**
+ * Reports the cost of an order of the mix as a multiple of a plain sale, and the cost that each
+ * part adds.
+ */
 import type { CpuTime } from "./cpu-time.ts";
 import type { Mix, Part } from "./mix.ts";
 import { pauseMsMax } from "./pauses.ts";
 
 const multipleMax = 2.5;
 
-/** What the parts have that a plain sale has not, for one order of the mix. */
+/** Returns the cost that a part adds to a plain sale, for one order of the mix. */
 export function addedBy({ share, cost }: Part, plain: CpuTime) {
   return {
     gateway: share * (cost.gateway - plain.gateway),
@@ -16,7 +19,7 @@ export function addedBy({ share, cost }: Part, plain: CpuTime) {
 
 type Costs = ReturnType<typeof addedBy>;
 
-/** The gateway and PostgreSQL together: what an operator pays for. */
+/** Returns the cost of the gateway and PostgreSQL together, for which an operator pays. */
 export function ownOf({ gateway, database }: Pick<CpuTime, "gateway" | "database">): number {
   return gateway + database;
 }

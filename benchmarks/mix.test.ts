@@ -1,4 +1,4 @@
-/** The mix has every kind in its share, what a part adds is told apart, and pauses are read. */
+/** The mix has every kind in its share, the cost of each part is separate, and pauses are read. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kindAt } from "./mix-load.ts";
@@ -23,7 +23,7 @@ function byShare([, left]: readonly unknown[], [, right]: readonly unknown[]): n
   return Number(right) - Number(left);
 }
 
-test("a part adds what it costs beyond a plain sale, by its share of the orders", () => {
+test("a part adds its cost above that of a plain sale, by its share of the orders", () => {
   const none = { load: 0, route: 0 };
   const plain = { gateway: 500, database: 300, bank: 50, ...none };
   const cost = { gateway: 1_500, database: 400, bank: 50, ...none };

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --mix`: the orders that merchants really have, each polled twice and called
- * back, with ten screening rules on and a portal user who looks. Each part is measured alone as
- * well, against plain sales of the same run, so that the report says what it adds.
+ * `npm run bench -- --mix`: measures a realistic mix of orders, each polled twice and called back,
+ * with ten screening rules on and an active portal user. Each part is also measured alone, compared
+ * with plain sales of the same run, so that the report shows what it adds.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { CpuTime } from "./cpu-time.ts";
@@ -16,7 +16,7 @@ import { run, type Setup, screenSales, takeAcknowledged, untilNoneOpen } from ".
 
 type Say = (text: string) => void;
 
-/** What is measured beside the orders themselves. */
+/** What is measured beside the orders. */
 type Extras = { readonly polls?: true; readonly callbacks?: true; readonly portal?: true };
 
 type Slice = Extras & { readonly shares: Shares; readonly seconds: number };
@@ -26,12 +26,12 @@ type Measured = Mixed & {
   readonly looksMs: readonly number[];
 };
 
-/** A part of the mix, alone. */
+/** A part of the mix that is measured alone. */
 export type Part = {
   readonly name: string;
-  /** Of all orders. */
+  /** The share of all orders. */
   readonly share: number;
-  /** For one order of the part. */
+  /** The cost of one order of the part. */
   readonly cost: CpuTime;
 };
 
@@ -45,7 +45,7 @@ export type Mix = {
   readonly refused: number;
   readonly refusal: string;
   readonly pauses: Pauses;
-  /** Of the gateway, at the end or after every minute. */
+  /** The gateway's memory at the end or after every minute. */
   readonly memoryBytes: readonly number[];
 };
 
@@ -141,7 +141,7 @@ export async function measureMix(
   };
 }
 
-/** Runs the code of all parts, and makes what they need. */
+/** Runs the code of all parts, and makes the data that they need. */
 async function prepare(
   setup: Setup,
   perSecond: number,
@@ -206,7 +206,7 @@ async function prepare(
     },
   };
 
-  /** Plain sales, so that there is something to refund. */
+  /** Makes plain sales, so that there is something to refund. */
   async function sellFor(count: number, prefix: string, notifyUrl: string | undefined) {
     await run(setup, { kind: "sale", prefix, count, notifyUrl });
     await untilNoneOpen(setup);
@@ -215,7 +215,7 @@ async function prepare(
   }
 }
 
-/** Looks at the portal's home and orders once a second until it is told to stop. */
+/** Reads the portal's home screen and orders once a second until it is stopped. */
 function startLooking(ask: Awaited<ReturnType<typeof signIn>>) {
   const looksMs: number[] = [];
   let isOver = false;

@@ -1,6 +1,7 @@
 /**
- * Cardholders without browsers: each has the shop ask for a payment page, opens it with its files,
- * posts a card, and follows the journey to the result. They come on a schedule, as arrivals do.
+ * Cardholders without browsers: each makes the shop ask for a payment page, opens it with its
+ * files, posts a card, and follows the redirects to the result. They come on a schedule, like
+ * arrivals.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { writeForm } from "@tollgate/protocols/form";
@@ -15,9 +16,9 @@ export type PageJob = {
 
 export type PaidPages = {
   readonly orders: readonly OrderName[];
-  /** From opening the page until it is there with its files. */
+  /** The time from opening the page until it is loaded with its files. */
   readonly shownMs: readonly number[];
-  /** From the moment the cardholder was due to the page with the result. */
+  /** The time from when the cardholder was due to the page with the result. */
   readonly paidMs: readonly number[];
 };
 
@@ -51,7 +52,7 @@ async function payOne(target: Target, prefix: string, index: number) {
   const url = `${base}${address.pathname}`;
   const openedAt = performance.now();
   const page = await read(url);
-  // The files that a browser loads the first time, all at once.
+  // These files are loaded by a browser the first time, all at once.
   const files = page.text.matchAll(/(?:src|href)="([^":]+\.(?:js|css))"/g);
   await Promise.all([...files].map(([, file = ""]) => read(new URL(file, url).href)));
   const shownMs = performance.now() - openedAt;

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --pages`: what 200 payment pages a minute, opened and paid, do to 500 sales a
- * second. Sales alone and sales beside pages are measured by turns; the median of five rounds
- * counts, because other work on the machine delays some rounds and not others.
+ * `npm run bench -- --pages`: measures how 200 payment pages a minute, opened and paid, affect 500
+ * sales a second. Sales alone and sales beside pages are measured in turn, and the median of five
+ * rounds counts, because other work on the machine delays only some rounds.
  */
 import { arriveAtGateway } from "./arrivals.ts";
 import { delaysOf, median } from "./figures.ts";
@@ -11,7 +11,7 @@ import type { Setup } from "./setup.ts";
 const pagesPerMinute = 200;
 const rounds = 5;
 const ratioMax = 1.5;
-/** So that the pages' code is compiled, too. */
+/** The number of pages that compile the pages' code. */
 const warmUpPages = 40;
 
 type Round = {
@@ -33,7 +33,7 @@ export async function measurePages(
   given: Setup,
   say: (text: string) => void,
 ): Promise<PageFigures> {
-  // Long slices: a p99 needs thousands of sales.
+  // The slices are long, because a p99 needs thousands of sales.
   const setup = { ...given, plan: { ...given.plan, arrivalSlices: 1, arrivalSeconds: 8 } };
   const { plan } = setup;
   say(`Warming up with ${plan.warmUpOrders} sales and ${warmUpPages} payment pages …`);

@@ -1,4 +1,4 @@
-/** The benchmark's own parts: forked files that are asked over the channel that Node gives them. */
+/** The benchmark's own parts: forked files that get requests over Node's channel. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
@@ -16,7 +16,7 @@ export type Part<Offered extends Jobs> = {
 type Question = { readonly name: string; readonly job: unknown };
 type Answer = { readonly result?: unknown; readonly failure?: string };
 
-/** One question at a time: the next is asked when the last one is answered. */
+/** Starts a part, which gets one request at a time. */
 export function startPart<Offered extends Jobs>(
   file: string,
   stack: AsyncDisposableStack,
@@ -47,7 +47,7 @@ export function startPart<Offered extends Jobs>(
   };
 }
 
-/** Called in the part's process, which then answers questions until the benchmark has ended. */
+/** Called in the part's process, which then answers requests until the benchmark has ended. */
 export function offer<Offered extends Jobs>(
   answers: {
     readonly [Name in keyof Offered]: (job: Offered[Name][0]) => Promise<Offered[Name][1]>;

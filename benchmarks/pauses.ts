@@ -1,16 +1,17 @@
 /**
- * The gateway's pauses for garbage collection, from the lines that V8 prints with `--trace-gc`. Its
- * metrics have them in buckets of 10 and 100 ms, which cannot tell whether 15 ms were exceeded.
+ * Reads the gateway's pauses for garbage collection from the lines that V8 prints with
+ * `--trace-gc`. Its metrics have buckets of 10 and 100 ms, which cannot show whether 15 ms were
+ * exceeded.
  */
 import type { MeasuredGateway } from "./gateway.ts";
 
 export const pauseMsMax = 15;
 
-/** Of the main thread, which handles the requests. */
+/** The pauses of the main thread, which handles the requests. */
 export type Pauses = {
   readonly count: number;
   readonly longestMs: number;
-  /** How many were longer than `pauseMsMax`. */
+  /** The number of pauses above `pauseMsMax`. */
   readonly long: number;
 };
 
@@ -18,7 +19,7 @@ type Traced = Pick<MeasuredGateway, "readOutput"> & {
   readonly processes: Pick<MeasuredGateway["processes"], "gateway">;
 };
 
-/** Of the output after its first characters. */
+/** Reads the pauses from the output after its first characters. */
 export function readPauses({ readOutput, processes }: Traced, after: number): Pauses {
   const output = readOutput();
   const main = new RegExp(`\\[${processes.gateway}:(0x\\w+)`).exec(output)?.[1];
@@ -31,8 +32,9 @@ export function readPauses({ readOutput, processes }: Traced, after: number): Pa
 }
 
 /**
- * Each collection stops the thread for the time before the slash; one that was prepared in steps
- * names the longest of them as well. Other threads and processes print lines of their own.
+ * Parses the output. Each collection stops the thread for the time before the slash; one that was
+ * prepared in steps names the longest step as well. Other threads and processes print lines of
+ * their own.
  */
 export function parsePauses(output: string, pid: number, isolate: string): readonly number[] {
   const lines = output.split("\n").filter((line) => line.startsWith(`[${pid}:${isolate}`));

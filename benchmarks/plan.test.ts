@@ -1,4 +1,4 @@
-/** The command line decides what is measured: a wrong one must end the run before it starts. */
+/** The command line decides what is measured, and a wrong one must end the run before it starts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ended, readPlan } from "./plan.ts";

@@ -12,7 +12,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-/** Ends the run for a reason that the user can act on: a sentence instead of a stack. */
+/** Ends the run for a reason that the user can change, with a sentence instead of a stack. */
 export class Ended extends Error {
   override readonly name = "The benchmark ends";
 }
@@ -24,17 +24,20 @@ export type Plan = Readonly<typeof full> & {
   /** The commit to compare this tree with. */
   readonly against: string | undefined;
   readonly profileFolder: string | undefined;
-  /** With how many stored orders sales are compared; 0 for the other measurements. */
+  /** The number of stored orders with which sales are compared; 0 for the other measurements. */
   readonly grown: number;
-  /** With ten screening rules on. */
+  /** Whether ten screening rules are on. */
   readonly screened: boolean;
-  /** Sales beside payment pages, and nothing else. */
+  /** Whether only sales beside payment pages are measured. */
   readonly pages: boolean;
-  /** With how many stored orders the portal is measured, and nothing else. */
+  /**
+   * The number of stored orders with which only the portal is measured; 0 for the other
+   * measurements.
+   */
   readonly portal: number;
-  /** Latency at fixed rates, and nothing else. */
+  /** Whether only latency at fixed rates is measured. */
   readonly latency: boolean;
-  /** How many processes keep the cores busy meanwhile. */
+  /** The number of processes that keep the cores busy during the run. */
   readonly burn: number;
   readonly mix: MixPlan | undefined;
 };
@@ -42,7 +45,7 @@ export type Plan = Readonly<typeof full> & {
 export type MixPlan = {
   readonly perSecond: number;
   readonly seconds: number;
-  /** For so long instead, and without measuring its parts. */
+  /** The duration of a run that does not measure the parts; 0 for one that does. */
   readonly minutes: number;
 };
 
@@ -53,7 +56,7 @@ const full = {
   insertConnections: 10,
   warmUpOrders: 15_000,
   restSeconds: 4,
-  /** In how many slices inserts, the bare route and sales are measured by turns. */
+  /** The number of slices in which inserts, the bare route and sales are measured in turn. */
   slices: 4,
   insertSeconds: 5,
   routeSeconds: 4,

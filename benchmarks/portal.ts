@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- --portal <n>`: how long the portal's screens take with n stored orders, which
- * `gw generate orders` makes. Each request is asked one after the other, as a person does, with
- * values of orders all over the year; the 95th percentile counts. `node benchmarks/portal.ts
- * <demo.json>` measures an installation that runs.
+ * `npm run bench -- --portal <n>`: measures the time of the portal's screens with n stored orders,
+ * which `gw generate orders` makes. Requests are sent one after the other, as a person does, with
+ * values of orders from the whole year; the 95th percentile counts. `node benchmarks/portal.ts
+ * <demo.json>` measures a running installation.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ type Line = Readonly<
 type Say = (text: string) => void;
 type Ask = (path: string) => Promise<{ readonly orders: readonly Line[] }>;
 
-/** In a process of its own, as an operator does it. */
+/** Generates orders in a separate process, as an operator does. */
 export async function generateOrders(folder: string, count: number): Promise<void> {
   const gw = join(import.meta.dirname, "../gateway/cli/gw.ts");
   const parameters = ["generate", "orders", "--count", String(count), "--progress"];
@@ -89,7 +89,7 @@ const screens: readonly (readonly [
   ],
 ];
 
-/** Orders from all of the year. */
+/** Returns orders from the whole year. */
 async function findSamples(ask: Ask): Promise<readonly Line[]> {
   const now = Date.now();
   const days = Array.from({ length: 20 }, (_, index) => 1 + index * 18);

@@ -1,4 +1,7 @@
-/** What a run concludes: whether the machine was quiet, the budget is kept, and what changed. */
+/**
+ * The conclusions of a run: whether the machine was quiet, whether the budget is kept, and what
+ * changed.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { judgeBudget, judgeMedian, printMedian } from "./budget.ts";
@@ -29,7 +32,7 @@ test("the best round decides about the budget", () => {
   assert.equal(judgeBudget([turnsOf(900), turnsOf(901)]).isKept, false);
 });
 
-test("the slice that was furthest below its bound decides about the median", () => {
+test("the slice that was furthest below its limit decides about the median", () => {
   const [quiet, busy] = [
     { insertMs: 0.2, routeMs: 0.5, saleMs: 3 },
     { insertMs: 1, routeMs: 0.5, saleMs: 40 },

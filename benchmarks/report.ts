@@ -86,12 +86,18 @@ export const otherFigures: readonly Figure<Round>[] = [
   ["baseline: bare route at 500/s, p99",     "ms", ({ arrivals }) => arrivals.routeMs.p99],
 ];
 
-/** Microseconds of processor time: a sale with a callback less a sale without. */
+/**
+ * Returns the processor time of a callback in microseconds: a sale with a callback minus a sale
+ * without.
+ */
 function callbackCost({ cost, without }: Callbacks, part: "gateway" | "database"): number {
   return cost[part] - without.cost[part];
 }
 
-/** Ratios of wall times need a quiet machine; processor time and memory do not. */
+/**
+ * The basis of a ratio. Ratios of wall times need a quiet machine; those of processor time and
+ * memory do not.
+ */
 type Basis = "processor" | "wall" | "memory";
 
 type Goal = readonly [
@@ -103,7 +109,7 @@ type Goal = readonly [
 
 export type Memory = {
   readonly atRestBytes: number;
-  /** The highest in the first round's sales, before any other kind of load. */
+  /** The highest memory during the first round's sales, before any other kind of load. */
   readonly underSalesBytes: number;
 };
 
@@ -144,7 +150,7 @@ type Inserting = Pick<Turns, "insertSlices">;
 
 const variationMax = 0.2;
 
-/** By how much the slowest slice of single-row inserts was slower than the fastest. */
+/** Returns by how much the slowest slice of single-row inserts was slower than the fastest. */
 function variationOf(rounds: readonly Inserting[]): number {
   const rates = rounds.flatMap(({ insertSlices }) => insertSlices);
   return 1 - Math.min(...rates) / Math.max(...rates);
@@ -195,7 +201,7 @@ export function printArrivals(arrivals: Arrivals, perSecond: number): string {
   );
 }
 
-/** Medians over the rounds, each with its least and its greatest value. */
+/** Prints medians over the rounds, each with its lowest and highest value. */
 export function printCostRatios(rounds: readonly Turns[]): string {
   // The first two are the ratios.
   const lines = saleFigures.slice(0, 2).map(([name, , read]) => {
@@ -208,7 +214,7 @@ export function printCostRatios(rounds: readonly Turns[]): string {
 
 type Compared<Measured> = { readonly earlier: Measured; readonly now: Measured };
 
-/** Of each figure: both medians, and the ratio within a round with its spread. */
+/** Prints both medians of each figure, and the ratio within a round with its spread. */
 export function printComparison<Measured>(
   figures: readonly Figure<Measured>[],
   rounds: readonly Compared<Measured>[],

@@ -1,11 +1,11 @@
-/** Requests that a gateway would refuse measure how fast it refuses. */
+/** Requests must be correct, because refused ones would measure only the speed of refusals. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseForm } from "@tollgate/protocols/form";
 import { cardNumberOf, makeRequests } from "./requests.ts";
 
 test("card numbers end in their check digit and differ", () => {
-  // The test number that every card library knows.
+  // This is the test number that every card library knows.
   assert.equal(cardNumberOf(111_111_111), "4111111111111111");
   assert.equal(new Set([0, 1, 2, 10].map(cardNumberOf)).size, 4);
 });

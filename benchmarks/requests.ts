@@ -1,12 +1,12 @@
 /**
- * Requests as the bytes that go over the wire, made before the clock starts: checksums and card
- * numbers must not cost the load generator anything while it measures.
+ * Makes requests as bytes before the clock starts, so that checksums and card numbers cost the load
+ * generator no time while it measures.
  */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { type FormPair, writeForm } from "@tollgate/protocols/form";
 
-/** The merchant and the endpoint that requests are sent to. */
+/** The merchant and the endpoint that receive the requests. */
 export type Target = {
   readonly port: number;
   readonly endpoint: string;
@@ -16,7 +16,7 @@ export type Target = {
 
 export type OrderName = { readonly clientOrderId: string; readonly orderId: string };
 
-/** As a wallet hands it over; each pays once. */
+/** A token of a wallet, which pays once. */
 export type WalletToken = {
   readonly type: "walleta_encrypted" | "walletb_encrypted";
   readonly text: string;
@@ -24,15 +24,15 @@ export type WalletToken = {
 
 type Orders = { readonly orders: readonly OrderName[] };
 type Callbacks = {
-  /** For the result of the first transaction. */
+  /** The URL for the result of the first transaction. */
   readonly callbackUrl?: string | undefined;
-  /** For those of captures and refunds as well. */
+  /** The URL for the results of captures and refunds as well. */
   readonly notifyUrl?: string | undefined;
 };
 type Payments = Callbacks & { readonly prefix: string; readonly count: number };
 type References = { readonly references: readonly string[] };
 
-/** What the requests of one job ask for. */
+/** The content of the requests of one job. */
 export type Batch =
   | (Payments & { readonly kind: "sale" | "sync_sale" | "preauth" })
   | (Callbacks & {
@@ -42,14 +42,14 @@ export type Batch =
     })
   | (Payments & References & { readonly kind: "rebill" })
   | (Orders & { readonly kind: "capture" | "refund" | "poll" | "card_reference" | "method_id" })
-  /** Says that the issuer's method has run; the ids are those of the authentications. */
+  /** Reports that the issuer's method has run; the ids are those of the authentications. */
   | (Orders & { readonly kind: "method_upload"; readonly transactionIds: readonly string[] })
   | (References & { readonly kind: "card_info" });
 
 export type Requests = {
   readonly count: number;
   bytesOf(index: number): Uint8Array;
-  /** Matches the expected reply; its group is what the reply tells. */
+  /** Matches the expected reply; its group is the wanted part of the reply. */
   readonly reply: RegExp;
 };
 
@@ -137,7 +137,7 @@ const questions = {
 
 const mintersMax = 8;
 
-/** Distinct tokens of the sandbox bank, of both wallets in turn. */
+/** Returns different tokens of the sandbox bank, of both wallets in turn. */
 export async function mintTokens(bankUrl: string, count: number): Promise<readonly WalletToken[]> {
   const tokens: WalletToken[] = [];
   const card = { pan: "4111111111111111", expirationYear: 2039, expirationMonth: 12 };
@@ -164,14 +164,14 @@ export function clientOrderIdOf(prefix: string, index: number): string {
   return `${prefix}-${index}`;
 }
 
-/** Amounts over a range of a hundred dollars. */
+/** Returns amounts over a range of a hundred dollars. */
 function minorOf(index: number): number {
   return 100 + (index % 9_900);
 }
 
 /**
- * One of ten thousand, each with a card and an address of their own. Each job begins with another
- * one, so that a payer who comes back pays another amount.
+ * Returns one of ten thousand payers, each with a card and an address. Each job begins with another
+ * one, so that a returning payer pays another amount.
  */
 function payerOf(prefix: string, index: number): number {
   return (index + crc32(prefix)) % 10_000;
@@ -186,7 +186,10 @@ function callbackPairs({ callbackUrl, notifyUrl }: Callbacks): readonly FormPair
   return pairs.flatMap(([name, url]) => (url === undefined ? [] : [[name, url] as const]));
 }
 
-/** What every request about an order has, but for the client order id, whose name varies. */
+/**
+ * Returns the fields of every request about an order, except for the client order id, whose name
+ * varies.
+ */
 function orderPairs({ login, controlKey }: Target, order: OrderName | undefined): FormPair[] {
   const { clientOrderId = "", orderId = "" } = order ?? {};
   return [
@@ -250,18 +253,18 @@ function payerPairs(
     ["zip_code", "62701"],
     ["country", "US"],
     ["phone", "+1 555 0100"],
-    // Mandatory where 3-D Secure is possible.
+    // This field is mandatory if 3-D Secure is possible.
     ["redirect_url", "https://shop.example/return"],
     ["control", hash("sha1", signed)],
   ];
 }
 
-/** The request for a payment page: a sale without its card. */
+/** Returns the request for a payment page: a sale without its card. */
 export function formPairs(target: Target, prefix: string, index: number): readonly FormPair[] {
   return payerPairs(target, { prefix, index, minor: minorOf(index) });
 }
 
-/** As the payment page names its fields. */
+/** Returns a card with the field names of the payment page. */
 export function payingCard(prefix: string, index: number): readonly FormPair[] {
   return [
     ["cc-number", cardNumberOf(payerOf(prefix, index))],
@@ -282,7 +285,7 @@ function cardPairs(index: number): readonly FormPair[] {
   ];
 }
 
-/** 411111, nine digits that make the cards distinct, and the Luhn check digit. */
+/** Returns a card number: 411111, nine digits that make it unique, and the Luhn check digit. */
 export function cardNumberOf(index: number): string {
   const digits = `411111${String(index % 1_000_000_000).padStart(9, "0")}`;
   let sum = 0;
@@ -294,7 +297,10 @@ export function cardNumberOf(index: number): string {
   return `${digits}${(10 - (sum % 10)) % 10}`;
 }
 
-/** One buffer for all requests: a hundred thousand small ones would slow the garbage collector. */
+/**
+ * Packs all requests into one buffer, because a hundred thousand small ones would slow the garbage
+ * collector.
+ */
 function makePack({ port, endpoint }: Target) {
   return (
     operation: string,

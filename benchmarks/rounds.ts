@@ -1,4 +1,4 @@
-/** The rounds of a run: the warm-up first, then sales with their baselines, or everything. */
+/** The rounds of a run: first the warm-up, then sales with their baselines, or all measurements. */
 import { measureArrivals } from "./arrivals.ts";
 import * as measure from "./measure.ts";
 import * as report from "./report.ts";
@@ -6,15 +6,15 @@ import type { Setup } from "./setup.ts";
 
 type Say = (text: string) => void;
 
-/** Enough for a figure even after a slow warm-up. */
+/** The minimum rate, which suffices for a figure even after a slow warm-up. */
 const salesPerSecondMin = 1_500;
 
-/** How many sales a round measures at once. */
+/** Warms up. Returns how many sales a round measures at once. */
 export async function warmUp(setup: Setup, say: Say): Promise<number> {
   const { warmUpOrders, saleSeconds } = setup.plan;
   say(`Warming up with one sale, then ${warmUpOrders} …`);
-  // First a single sale, as on a fresh installation: the database plans its statements for it, and
-  // the plans must serve for more.
+  // A single sale comes first, as on a new installation: the database plans its statements for it,
+  // and the plans must serve for more.
   await measure.measureSales(setup, "first", 1);
   const { completedPerSecond, refused } = await measure.measureSales(setup, "warm", warmUpOrders);
   say(`Warm: completed ${report.perSecond(completedPerSecond)}, refused ${refused}`);
@@ -24,7 +24,7 @@ export async function warmUp(setup: Setup, say: Say): Promise<number> {
 
 export type Course = { readonly round: number; readonly count: number; readonly say: Say };
 
-/** Only what a sale costs in processor time. */
+/** Measures only the processor time of a sale. */
 export async function measureSales(setup: Setup, course: Course): Promise<measure.Turns> {
   const { round, count, say } = course;
   const turns = await measure.measureByTurns(setup, `sale${round}`, count);
@@ -35,8 +35,9 @@ export async function measureSales(setup: Setup, course: Course): Promise<measur
 const warmUpCallbacks = 1_500;
 
 /**
- * For callbacks and polls, whose code the warm-up's sales do not run: the first 3,000 callbacks of
- * a gateway cost its compiler's threads 330 µs each. Later than the sales, whose memory counts.
+ * Warms up callbacks and polls, whose code the warm-up's sales do not run: the first 3,000
+ * callbacks of a gateway cost its compiler's threads 330 µs each. This follows the sales, whose
+ * memory is measured.
  */
 async function warmOthers(setup: Setup): Promise<void> {
   await measure.measureCallbacks(setup, "warmcallback", warmUpCallbacks);

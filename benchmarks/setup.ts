@@ -1,4 +1,7 @@
-/** The processes of a run with the orders acknowledged so far, and how a job is run on them. */
+/**
+ * The processes of a run with the orders acknowledged so far, and the functions that run a job on
+ * them.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "pg";
 import { isOfGateway } from "../gateway/storage/orders/generated-orders.ts";
@@ -22,10 +25,10 @@ export type Setup = {
   readonly inserts: Part<BaselineJobs>;
   readonly processes: Processes;
   readonly routePort: number;
-  /** Of a merchant's receiver that answers callbacks at once. */
+  /** The port of a merchant's receiver that answers callbacks at once. */
   readonly receiverPort: number;
   readonly acknowledged: OrderName[];
-  /** The same of the endpoint with 3-D Secure. */
+  /** The acknowledged orders of the endpoint with 3-D Secure. */
   readonly authenticated: OrderName[];
 };
 
@@ -43,7 +46,7 @@ export function run(
   return load.ask("run", { target, connections: plan.connections, batch, seconds });
 }
 
-/** The time at which every order, or callback, was seen to be final. */
+/** Returns the time at which all orders, or callbacks, were found to be final. */
 export async function untilNoneOpen(
   { database, ordersDue }: Setup,
   what: "orders" | "callbacks" = "orders",
@@ -61,7 +64,7 @@ export async function untilNoneOpen(
   }
 }
 
-/** The table that tells which orders are due: earlier commits have no table for it. */
+/** Returns the table that shows which orders are due. Earlier commits have no table for it. */
 export async function findOrdersDue(database: Client): Promise<"due" | "orders"> {
   const { rows } = await database.query("select to_regclass('due') is not null as is_known");
   return rows[0]?.is_known ? "due" : "orders";
@@ -76,7 +79,7 @@ export async function countApproved({ database }: Setup, prefix: string): Promis
   return Number(rows[0]?.count);
 }
 
-/** The orders that the last job's replies acknowledged. */
+/** Returns the orders that the last job's replies acknowledged. */
 export async function takeAcknowledged(
   setup: Setup,
   prefix: string,
@@ -86,12 +89,14 @@ export async function takeAcknowledged(
   const orders = orderIds.flatMap((orderId, index) =>
     orderId === "" ? [] : [{ clientOrderId: clientOrderIdOf(prefix, index), orderId }],
   );
-  // One by one: there may be more than a call takes arguments.
+  // The orders are added one by one, because there may be more than a call accepts arguments.
   for (const order of orders) into.push(order);
   return orders;
 }
 
-/** Replies a second, from the first request to the last reply. None may be refused. */
+/**
+ * Returns the replies per second, from the first request to the last reply. None may be refused.
+ */
 export function rateOf(load: Load): number {
   const { sent, refused, refusal } = load;
   if (refused > 0) throw new Error(`${refused} of ${sent} were refused, first: ${refusal}`);
@@ -104,7 +109,7 @@ export function spanOf({ startedAtMs, endedAtMs }: Load): number {
 
 const window = "1h";
 
-/** Ten that most sales of honest payers do not fire. */
+/** Ten rules that most sales of honest payers do not trigger. */
 const screeningRules = [
   ["velocity", { per: "card", count: "20", window }],
   ["velocity", { per: "card", sum: "1000000", currency: "USD", window: "1d" }],

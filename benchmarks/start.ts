@@ -1,4 +1,4 @@
-/** Starts what a run needs: its own parts once, and the processes of each gateway it measures. */
+/** Starts what a run needs: its own parts once, and the processes of each measured gateway. */
 import { join } from "node:path";
 import { Client } from "pg";
 import type { BaselineJobs } from "./baselines.ts";

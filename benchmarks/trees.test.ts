@@ -1,4 +1,4 @@
-/** The trees of a comparison must be those of the commit, and of the working tree as it is. */
+/** The trees of a comparison are those of the commit and of the unchanged working tree. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

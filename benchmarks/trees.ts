@@ -1,6 +1,6 @@
 /**
- * The two source trees of a comparison, each in a folder of its own with its own packages: an
- * earlier commit, and the working tree as it is. Nothing of the repository is changed: git writes
+ * The two source trees of a comparison, each in its own folder with its own packages: an earlier
+ * commit, and the working tree with its changes. Nothing in the repository is changed: git writes
  * to an index and an object folder beside the trees.
  */
 import { execFileSync } from "node:child_process";
@@ -11,13 +11,13 @@ import { Ended } from "./plan.ts";
 export type Trees = {
   readonly earlier: Tree;
   readonly now: Tree;
-  /** The working tree differs from its commit. */
+  /** Whether the working tree differs from its commit. */
   readonly isDirty: boolean;
 };
 
 export type Tree = {
   readonly folder: string;
-  /** The commit in short. */
+  /** The short name of the commit. */
   readonly name: string;
   /** Their package files are those of the repository's working tree, whose packages they share. */
   readonly sharesPackages: boolean;
@@ -56,8 +56,9 @@ export function layOutTrees(repository: string, commit: string, folder: string):
 }
 
 /**
- * Packages are the repository's own, hard-linked where possible, when the package files are the
- * same; otherwise the tree's own runner installs them. It also fills the tree's compile cache.
+ * Installs the packages. They are the repository's own, hard-linked where possible, if the package
+ * files are the same; otherwise the tree's own runner installs them. It also fills the tree's
+ * compile cache.
  */
 export function installPackages(repository: string, { folder, sharesPackages }: Tree): void {
   const packages = join(repository, "node_modules");
@@ -80,12 +81,15 @@ export function installPackages(repository: string, { folder, sharesPackages }: 
   });
 }
 
-/** The user's settings of git and of the gateway must not change what is written and measured. */
+/**
+ * Returns the environment without the user's settings of git and of the gateway, which must not
+ * change the measurement.
+ */
 function environmentWithout(names: RegExp): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.test(name)));
 }
 
-/** The output of a git command, or nothing when it fails. */
+/** Runs a git command. Returns its output, or undefined if it fails. */
 type Git = (...parameters: readonly string[]) => string | undefined;
 
 function makeGit(repository: string, env: NodeJS.ProcessEnv): Git {

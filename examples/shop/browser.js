@@ -1,6 +1,7 @@
 /**
- * What only the customer's browser can do: describe itself for 3-D Secure, ask a wallet for a
- * payment token, and load a page again that waits for news. Everything else works without scripts.
+ * Does what only the customer's browser can do: describes the browser for 3-D Secure, asks a wallet
+ * for a payment token, and reloads a page that waits for a result. Everything else works without
+ * scripts.
  */
 const pay = document.getElementById("pay");
 const wallets = document.getElementById("wallets");
@@ -40,14 +41,14 @@ if (wallets) {
   for (const button of wallets.querySelectorAll("[data-wallet]")) {
     button.addEventListener("click", async () => {
       const { wallet } = button.dataset;
-      // Here a real shop opens the wallet's own sheet; the sandbox gives the same token without.
+      // A real shop opens the wallet's own sheet here; the sandbox gives the same token without it.
       const answer = await fetch(`/wallets/${wallet}`, { method: "POST" });
       if (!answer.ok) {
         wallets.querySelector(".problem").textContent = "The wallet does not answer. Pay by card.";
         return;
       }
       wallets.elements.wallet.value = wallet;
-      // Base64 of the token as it came.
+      // The token is sent as base64, otherwise unchanged.
       wallets.elements.payment_data.value = btoa(await answer.text());
       wallets.submit();
     });

@@ -1,4 +1,7 @@
-/** What the shop knows of an order only grows, in any order of news, and goods are shipped once. */
+/**
+ * The shop's knowledge of an order only grows, with results in any order, and goods are shipped
+ * once.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -40,7 +43,7 @@ const journeys: readonly (readonly [news: readonly News[], state: string, refund
   [[{ state: "failed" }, paid],            "paid",     "0.00",  1],
 ];
 
-test("late and repeated news change nothing", () => {
+test("late and repeated results change nothing", () => {
   for (const [news, state, amount, count] of journeys) {
     const { orders, shipped } = begin();
     for (const each of news) orders.apply("a", each);
@@ -66,7 +69,7 @@ test("an order is sent once, and again only when the gateway has never received 
   assert.equal(orders.begin(order), false);
 });
 
-test("the acknowledgement of a second try opens the order again, that of the first does not", () => {
+test("the acknowledgement of a second attempt opens the order again, and that of the first does not", () => {
   const { orders } = begin();
   orders.apply("a", { state: "failed", gatewayOrder: "77" });
 
@@ -95,7 +98,7 @@ const agreements: readonly (readonly [customer: string, keepCard: boolean, isMon
   ["other", true,  true,  [0, 0]],
 ];
 
-test("what the customer agrees to with the second try counts, not that of the first", () => {
+test("the customer's agreement of the second attempt replaces that of the first", () => {
   for (const [customer, keepCard, isMonthly, kept] of agreements) {
     const orders = openOrders(":memory:");
     orders.begin({ ...order, keepCard: true, isMonthly: true });
@@ -107,7 +110,7 @@ test("what the customer agrees to with the second try counts, not that of the fi
   }
 });
 
-/** Pays and ships in a transaction of its own, which ends only when the test waits for it. */
+/** Pays and ships in a transaction that ends only when the test waits for it. */
 const otherProcess = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { DatabaseSync } = require("node:sqlite");
@@ -119,7 +122,7 @@ const otherProcess = `
   Atomics.wait(isWaiting, 0, 0);
   setTimeout(() => { database.exec("commit"); database.close(); }, 100);`;
 
-test("two processes that hear of the same payment ship once", async (t) => {
+test("two processes that get the result of the same payment ship once", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-orders-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, "shop.sqlite");

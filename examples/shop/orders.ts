@@ -1,6 +1,6 @@
 /**
- * The shop's orders, in a SQLite file. What the shop knows of an order only grows: news that is
- * older than what it knows changes nothing, so repeated and reordered callbacks are harmless.
+ * The shop's orders, in a SQLite file. The shop's knowledge of an order only grows: a result that
+ * is older than the known one changes nothing, so repeated and reordered callbacks are harmless.
  * There is no column for card data.
  */
 import { DatabaseSync } from "node:sqlite";
@@ -9,17 +9,17 @@ import { toMinorUnits } from "@tollgate/client";
 export type State = "open" | "failed" | "paid" | "refunded";
 
 export type NewOrder = {
-  /** The `client_orderid`: the gateway charges it once. */
+  /** The `client_orderid`, which the gateway charges only once. */
   readonly id: string;
   readonly customer: string;
   readonly title: string;
   readonly amount: string;
   readonly currency: string;
-  /** Register the card when the order is paid. */
+  /** Whether to register the card when the order is paid. */
   readonly keepCard: boolean;
-  /** The customer agreed to a charge every month. */
+  /** Whether the customer agreed to a charge every month. */
   readonly isMonthly: boolean;
-  /** A later charge of this monthly order. */
+  /** The monthly order of which this is a later charge. */
   readonly follows: string | null;
 };
 
@@ -27,18 +27,18 @@ export type Order = Omit<NewOrder, "keepCard" | "isMonthly"> & {
   readonly keepCard: number;
   readonly isMonthly: number;
   readonly state: State;
-  /** For an open order what it waits for; for a failed one the reason. */
+  /** What an open order waits for, or the reason of a failed one. */
   readonly detail: string;
   readonly refunded: string;
   readonly gatewayOrder: string | null;
-  /** The gateway's payment page, when the customer pays there. */
+  /** The gateway's payment page, if the customer pays there. */
   readonly paymentPage: string | null;
   readonly cardReference: string | null;
-  /** Such as `VISA ···· 0016`. */
+  /** The name of the saved card, like `VISA ···· 0016`. */
   readonly cardName: string | null;
 };
 
-/** What the gateway has said about an order. */
+/** A result from the gateway about an order. */
 export type News = {
   readonly state: State;
   readonly detail?: string;
@@ -46,7 +46,7 @@ export type News = {
   readonly refunded?: string;
 };
 
-/** News of a lower rank than the order's state is late. */
+/** The order of states. A result with a lower rank than the order's state is late. */
 const rank: Readonly<Record<State, number>> = { open: 0, failed: 1, paid: 2, refunded: 3 };
 
 const tables = `
@@ -63,7 +63,7 @@ const tables = `
     orderId text not null references orders, at text not null, what text not null
   ) strict;`;
 
-/** How long a change waits for that of another process. */
+/** The time for which a change waits for that of another process. */
 const busyMs = 5_000;
 
 export type Orders = ReturnType<typeof openOrders>;
@@ -83,7 +83,7 @@ export function openOrders(file: string) {
     find,
     history: (id: string) =>
       database.prepare("select at, what from history where orderId = ? order by rowid").all(id),
-    /** Those that the gateway has to be asked about. */
+    /** Returns the orders about which the gateway has to be asked. */
     unsettled: () =>
       list(`select * from orders where state = 'open'
         or (state = 'paid' and keepCard = 1 and cardReference is null)`),
@@ -92,8 +92,9 @@ export function openOrders(file: string) {
     following: (id: string) => list("select * from orders where follows = ? order by rowid", id),
 
     /**
-     * Stores the order before anything is sent. False when it must not be sent: it exists already.
-     * Only an order that the gateway has never received may be sent again, under the same id.
+     * Stores the order before anything is sent. Returns false if it must not be sent because it
+     * exists already. Only an order that the gateway has never received may be sent again, under
+     * the same id.
      */
     begin({ id, customer, title, amount, currency, ...rest }: NewOrder): boolean {
       const { keepCard, isMonthly, follows } = rest;
@@ -110,7 +111,8 @@ export function openOrders(file: string) {
           return true;
         }
         if (!isNotReceived(known)) return false;
-        // The customer may have agreed to something else this time; a stranger's card is not kept.
+        // The customer may have agreed to something else this time, and another visitor's card is
+        // not saved.
         const agreed = [keepCard, isMonthly].map((each) =>
           Number(each && known.customer === customer),
         );
@@ -122,7 +124,10 @@ export function openOrders(file: string) {
       });
     },
 
-    /** The gateway has the order. A failure that is known already was that of an earlier try. */
+    /**
+     * The gateway has acknowledged the order. A failure that is known already belongs to an earlier
+     * attempt.
+     */
     acknowledge(id: string, gatewayOrder: string, paymentPage: string | null): void {
       run(
         `update orders set state = 'open', detail = 'processing' where id = ?
@@ -136,13 +141,13 @@ export function openOrders(file: string) {
     },
 
     apply(id: string, news: News): void {
-      // In the same transaction as the payment: shipped once, also after repeats and crashes, and
-      // when two processes hear of it.
+      // The order is shipped in the same transaction as the payment, so only once, even after
+      // repeats and crashes, or if two processes receive the result.
       atOnce(() => {
         const order = find(id);
         if (order === undefined || rank[news.state] < rank[order.state]) return;
         const { gatewayOrder = order.gatewayOrder } = news;
-        // What the gateway has acknowledged it has received, even if it does not find it now.
+        // The gateway has received what it has acknowledged, even if it does not find it now.
         const isLost = isNotReceived(news) && order.gatewayOrder !== null;
         const detail = isLost ? "unreachable" : (news.detail ?? "");
         const refunded = larger(order, news.refunded ?? order.refunded);
@@ -165,7 +170,7 @@ export function openOrders(file: string) {
     close: () => database.close(),
   };
 
-  /** What the change reads stays so until it is done: no other process writes meanwhile. */
+  /** Runs a change during which no other process writes, so that what it has read stays valid. */
   function atOnce<Result>(change: () => Result): Result {
     database.exec("begin immediate");
     try {
@@ -179,12 +184,12 @@ export function openOrders(file: string) {
   }
 }
 
-/** The gateway has never had the order: it may be sent again, under the same id. */
+/** Whether the gateway has never had the order, which may then be sent again under the same id. */
 export function isNotReceived({ state, detail }: Pick<News, "state" | "detail">): boolean {
   return state === "open" && detail === "not_received";
 }
 
-/** One that the gateway has not received is charged again. */
+/** Returns the next month to charge. A month that the gateway has not received is charged again. */
 export function monthToCharge(following: readonly Order[]): number {
   const last = following.at(-1);
   return following.length + (last !== undefined && isNotReceived(last) ? 1 : 2);

@@ -1,6 +1,6 @@
 /**
- * The shop's two pages: the checkout, and the order, which says what is known and no more. Text is
- * escaped by the template; no page ever contains a card number or a security code.
+ * The shop's two pages: the checkout, and the order, which shows only what is known. The template
+ * escapes text. No page ever contains a card number or a security code.
  */
 import { isNotReceived, monthToCharge, type Order } from "./orders.ts";
 import { demonstrationContact } from "./payments.ts";
@@ -27,7 +27,10 @@ function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(String.raw({ raw: strings }, ...rendered));
 }
 
-/** `againAfterS`: the page loads itself again, because something may have changed by then. */
+/**
+ * Renders a page. With `againAfterS` it reloads itself after that time, because something may have
+ * changed.
+ */
 function renderPage(title: string, content: Html, againAfterS?: number): string {
   const seconds = againAfterS === undefined ? undefined : String(againAfterS);
   const refresh =
@@ -55,7 +58,7 @@ ${content}
 `.text;
 }
 
-/** `mine`: the customer's orders, the latest first. */
+/** Renders the checkout. `mine` are the customer's orders, the latest first. */
 export function renderCheckout(id: string, mine: readonly Order[]): string {
   const saved = Map.groupBy(
     mine.filter(({ cardReference }) => cardReference !== null),
@@ -229,7 +232,7 @@ function renderMonths(order: Order, following: readonly Order[]): Html | undefin
 
 const forStaff = html`<small>IN A REAL SHOP ONLY SIGNED-IN STAFF MAY DO THIS.</small>`;
 
-/** What the customer may rely on. An open order never asks for another payment elsewhere. */
+/** Returns the text about an order's state. It never asks for another payment of an open order. */
 function sentencesOf({ id, state, detail, paymentPage, follows }: Order): Said {
   if (state === "paid") {
     return { title: "Thank you", text: "You have paid. Your apples are on their way." };
@@ -267,7 +270,7 @@ const waits: Readonly<Record<string, Said>> & Readonly<Record<"processing" | "ba
   wrong_amount: {                  title: "We are checking",          text: "The amount that was charged is not the price. We are looking at it, and will write to you." },
 };
 
-/** Nothing that helps someone who tries stolen cards. */
+/** The texts of reasons. They contain no detail that helps to test stolen cards. */
 const reasons: Readonly<Record<string, string>> = {
   INSUFFICIENT_FUNDS: "There is not enough money on the card.",
   EXPIRED_CARD: "The card has expired.",

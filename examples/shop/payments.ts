@@ -1,8 +1,8 @@
 /**
- * Everything that the shop says to the gateway, and how it finds out the result of an order. One
- * function, `ask`, reads the truth from the gateway: callbacks, returning browsers, the order's
- * page and the round of unsettled orders only trigger it. Card data passes through to the gateway,
- * and is neither stored nor logged.
+ * All requests of the shop to the gateway, and how it finds out the result of an order. One
+ * function, `ask`, reads the result from the gateway; callbacks, returning browsers, the order's
+ * page and the regular check of unsettled orders only trigger it. Card data passes through to the
+ * gateway, and is neither stored nor logged.
  */
 import {
   asValue,
@@ -23,7 +23,7 @@ import type { News, Order, Orders } from "./orders.ts";
 
 export type Form = Readonly<Record<string, string | undefined>>;
 
-/** The customer's browser, as the request shows it. */
+/** The properties of the customer's browser in its request. */
 export type Visitor = {
   readonly address: string;
   readonly headers: Readonly<Record<"accept" | "accept-language" | "user-agent", string>>;
@@ -37,13 +37,13 @@ export type Setup = {
     readonly endpoint: string;
   };
   readonly orders: Orders;
-  /** The shop's own address, as the gateway and browsers reach it. */
+  /** The shop's own address, at which the gateway and browsers reach it. */
   readonly shopUrl: string;
-  /** Where the gateway sends results. */
+  /** The address to which the gateway sends results. */
   readonly callbackUrl: string;
 };
 
-/** How long a browser waits before it gets the order's page, which goes on asking. */
+/** The time that a browser waits before it gets the order's page, which continues to ask. */
 const patienceMs = 8_000;
 
 export type Payments = ReturnType<typeof makePayments>;
@@ -56,10 +56,10 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
   const stepUrl = (id: string) => `${shopUrl}/orders/${id}/step`;
   return { pay, payByPage, paySaved, payMonth, step, refund, receive, refresh, refreshAll };
 
-  /** By card or by wallet: the form has the one or the other. */
+  /** Pays by card or by wallet, depending on the form. */
   async function pay(order: Order, form: Form, visitor: Visitor): Promise<void> {
     const { wallet } = form;
-    // From a browser encrypted data only: anyone can write the decrypted kind.
+    // A browser may only send encrypted payment data, because anyone can write the decrypted kind.
     const means = /^wallet[ab]$/.test(wallet ?? "")
       ? { payment_data: form["payment_data"], payment_data_type: `${wallet}_encrypted` }
       : pick(form, cardFields);
@@ -68,13 +68,15 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
     await send(order, endpoint.sale({ ...request, ipaddress: visitor.address }));
   }
 
-  /** The customer types the card on the gateway's page; the shop never sees it. */
+  /**
+   * Opens the gateway's page, on which the customer types the card, so that the shop never sees it.
+   */
   async function payByPage(order: Order, form: Form): Promise<string | null> {
     await send(order, endpoint.saleForm({ ...ownFields(order), ...contactOf(form) }));
     return orders.find(order.id)?.paymentPage ?? null;
   }
 
-  /** The customer is here, and types the security code of the saved card. */
+  /** Charges the saved card of a customer who is present, and types its security code. */
   async function paySaved(order: Order, cardrefid: string, form: Form, visitor: Visitor) {
     const { cvv2 } = form;
     const why = { recurrent_initiator: "CARDHOLDER", recurrent_scenario: "IRREGULAR" };
@@ -82,14 +84,14 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
     await send(order, endpoint.makeRebill(request));
   }
 
-  /** The customer is away; the shop charges by agreement. */
+  /** Charges the saved card by agreement, without the customer. */
   async function payMonth(order: Order, cardrefid: string, visitor: Visitor): Promise<void> {
     const why = { recurrent_initiator: "MERCHANT", recurrent_scenario: "REGULAR" };
     const request = { ...ownFields(order), ...why, cardrefid, ipaddress: visitor.address };
     await send(order, endpoint.makeRebill(request));
   }
 
-  /** The price is the shop's own, never the form's. */
+  /** Returns the fields of the shop's own order. The price never comes from the form. */
   function ownFields({ id, title, amount, currency }: Order) {
     return {
       client_orderid: id,
@@ -111,7 +113,8 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
       } else if (isFinalRefusal(reply) && reply.code !== errorCodes.DUPLICATE_ORDER) {
         orders.apply(id, { state: "failed", detail: reply.message });
       } else {
-        // The client has repeated the request already. It may have arrived: only the gateway knows.
+        // The client has repeated the request already. It may have arrived, and only the gateway
+        // knows.
         orders.apply(id, { state: "open", detail: "unreachable" });
       }
     } finally {
@@ -120,8 +123,8 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
   }
 
   /**
-   * One address for every step of 3-D Secure: takes what the browser brings, and returns the next
-   * page for it; undefined when the cardholder has nothing to do.
+   * Handles every step of 3-D Secure at one address: uploads what the browser posts, and returns
+   * the next page for it, or undefined if the cardholder has nothing to do.
    */
   async function step(order: Order, posted: Form, nonce: string): Promise<string | undefined> {
     const { id, gatewayOrder: orderid } = order;
@@ -129,7 +132,7 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
     const ids = { client_orderid: id, orderid };
     const page = { returnUrl: stepUrl(id), nonce };
     const taken = await asValue(takeStep(endpoint, ids, posted, page));
-    // A refused upload came too late or for another step: the status says what is next.
+    // A refused upload came too late or for another step. The status has the next step.
     if (!(taken instanceof Error) && taken.html !== undefined) return taken.html;
     const status = await asValue(endpoint.waitForResult(ids, { timeoutMs: patienceMs }));
     await apply(order, status);
@@ -144,16 +147,19 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
     await apply(order, await asValue(endpoint.waitForResult(begun, { timeoutMs: patienceMs })));
   }
 
-  /** The HTTP status to answer. A callback that is not genuine is refused, a repeat is accepted. */
+  /**
+   * Receives a callback and returns the HTTP status. A callback that is not genuine is refused, and
+   * a repeat is accepted.
+   */
   async function receive(request: CallbackRequest): Promise<number> {
     let isOurs = true;
     const { status } = await receiver.receive(request, async ({ client_orderid }) => {
       const order = orders.find(client_orderid);
       isOurs = order !== undefined;
-      // When the gateway cannot be asked now, it gets no 200, and sends the callback again.
+      // If the gateway cannot be asked now, the callback gets no 200 and is sent again.
       if (order !== undefined && !(await ask(order))) throw new Error("no status");
     });
-    // 410 ends the callbacks of an order that another program of the merchant has made.
+    // The status 410 ends the callbacks of an order that another program of the merchant has made.
     return isOurs ? status : 410;
   }
 
@@ -165,7 +171,10 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
     for (const order of orders.unsettled()) await refresh(order);
   }
 
-  /** By the order's own id: the gateway's is unknown when its reply was lost. */
+  /**
+   * Asks the gateway about an order. It names the order's own id, because the gateway's is unknown
+   * if its reply was lost.
+   */
   async function ask(order: Order): Promise<boolean> {
     const status = await asValue(endpoint.status({ client_orderid: order.id }));
     await apply(order, status);
@@ -194,12 +203,18 @@ type Acknowledged = {
   readonly "redirect-url"?: string | undefined;
 };
 
-/** A gateway that is busy or has failed says nothing about the request. */
+/**
+ * Whether the reply finally refuses the request. A gateway that is busy or has failed says nothing
+ * about it.
+ */
 function isFinalRefusal(reply: unknown): reply is Refused {
   return reply instanceof Refused && reply.httpStatus < 400;
 }
 
-/** What a status means to the shop. Doubt stays doubt: no clock of the shop ends it. */
+/**
+ * Returns the result that a status means for the shop. Doubt stays doubt, and no timer of the shop
+ * ends it.
+ */
 function newsOf(order: Order, status: StatusReply | GatewayError): News {
   if (status instanceof Refused && status.code === errorCodes.ORDER_NOT_FOUND) {
     return { state: "open", detail: "not_received" };
@@ -210,8 +225,8 @@ function newsOf(order: Order, status: StatusReply | GatewayError): News {
   const known = { gatewayOrder: status["gw-order-id"] };
   const isReturn = status["transaction-type"] === "reversal";
   const refunded = status["total-reversal-amount"] ?? "0.00";
-  // Only a paid order can be returned, also when the shop has not heard of the payment yet. It
-  // ships nothing while a return is in progress: an order that it knows as paid stays so.
+  // Only a paid order can be returned, even if the shop does not know of the payment yet. The shop
+  // ships nothing while a return is in progress, and an order that it knows as paid stays paid.
   if (isReturn && status.status === "processing") return { ...known, state: "open" };
   if (isReturn)
     return { ...known, state: isWhole(order, refunded) ? "refunded" : "paid", refunded };
@@ -261,7 +276,7 @@ function contactOf(form: Form): typeof demonstrationContact {
   return { ...demonstrationContact, ...typed };
 }
 
-/** What the page's script has found out; nothing without scripts. */
+/** Fields that the page's script fills in; empty without scripts. */
 const browserFields = [
   ...["color_depth", "java_enabled", "javascript_enabled", "screen_height", "screen_width"],
   "time_zone",
@@ -279,7 +294,7 @@ function browserOf(form: Form, { headers }: Visitor): Form {
   };
 }
 
-/** The named fields that are filled in, and no others: a form must not choose the rest. */
+/** Returns only the named fields that are filled in, so that a form cannot choose others. */
 function pick(form: Form, names: readonly string[]): Readonly<Record<string, string>> {
   const filled = names.flatMap((name) => (form[name] ? [[name, form[name]] as const] : []));
   return Object.fromEntries(filled);

@@ -1,4 +1,4 @@
-/** The shop beside a gateway that follows a script: failures that the sandbox does not have. */
+/** The shop with a gateway that follows a script, for failures that the sandbox does not have. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
@@ -67,7 +67,7 @@ const anOrder = {
   follows: null,
 };
 
-test("an order is paid in a currency without decimals, and in one with three", async (t) => {
+test("an order is paid in a currency without decimals and in one with three", async (t) => {
   for (const [own, told, currency] of [
     ["3600", "3600", "JPY"],
     ["7.500", "7.500", "KWD"],
@@ -95,7 +95,7 @@ test("the forms for staff say that a real shop asks for a sign-in", async (t) =>
   assert.equal(page.split("ONLY SIGNED-IN STAFF").length, 3);
 });
 
-test("each month is charged once, and one that did not arrive is charged again", async (t) => {
+test("each month is charged once, and a charge that did not arrive is repeated", async (t) => {
   const { orders, received, post } = await openShop(t, say(acknowledged));
   const id = randomUUID();
   orders.begin({ ...anOrder, id });

@@ -1,6 +1,6 @@
 /**
- * The shop's addresses. A browser decides nothing: what it posts starts a payment or a question to
- * the gateway, and the order's page shows what the gateway has answered.
+ * The shop's addresses. A browser decides nothing: its post starts a payment or a request to the
+ * gateway, and the order's page shows the gateway's answer.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -32,7 +32,7 @@ const files = Object.fromEntries(
 const types = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
 
 export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: Setup) {
-  /** The form of the checkout may lead to the gateway's payment page. */
+  /** The policy lets the checkout's form lead to the gateway's payment page. */
   const policy =
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';" +
     ` form-action 'self' ${new URL(gatewayUrl).origin}; frame-ancestors 'none'; base-uri 'none'`;
@@ -44,7 +44,8 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
     ["GET POST", new RegExp(`^/orders/${orderId}/step$`), withOrder(step)],
     ["GET POST", new RegExp(`^/orders/${orderId}$`), withOrder(show)],
     ["GET", new RegExp(`^/orders/${orderId}\\.json$`), withOrder(showJson)],
-    // IN A SHOP OF YOUR OWN, THE NEXT TWO ARE FOR SIGNED-IN STAFF ONLY: HERE ANYBODY MAY USE THEM.
+    // IN A SHOP OF YOUR OWN, ONLY SIGNED-IN STAFF MAY USE THE NEXT TWO ADDRESSES. HERE EVERYONE
+    // MAY.
     ["POST", new RegExp(`^/orders/${orderId}/refund$`), withOrder(refund)],
     ["POST", new RegExp(`^/orders/${orderId}/next-month$`), withOrder(chargeNextMonth)],
     ["GET POST", /^\/callback$/, takeCallback],
@@ -56,7 +57,7 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
   function checkout({ request }: Asked): Reply {
     const customer = customerOf(request.headers.cookie);
     const mine = orders.ofCustomer(customer);
-    // The id is in every form of the page: whichever is sent, and how often, one is charged.
+    // Every form of the page contains the id, so that any number of posted forms charges once.
     const again = new URL(request.url ?? "", "http://shop").searchParams.get("order") ?? "";
     const id = mine.some((order) => order.id === again) ? again : randomUUID();
     const reply = page(renderCheckout(id, mine));
@@ -86,12 +87,17 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
     return redirect(`/orders/${id}/step`);
   }
 
-  /** Undefined when the order must not be sent: it was before. */
+  /**
+   * Begins an order. Returns undefined if the order must not be sent because it was sent before.
+   */
   function begin(order: NewOrder): Order | undefined {
     return orders.begin(order) ? orders.find(order.id) : undefined;
   }
 
-  /** The browser comes from the shop, from the issuer's pages, or from the gateway's. */
+  /**
+   * Handles a step. The browser comes from the shop, from the issuer's pages, or from the
+   * gateway's.
+   */
   async function step(order: Order, { form }: Asked): Promise<Reply> {
     const nonce = newNonce();
     const body = order.state === "open" ? await payments.step(order, form, nonce) : undefined;
@@ -108,7 +114,7 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
     return page(renderOrder(now, orders.history(order.id), orders.following(order.id)));
   }
 
-  /** The shop's own view: the gateway is not asked. */
+  /** Shows the order as the shop knows it, without asking the gateway. */
   function showJson(order: Order): Reply {
     const { id, state, detail, amount, currency, refunded, gatewayOrder } = order;
     const history = orders.history(id);
@@ -123,8 +129,8 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
   }
 
   /**
-   * What the shop's monthly job does. The id names the order and the month: a job that runs twice
-   * charges once. A month whose charge is open must end before the next one begins.
+   * Does the work of the shop's monthly job. The id names the order and the month, so a job that
+   * runs twice charges once. A month whose charge is open must end before the next one begins.
    */
   async function chargeNextMonth(first: Order, { request, form }: Asked): Promise<Reply> {
     const before = orders.following(first.id);
@@ -146,7 +152,10 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
     return { status: await payments.receive({ method, url, headers, body }) };
   }
 
-  /** The sandbox plays the wallet on the customer's phone; a real one never asks the shop. */
+  /**
+   * Returns a token of the sandbox, which stands in for the wallet on the customer's phone. A real
+   * wallet never asks the shop.
+   */
   async function mintToken({ parts: [wallet] }: Asked): Promise<Reply> {
     const card = { pan: "4111111111111111", expirationYear: 2031, expirationMonth: 12 };
     const amount = Number(toMinorUnits(product.amount, product.currency));
@@ -168,7 +177,7 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
   }
 }
 
-/** Saved cards belong to a browser; a real shop has accounts. */
+/** Returns the customer, who is identified by the browser. A real shop has accounts. */
 function customerOf(cookies = ""): string {
   return new RegExp(`(?:^|; )customer=(${uuid})(?:;|$)`).exec(cookies)?.[1] ?? randomUUID();
 }

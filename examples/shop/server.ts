@@ -1,6 +1,6 @@
 /**
- * As little of an HTTP server as the shop needs: a table of routes, forms of a bounded size, and
- * the headers that every page of a checkout should have.
+ * A minimal HTTP server for the shop: a table of routes, forms of limited size, and the headers
+ * that every page of a checkout should have.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -17,7 +17,7 @@ export type Asked = {
   readonly method: string;
   /** The groups of the route's path. */
   readonly parts: readonly string[];
-  /** As it came: the signature of a callback covers it. */
+  /** The unchanged body, which the signature of a callback covers. */
   readonly body: string;
   readonly form: Readonly<Record<string, string>>;
 };
@@ -28,7 +28,7 @@ export type Route = readonly [
   answer: (asked: Asked) => Promise<Reply> | Reply,
 ];
 
-/** Room for a wallet's token and the bank's answers of 3-D Secure. */
+/** The limit leaves room for a wallet's token and the bank's answers of 3-D Secure. */
 const bodyBytesMax = 256 * 1024;
 
 export async function listen(host: string, port: number) {
@@ -67,7 +67,7 @@ async function answer(request: IncomingMessage, routes: readonly Route[]): Promi
       const form = Object.fromEntries(new URLSearchParams(body));
       return await reply({ request, method, parts: found.slice(1), body, form });
     } catch (error) {
-      // Only its name: the message of an error may quote the request.
+      // Only the name is logged, because the message of an error may quote the request.
       console.error("A request failed:", error instanceof Error ? error.name : "");
       return {
         status: 500,

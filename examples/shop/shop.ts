@@ -1,7 +1,7 @@
 /**
- * `npm run shop`: a small shop that sells one thing through a gateway that runs in staging. It
- * reads the demonstration merchant's credentials from the gateway's data folder, and keeps its
- * orders there in a file of its own.
+ * `npm run shop`: a small shop that sells one article through a gateway in staging. It reads the
+ * demonstration merchant's credentials from the gateway's data folder, and stores its orders there
+ * in a separate file.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { makeRoutes } from "./routes.ts";
 import { listen, serve } from "./server.ts";
 
 const { SHOP_PORT = "8070", SHOP_HOST = "127.0.0.1", GW_DATA_DIR = "./data" } = process.env;
-/** How often the shop asks about orders that no callback has settled. */
+/** The interval at which the shop asks about orders that no callback has settled. */
 const { SHOP_ASK_EVERY_S = "15" } = process.env;
 const folder = resolve(GW_DATA_DIR);
 
@@ -30,9 +30,9 @@ const { server, address } = await listen(SHOP_HOST, Number(SHOP_PORT)).catch((er
   ]),
 );
 const shopUrl = process.env["SHOP_URL"] ?? address;
-/** Another address when something between the gateway and the shop passes callbacks on. */
+/** The address of a program between the gateway and the shop that passes callbacks on. */
 const callbackUrl = process.env["SHOP_CALLBACK_URL"] ?? `${shopUrl}/callback`;
-// The file has card references: only its owner may read it.
+// The file contains card references, so only its owner may read it.
 process.umask(0o077);
 const orders = openOrders(join(folder, "shop.sqlite"));
 const gateway = {
@@ -56,7 +56,7 @@ console.log(`It sells through the gateway at ${demo.baseUrl}. Ctrl-C closes it.`
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
     clearInterval(rounds);
-    // Requests in progress are answered first; the orders are stored before they are sent.
+    // Requests in progress are answered first, because orders are stored before they are sent.
     server.close(() => void round.then(() => orders.close()));
   });
 }
