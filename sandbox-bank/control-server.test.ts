@@ -31,7 +31,7 @@ test("the catalogue is served row by row", async () => {
   assert.equal(new Set(served.map(({ card }) => card)).size, served.length);
 });
 
-test("the books are served whole and by reference, amounts as whole numbers", async () => {
+test("the ledger is served completely or by reference, with amounts as whole numbers", async () => {
   const sale = charge({ amount: 1_015 });
   await gateway.ask(sale);
   await gateway.ask(follow("0400", sale, { remaining: 1_000 }));
@@ -64,7 +64,7 @@ test("switches are served with what they do, what they take and their usual valu
   assert.equal(table.length, Object.keys(await get<object>("/switches")).length);
 });
 
-test("long books are served in one piece of JSON", async () => {
+test("a long ledger is served as one JSON document", async () => {
   for (let count = 0; count < 1_200; count += 1) gateway.send(charge());
   for (let count = 0; count < 1_200; count += 1) await gateway.answer();
 
@@ -126,7 +126,7 @@ test("switches are set by a form too, whose texts are read by the kind of the sw
   assert.deepEqual(bank.switches(), before);
 });
 
-test("what is not there is told, and odd addresses do no harm", async () => {
+test("an unknown path is reported, and odd URLs do no harm", async () => {
   for (const path of ["/nothing", "//", "/ledger/../../etc", "/%"]) {
     assert.equal((await fetch(bank.url + path)).status, 404, path);
   }

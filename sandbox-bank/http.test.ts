@@ -7,7 +7,7 @@ import { Listener } from "./http.ts";
 
 const host = "127.0.0.1";
 
-test("a port that another program has taken meanwhile is opened when it is free again", async (t) => {
+test("a port that another program has taken is opened when it is free again", async (t) => {
   const server = createServer();
   const listener = new Listener(server, { host, port: 0 });
   await listener.open();

@@ -29,7 +29,7 @@ test("a value is genuine for its card only, and never the same twice", () => {
   }
 });
 
-test("a value has the shape of its network and use, or the one that the switch forces", () => {
+test("a value has the form of its network and use, or the one that the switch forces", () => {
   let forced: "visa" | "mastercard" | null = null;
   const values = new AuthenticationValues(Buffer.alloc(32, 7), () => forced);
   // biome-ignore format: a table
@@ -58,7 +58,7 @@ test("a value has the shape of its network and use, or the one that the switch f
   }
 });
 
-test("the key outlives a restart, and a file that is no key is replaced", async (t) => {
+test("the key survives a restart, and a damaged key file is replaced", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-cavv-"));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "bank", "cavv.key");

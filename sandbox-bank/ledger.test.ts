@@ -20,7 +20,7 @@ async function makeFolder(t: { after(clean: () => Promise<void>): void }): Promi
   return folder;
 }
 
-test("what was booked is there after a restart, and a reversal still finds it", async (t) => {
+test("bookings survive a restart, and a reversal still finds them", async (t) => {
   const options = { httpPort: 0, hostPort: 0, dataDir: await makeFolder(t) };
   const [plain, unreturnable] = [charge(), charge({ card: "4000004000000210" })];
   const first = await startBank(options);
@@ -59,7 +59,7 @@ test("the file has one line of JSON per entry and no card number", async (t) => 
   assert.ok(!text.includes("4000004000000210"));
 });
 
-test("a torn last line is left out and the next entry begins a line of its own", async (t) => {
+test("an incomplete last line is dropped, and the next entry begins a line of its own", async (t) => {
   const path = join(await makeFolder(t), "ledger.jsonl");
   const first = await Ledger.open(path, clock, () => {});
   first.book(sale);
@@ -80,7 +80,7 @@ test("a torn last line is left out and the next entry begins a line of its own",
   );
 });
 
-test("a line that is no entry keeps the bank from starting with wrong books", async (t) => {
+test("an invalid line prevents a start with a wrong ledger", async (t) => {
   const path = join(await makeFolder(t), "ledger.jsonl");
   await writeFile(path, '{"reference":"R1","kind":"gift","amount":1,"currency":"USD","at":""}\n');
 

@@ -58,7 +58,7 @@ test("the program says when it is ready and ends on SIGTERM", async (t) => {
   assert.deepEqual(await exited, [0, null]);
 });
 
-test("a bank that follows its standard input ends with it", async (t) => {
+test("a program that follows its standard input ends with it", async (t) => {
   const { child, exited } = await run(t, { GW_BANK_FOLLOW_STDIN: "1" });
   await readFirst(child.stdout);
 
@@ -77,7 +77,7 @@ test("a port in use ends the program with code 2 and one sentence", async (t) =>
   assert.deepEqual(await exited, [2, null]);
 });
 
-test("a setting that is no port ends the program with code 2 and one sentence", async (t) => {
+test("an invalid port ends the program with code 2 and one sentence", async (t) => {
   const { child, exited } = await run(t, { GW_BANK_HOST_PORT: "eight" });
 
   assert.equal(

@@ -27,7 +27,7 @@ test("only the last messages are kept, oldest first", () => {
   assert.equal(log.list(sales[4]?.fields[37]).length, 1);
 });
 
-test("a message longer than its slot is kept whole, and not longer than its turn", () => {
+test("a message that is longer than its slot is stored completely, and forgotten in its turn", () => {
   const log = new MessageLog(2);
   const long = charge({ more: { 63: "R".padEnd(900, "x") } });
   record(log, long);
@@ -41,7 +41,7 @@ test("a message longer than its slot is kept whole, and not longer than its turn
   );
 });
 
-test("the log itself shows nothing of what it keeps", () => {
+test("printing the log object shows none of its messages", () => {
   const log = new MessageLog(2);
   record(log, charge({ card: "4000002000000016" }));
 
@@ -49,7 +49,7 @@ test("the log itself shows nothing of what it keeps", () => {
   assert.equal(JSON.stringify(log), "{}");
 });
 
-test("messages of both dialects lie side by side, decoded and masked", () => {
+test("messages of both dialects are listed together, decoded and masked", () => {
   const log = new MessageLog(2);
   const proof = { cvv: "7311", eci: "05", cavv: "AB".repeat(20) };
   record(log, charge(proof));
@@ -63,7 +63,7 @@ test("messages of both dialects lie side by side, decoded and masked", () => {
   assert.doesNotMatch(JSON.stringify(log.list()), /7311|ABAB|q6ur|4000001000000018/);
 });
 
-test("bytes that are no message are listed as such", () => {
+test("invalid bytes are listed as such", () => {
   const log = new MessageLog(2);
   const ascii = { specification: iso87Ascii, ms: 0 };
   log.record("sent", { reference: "R1", payload: Buffer.from("nonsense"), ...ascii });

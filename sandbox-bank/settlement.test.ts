@@ -41,7 +41,7 @@ test("the file has the movements of money of a gate and a day, and no holds", as
   assert.equal((await fetch(`${bank.url}/settlement?day=today`)).status, 400);
 });
 
-test("defects change an amount, leave a line out, add one; the same for the same seed", async (t) => {
+test("defects change an amount, omit a line or add one, in the same way for the same seed", async (t) => {
   const bank = await startTestBank(t);
   const gateway = await TestGateway.signOn(bank.hostPort);
   t.after(() => gateway.close());

@@ -69,7 +69,7 @@ for (const dialect of testDialects) {
   });
 }
 
-test("latency holds answers back without holding up what comes after", async (t) => {
+test("latency delays answers without delaying later requests", async (t) => {
   const bank = await startTestBank(t);
   const gateway = await TestGateway.signOn(bank.hostPort);
   t.after(() => gateway.close());
@@ -94,7 +94,7 @@ test("latency is fixed by the median alone and log-normal with the p99", () => {
   assert.ok(Math.abs((drawn[19_800] ?? 0) - 380) < 30);
 });
 
-test("what is no switch or no value for it changes nothing and is told why", () => {
+test("an unknown switch or an invalid value changes nothing, and the error says why", () => {
   const board = new Switchboard();
   const before = board.current;
   // biome-ignore format: a table

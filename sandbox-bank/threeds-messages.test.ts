@@ -33,7 +33,7 @@ test("messages are served oldest first, by transaction, with masked cards", asyn
   assert.equal(all.messages.length, 4);
 });
 
-test("a faulty request is remembered by what could be told of it", async () => {
+test("a faulty request is listed with its readable part", async () => {
   const areq = makeAReq(card, server.resultUrl, "2.2.0", { merchantName: "" });
   const transactionId = String(areq["threeDSServerTransID"]);
   await server.ask(areq);
@@ -57,7 +57,7 @@ test("a test can wait for a message before and after it came", async () => {
   );
 });
 
-test("who waits for what never comes is told when the bank stops", async (t) => {
+test("a test that waits for a missing message gets an error when the sandbox bank stops", async (t) => {
   const stopping = await startTestBank(t);
   const waiting = stopping.waitForThreeDsMessage({ type: "RReq" });
   await stopping.stop();

@@ -58,7 +58,7 @@ test("from 2.3.1 on versions are listed, each with its own method", () => {
   ]);
 });
 
-test("a range to delete needs no versions, and a message may bring no ranges at all", () => {
+test("a range to delete needs no versions, and a message may contain no ranges at all", () => {
   const pres = makePres("2.1.0", { ...span, actionInd: "D" });
 
   assert.deepEqual(readCardRanges(pres), [

@@ -47,14 +47,14 @@ const envelopes: readonly (readonly [text: string, code: string, element: string
   ['{"__proto__":1,"__proto__":1}',                           "204", "unnamed"],
 ];
 
-test("what is no message of ours is refused before its table is looked at", () => {
+test("an unknown message is refused before its table is used", () => {
   for (const [text, code, element] of envelopes) {
     const fault = refuse(text);
     assert.deepEqual([fault.code, fault.elements[0]], [code, element], text);
   }
 });
 
-test("a message for somebody else, or of a version switched off, is refused", () => {
+test("a message for another receiver, or of a version that is off, is refused", () => {
   const wrongReceiver = refuse(cres, { types: ["ARes", "Erro"] });
   const wrongVersion = refuse(cres, { types: ["CRes"], supported: ["2.1.0", "2.3.1"] });
 
@@ -64,7 +64,7 @@ test("a message for somebody else, or of a version switched off, is refused", ()
   assert.equal(wrongVersion.received.threeDSServerTransID, transaction);
 });
 
-test("a text that a database cannot store is refused, wherever it stands", () => {
+test("a text that a database cannot store is refused in any element", () => {
   for (const bad of ["\u00002", "2\ud800", "\udc002"]) {
     const { eci, authenticationValue } = { eci: bad, authenticationValue: `AAAB${bad}` };
     for (const changes of [{ eci }, { authenticationValue }, { acsReferenceNumber: bad }]) {
@@ -100,7 +100,7 @@ test("nesting and length have limits", () => {
   assert.deepEqual(refuse(JSON.stringify(padded)).elements, ["merchantName"]);
 });
 
-test("names that mean something to the language mean nothing here", () => {
+test("names with a meaning in JavaScript have none in a message", () => {
   const text = cres.replace("{", '{"__proto__":{"transStatus":"N"},"constructor":1,"toString":2,');
   const missing = cres.replace('"transStatus"', '"__proto__":{"transStatus":"Y"},"other"');
 
@@ -127,7 +127,7 @@ const extensions: readonly (readonly [extension: unknown, code: string | undefin
   [[null],                                               "203",     "messageExtension"],
 ];
 
-test("a critical extension must be known, any other is let through", () => {
+test("a critical extension must be known, and any other is accepted", () => {
   for (const [messageExtension, code, element] of extensions) {
     const text = JSON.stringify(makeAres("2.3.1", { messageExtension }));
     const read = readMessage(text, { types: ["ARes"], extensions: ["known"] });
@@ -138,7 +138,7 @@ test("a critical extension must be known, any other is let through", () => {
   assert.equal(refuse(JSON.stringify(makeAres("2.2.0", many))).code, "203");
 });
 
-test("plain http is taken only where it was allowed", () => {
+test("plain http is accepted only if the caller allows it", () => {
   const areq = makeAreq("2.2.0", { notificationURL: "http://127.0.0.1:8080/cres" });
 
   assert.deepEqual(refuse(JSON.stringify(areq)).elements, ["notificationURL"]);
@@ -147,7 +147,7 @@ test("plain http is taken only where it was allowed", () => {
   assert.equal(writeMessage(areq, { allowHttp: true }), JSON.stringify(areq));
 });
 
-test("what is written is what is read, without elements that have no value", () => {
+test("a written message is read back, without elements that have no value", () => {
   const text = writeMessage(makeAreq("2.3.1", { email: undefined }));
 
   assert.equal(text.includes("email"), false);
@@ -166,7 +166,7 @@ test("no fault ever shows a card number", () => {
   }
 });
 
-test("no damage to a good message makes the reader fall over", () => {
+test("no damage to a good message makes the reader throw", () => {
   const index = JSON.parse(readFile("index.json")) as {
     messages: { file: string; verdict: string }[];
   };
@@ -195,7 +195,7 @@ test("no damage to a good message makes the reader fall over", () => {
   );
 });
 
-test("any value in any place gets an answer, and JSON is read as the language reads it", () => {
+test("any value in any place is read or refused, and JSON is read as JavaScript reads it", () => {
   const elements = Object.keys(makeAreq("2.3.1"));
   fc.assert(
     fc.property(fc.constantFrom(...elements), fc.jsonValue(), (element, value) => {
@@ -214,7 +214,7 @@ test("any value in any place gets an answer, and JSON is read as the language re
 
 const notificationUrl = "https://gateway.example/3ds-method";
 
-test("what is packed has no padding, no sign that a form changes, and comes back", () => {
+test("a packed text has no padding and no character that a form changes, and is read back", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (text) => {
       const packed = encodeFormValue({ text });
@@ -241,7 +241,7 @@ test("both alphabets are read, padded or not, with spaces that were plus signs",
   for (const form of forms) assert.equal(decodeFormValue(form), json, form);
 });
 
-test("what is not base64 of UTF-8 is refused", () => {
+test("text that is not base64 of UTF-8 is refused", () => {
   for (const form of ["", "=", "a", "abcde", "ab*d", "ab=c", "{}", "_w", "A".repeat(2_000_000)]) {
     const read = decodeFormValue(form);
     assert.ok(read instanceof MessageFault, form.slice(0, 20));
@@ -249,7 +249,7 @@ test("what is not base64 of UTF-8 is refused", () => {
   }
 });
 
-test("the notes of the 3DS Method go out with an address and come back without", () => {
+test("the data of the 3DS Method is sent with a URL and returned without it", () => {
   const sent = { threeDSServerTransID: transaction, threeDSMethodNotificationURL: notificationUrl };
 
   assert.deepEqual(decodeMethodData(encodeFormValue(sent)), sent);
@@ -268,7 +268,7 @@ const refusedNotes: readonly (readonly [content: object, code: string, element: 
   [{ threeDSServerTransID: transaction, threeDSMethodNotificationURL: "http://127.0.0.1" }, "203", "threeDSMethodNotificationURL"],
 ];
 
-test("notes that fit no transaction are refused", () => {
+test("method data that fits no transaction is refused", () => {
   for (const [content, code, element] of refusedNotes) {
     const read = decodeMethodData(encodeFormValue(content));
     assert.ok(read instanceof MessageFault);

@@ -11,7 +11,7 @@ import {
 } from "./index.ts";
 import { acs, ds, makeAreq, makeAres, transaction } from "./testing.ts";
 
-test("an Erro names the elements and the transaction of what it answers", () => {
+test("an Erro names the elements and the transaction of the message that it answers", () => {
   for (const version of versions) {
     const areq = makeAreq(version, { mcc: undefined, homePhone: { cc: "1" } });
     const fault = readMessage(JSON.stringify(areq), { types: ["AReq"] });
@@ -29,7 +29,7 @@ test("an Erro names the elements and the transaction of what it answers", () => 
   }
 });
 
-test("what cannot be read is answered all the same", () => {
+test("an unreadable message is answered too", () => {
   const fault = readMessage("{", { types: ["AReq"] });
   assert.ok(fault instanceof MessageFault);
 

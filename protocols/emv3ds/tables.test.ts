@@ -76,7 +76,7 @@ const results: readonly Case[] = [
   [last,     { authenticationMethod: undefined },                                 ["201", "authenticationMethod"]],
 ];
 
-test("no table says two things about one element of one version", () => {
+test("no table has two rows for one element of one version", () => {
   for (const rows of Object.values(tables)) {
     for (const column of [2, 3, 4] as const) {
       const elements = rows.filter((row) => row[column] !== no).map(([element]) => element);
@@ -119,12 +119,12 @@ for (const version of versions) {
   });
 }
 
-test("a version does not change inside a transaction", () => {
+test("the version stays the same within a transaction", () => {
   const request = make.makeAreq("2.2.0");
   judge(make.makeAres("2.1.0"), ["203", "messageVersion"], request);
 });
 
-test("only who offered to wait is made to wait", () => {
+test("only a requestor that offered to wait has to wait", () => {
   const waiting = { transStatus: "D", acsChallengeMandated: "Y", acsDecConInd: "Y" };
   const ares = make.makeAres("2.2.0", {
     ...waiting,
@@ -138,7 +138,7 @@ test("only who offered to wait is made to wait", () => {
   judge(ares, ["203", "transStatus"], make.makeThreeRI("2.2.0"));
 });
 
-test("the challenge in the browser needs no word that it is complete", () => {
+test("the challenge in the browser needs no element that says it is complete", () => {
   for (const version of versions) {
     const ids = { threeDSServerTransID: make.transaction, acsTransID: make.acs };
     const creq: Emv3dsMessage = { messageType: "CReq", messageVersion: version, ...ids };
@@ -188,7 +188,7 @@ test("card ranges may overlap before 2.3.1 only", () => {
   judgeRanges([makeRange(0, "A"), makeRange(2, "A")], "good");
 });
 
-test("card ranges have the shape of their version", () => {
+test("card ranges have the form of their version", () => {
   const span = { startRange: "4000000000000000", endRange: "4999999999999999" };
   const before = { ...span, acsStartProtocolVersion: "2.1.0", acsEndProtocolVersion: "2.9.0" };
   const ranges = [{ start: span.startRange, end: span.endRange }];

@@ -16,7 +16,7 @@ type Vector = {
 
 const { messages } = JSON.parse(read("index.json")) as { readonly messages: readonly Vector[] };
 
-test("every good message is taken as it is", () => {
+test("every good message is accepted unchanged", () => {
   const good = messages.filter(({ verdict }) => verdict === "good");
   assert.equal(good.length, 85);
   for (const vector of good) {
@@ -56,7 +56,7 @@ test("with its empty object gone, a defective message is refused for its ISO cod
   }
 });
 
-test("whatever is unsettled gets an answer", () => {
+test("messages without a verdict are read or refused", () => {
   const unsure = messages.filter(({ verdict }) => verdict === "unsure");
   assert.equal(unsure.length, 11);
   for (const vector of unsure) {

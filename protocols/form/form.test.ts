@@ -37,7 +37,7 @@ test("well-formed pairs are read in order, with repetitions and without trimming
   }
 });
 
-test("a character may be sent half as it is and half escaped", () => {
+test("a character may be sent half plain and half escaped", () => {
   assert.deepEqual(parseForm(Buffer.from("a=\xc3%A9", "latin1")), { pairs: [["a", "é"]] });
 });
 
@@ -79,7 +79,7 @@ test("a body that is part of a larger buffer is read alone", () => {
   assert.deepEqual(parseForm(larger.subarray(4, 7)), { pairs: [["a", "1"]] });
 });
 
-test("whatever is written is read back", () => {
+test("any written form is read back", () => {
   const text = fc.string({ unit: "binary" });
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text)), (pairs) => {
@@ -103,7 +103,7 @@ test("random bytes are read or refused, and never throw", () => {
   );
 });
 
-test("plain bodies are read as the platform reads them", () => {
+test("plain bodies are read as Node reads them", () => {
   const part = fc.string({ unit: "grapheme" }).map(encodeURIComponent);
   fc.assert(
     fc.property(fc.array(fc.tuple(part, part)), (pairs) => {
@@ -150,7 +150,7 @@ test("pairs are joined in the order given, repetitions included", () => {
   );
 });
 
-test("with line feeds every value, the last one too, ends its line", () => {
+test("with line feeds, every value including the last one ends its line", () => {
   const pairs: readonly FormPair[] = [
     ["type", "async-response"],
     ["serial-number", ""],

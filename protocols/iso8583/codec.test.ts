@@ -154,7 +154,7 @@ const accepted: readonly Tolerated[] = [
   ["unused_content",       "letters in unused digits",   iso87BinaryLeft,  Buffer.from("08100002000000000000" + "1A14", "hex"),            { 15: "1A14" }],
 ];
 
-test("what decode tolerates leaves the other fields and their boundaries as they are", () => {
+test("tolerated deviations do not change the other fields and their boundaries", () => {
   for (const [, why, specification, payload, fields] of accepted) {
     assert.deepEqual(decode(specification, payload), { mti: "0810", fields }, why);
     const length = payload.findLastIndex((byte) => byte !== 0x20);
@@ -213,7 +213,7 @@ test("a message that breaks the table is not written, and the error shows no val
   }
 });
 
-test("any message that the table allows comes back", () => {
+test("any message that the table allows is read back", () => {
   for (const specification of layouts) {
     fc.assert(
       fc.property(anyMessage(specification), (message) => {
@@ -223,7 +223,7 @@ test("any message that the table allows comes back", () => {
   }
 });
 
-test("random bytes never throw, and what is read of them is a message", () => {
+test("random bytes never throw, and accepted ones are a message", () => {
   for (const specification of layouts) {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {

@@ -40,7 +40,7 @@ const written: readonly (readonly [Composite, IsoFields, hex: string])[] = [
   [security126, {},                                     "0000000000000000"],
 ];
 
-test("sub-fields stand behind their bitmap in ascending order", () => {
+test("sub-fields follow their bitmap in ascending order", () => {
   for (const [composite, subfields, hex] of written) {
     assert.equal(writeComposite(composite, subfields), hex);
     assert.deepEqual(readComposite(composite, hex), subfields);
@@ -62,13 +62,13 @@ const malformed: readonly (readonly [Composite, hex: string, FieldName, DecodeRe
   [security126, "0040000000000000" + "313100313233",     "126.10", "invalid_content"],
 ];
 
-test("bytes that are not made of sub-fields are refused, by name", () => {
+test("bytes that are not sub-fields are refused with the name of the field", () => {
   for (const [composite, hex, field, reason] of malformed) {
     assert.deepEqual(readComposite(composite, hex), new DecodeFault(field, reason), hex);
   }
 });
 
-test("a sub-field without a row keeps itself and the rest as bytes", () => {
+test("a sub-field without a row is kept as bytes, together with the rest", () => {
   const known = "4100000000000000" + "0151121000000001";
 
   assert.deepEqual(readComposite(payment62, `${known}C1C2C3`), {
@@ -116,7 +116,7 @@ const wide: Composite = {
   ],
 };
 
-test("any sub-fields that the table allows come back", () => {
+test("any sub-fields that the table allows are read back", () => {
   const digits = (minLength: number, maxLength: number) =>
     fc.string({ unit: fc.constantFrom(..."0123456789"), minLength, maxLength });
   const subfields = fc.record(

@@ -63,13 +63,13 @@ test("no sample shows its card number, expiry or authentication value", () => {
   }
 });
 
-test("too short a card number and private text in another shape are hidden whole", () => {
+test("a card number that is too short and private text in another form are hidden completely", () => {
   const fields = { 2: "400000100013", 48: "CVV2=737" };
 
   assert.deepEqual(describe({ mti: "0200", fields }), { mti: "0200", 2: "****", 48: "****" });
 });
 
-test("a field that nobody has judged is hidden", () => {
+test("a field on no list is hidden", () => {
   assert.equal(describe({ mti: "0200", fields: { 102: "12345678" } })["102"], "****");
 });
 
@@ -83,7 +83,7 @@ test("private data is hidden unless the layout is known to have no card data in 
   assert.deepEqual(describe({ mti: "0210", fields }, iso87Ascii), all);
 });
 
-test("a card number in a host's own words is hidden with them", () => {
+test("a host's text that contains a card number is hidden", () => {
   const texts = [
     ...["4000001000000000 OK", "4000-0010-0000-0000", "4000.0010.0000.0000"],
     ...["card 4000001000005", "3614 890064 7913", "AMEX378282246310005", "3782 822463 10005"],
@@ -106,7 +106,7 @@ test("fields that are text in one edition only, and sub-elements, show no card n
   assert.equal(describe({ mti: "1210", fields: { 99: "123456" } }, iso93Ascii)["99"], "123456");
 });
 
-test("what is not text is hidden", () => {
+test("values that are not text are hidden", () => {
   assert.equal(describe({ mti: "0210", fields: { 44: "a\u00e9" } })["44"], "****");
 });
 
@@ -118,7 +118,7 @@ test("sub-fields without a row are hidden together", () => {
   assert.equal(described["62"], "2=151121000000001 rest=****");
 });
 
-test("sub-fields of a bitmapped layout are told apart, and only the harmless ones shown", () => {
+test("sub-fields of a bitmapped layout are distinguished, and only the harmless ones are shown", () => {
   const cavv = "0000010498345612345678901234560000000000";
   const fields = {
     60: "0000000005",

@@ -22,7 +22,7 @@ const written: Readonly<Record<Framing, string>> = {
   "hex-4":              "30303034" + "30383030",
 };
 
-test("a payload stands behind its length and inside its header and trailer", () => {
+test("a payload follows its length and is enclosed by its header and trailer", () => {
   for (const framing of framings) {
     assert.equal(frame(framing, Buffer.from("0800")).toString("hex"), written[framing], framing);
   }
@@ -108,7 +108,7 @@ const malformed: readonly (readonly [Framing, header: string])[] = [
   ["binary-2-tpdu", "\x00\x04"], ["bcd-2-tpdu", "\x00\x01"],
 ];
 
-test("a header that is no length is a fault", () => {
+test("a header without a valid length is a fault", () => {
   for (const [framing, header] of malformed) {
     const reader = new FrameReader(framing, limit);
     const fault = reader.push(Buffer.from(header, "latin1"));
@@ -116,7 +116,7 @@ test("a header that is no length is a fault", () => {
   }
 });
 
-test("frames that arrive whole are not copied", () => {
+test("frames that arrive complete are not copied", () => {
   const chunk = Buffer.concat([
     frame("binary-2", Buffer.from("one")),
     frame("binary-2", Buffer.from("two")),

@@ -36,7 +36,7 @@ for (const [source, zone, block, key, usage] of vectors) {
   });
 }
 
-test("a block that is made here opens here, for every pair of zone key and key", () => {
+test("a block that is made opens again, for every pair of zone key and key", () => {
   const random = (bytes: number) => Buffer.alloc(bytes, 7);
   const keys = { tdes: ["0123456789ABCDEFFEDCBA9876543210"], aes: ["11".repeat(16), nist] };
   for (const zone of [
@@ -83,7 +83,7 @@ test("a cryptogram that begins like a block is a cryptogram", () => {
   assert.equal(opened.rest, "ABCD");
 });
 
-test("what is no key of the zone is refused with a reason, and never throws", () => {
+test("a text that is no key of the zone is refused with a reason, and never throws", () => {
   // biome-ignore format: a table
   const rows: readonly (readonly [text: string, ZoneKey, KeyFault["reason"]])[] = [
     ["",                                  tdes("42".repeat(16)), "malformed"],

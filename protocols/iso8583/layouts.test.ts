@@ -57,7 +57,7 @@ const cases: readonly Case[] = [
   ["z",   "LL bcd",              37, "bcd",       "left 0",  "4000=2803", "09" + "04000D2803"],
 ];
 
-test("a field is written and read in each layout as worked out by hand", () => {
+test("a field is written and read in each layout as computed by hand", () => {
   for (const [content, prefix, lengthMax, encoding, padding, value, bytes] of cases) {
     const row = [2, "field", content, prefix, lengthMax, encoding, padding] as const;
     const specification = makeSpecification([row], [2]);

@@ -41,7 +41,7 @@ const vectors: readonly (readonly [source: string, MacAlgorithm, key: string, da
   ["NIST SP 800-38B, AES-256, 64 bytes", "cmac",      nist256, blocks,                           "E1992190549F6ED5696A2C056C315410"],
 ];
 
-test("codes are those of the published vectors", () => {
+test("codes equal those of the published vectors", () => {
   for (const [source, algorithm, key, data, mac] of vectors) {
     const made = makeMac(algorithm, key)(Buffer.from(data, "hex")).toString("hex").toUpperCase();
     assert.equal(made.slice(0, mac.length), mac, source);
@@ -55,13 +55,13 @@ const checkValues: readonly (readonly [MacAlgorithm, key: string, checkValue: st
   ["cmac",   nist,                               "7AD386"],
 ];
 
-test("a check value tells which key it is", () => {
+test("a check value identifies its key", () => {
   for (const [algorithm, key, checkValue] of checkValues) {
     assert.equal(checkValueOf(algorithm, key), checkValue);
   }
 });
 
-test("a key of another length is refused without being told", () => {
+test("a key of another length is refused without showing it", () => {
   for (const [algorithm, key] of [
     ["retail", nist192],
     ["cmac", `${nist}00`],

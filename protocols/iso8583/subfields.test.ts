@@ -18,7 +18,7 @@ import {
 } from "./index.ts";
 import { samples } from "./testing.ts";
 
-test("the indicator of a sample is read from its place and written back to it", () => {
+test("the indicator of a sample is read from its position and written to it", () => {
   const text = samples.good.find(({ id }) => id === "b01-0100")?.fields[60] ?? "";
 
   const subfields = readPositions(pointOfService60, text);

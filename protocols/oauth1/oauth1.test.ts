@@ -27,7 +27,7 @@ const url = "https://gateway.example/gw/api/v4/sale/1001";
 const texts = fc.string({ unit: "grapheme", maxLength: 20 });
 const pairs = fc.array(fc.tuple(texts, texts), { maxLength: 12 });
 
-test("what was signed verifies, whatever the names and values, and with no other key", () => {
+test("any signed parameters verify with their key and with no other", () => {
   fc.assert(
     fc.property(pairs, texts.filter(Boolean), texts.filter(Boolean), (parameters, key, nonce) => {
       const request = { method: "POST", url, parameters };
@@ -65,7 +65,7 @@ test("two different sets of parameters are never signed as the same text", () =>
   );
 });
 
-test("whatever stands in a header, it is read or refused, and never breaks anything", () => {
+test("any header is read or refused, and never throws", () => {
   const parts = fc.constantFrom("OAuth", " ", ",", '"', "=", "oauth_nonce", "a", "%41", "%", "\\");
   const headers = fc.oneof(
     fc.string(),
@@ -87,7 +87,7 @@ const good = {
   oauth_version: "1.0",
 };
 
-test("a realm is taken and not signed; the scheme's case and white space do not matter", () => {
+test("a realm is accepted but not signed, and the scheme's case and white space do not matter", () => {
   const header = headerOf(good).replace("OAuth ", 'oauth   realm="Any, \\"thing\\" at all" ,');
 
   const read = parseOAuthHeader(header);
@@ -127,7 +127,7 @@ const bad: readonly (readonly [header: string | undefined, reason: OAuthFault["r
   [headerOf({ ...good, oauth_timestamp: "1e9" }),                    "malformed_timestamp"],
 ];
 
-test("a header that is not exactly as it must be is refused", () => {
+test("a header with any deviation is refused", () => {
   for (const [header, reason] of bad) {
     assert.deepEqual(parseOAuthHeader(header), new OAuthFault(reason), header ?? "none");
   }
@@ -201,7 +201,7 @@ const vectorKeys = {
   privateKey: createPrivateKey(signed.privateKeyPem),
 };
 
-test("every sample base string comes out as published", () => {
+test("every sample base string equals the published one", () => {
   assert.equal(cases.length, 7);
   for (const { id, method, url, params, expected } of cases) {
     const query = [...new URL(url).searchParams];
@@ -224,7 +224,7 @@ test("the signed request is accepted, byte for byte", () => {
   assert.equal(sign(baseString, vectorKeys.privateKey), signatureBase64);
 });
 
-test("our own header for the same request carries the same signature", () => {
+test("our own header for the same request contains the same signature", () => {
   const { request, signatureBase64 } = signed.good;
   const { consumerKey, nonce, timestamp } = getAuthorization(request.headers.authorization);
 
@@ -236,7 +236,7 @@ test("our own header for the same request carries the same signature", () => {
   assert.equal(getAuthorization(String(header)).signature, signatureBase64);
 });
 
-test("every request that must be refused is", () => {
+test("every bad sample request is refused", () => {
   assert.equal(signed.refused.length, 3);
   for (const sent of signed.refused) {
     const { signature } = getAuthorization(sent.request.headers.authorization);

@@ -14,7 +14,7 @@ const duplicates: readonly (readonly [text: string, path: string])[] = [
   ['[{"a" \n:1,"a"\t:2}]',                      "a"],
 ];
 
-test("a member given twice is found, with the names around it", () => {
+test("a duplicate member is found, with the names around it", () => {
   for (const [text, path] of duplicates) {
     assert.deepEqual(findJsonFault(text, 8), {
       reason: "duplicate_member",

@@ -8,7 +8,7 @@ import { describeXml, writeDescribed } from "../threeds102/index.ts";
 const pan = "4000001000000018";
 const cavv = "AAECAwQFBgcICQoLDA0ODxAREhM=";
 
-test("an element that is on no list is hidden, and so is a card number in one that is", () => {
+test("an element on no list is hidden, and so is a card number in a listed element", () => {
   const message = {
     messageType: "AReq",
     messageVersion: "2.2.0",
@@ -55,7 +55,7 @@ test("no card number is shown as an element's name, nor in the path of an addres
   assert.deepEqual(shown, { ...head, acsURL: "****" });
 });
 
-test("1.0.2 is written anew from what is shown, and no text leaves its element", () => {
+test("a message of 1.0.2 is encoded again from what is shown, and no text leaves its element", () => {
   const message = { pan, merchant: { acqBin: "400001", merId: "</merID>" }, ch: { acctId: pan } };
 
   const shown = describeXml(message);
@@ -67,7 +67,7 @@ test("1.0.2 is written anew from what is shown, and no text leaves its element",
   assert.equal(writeDescribed("toString", shown), undefined);
 });
 
-test("bytes are encoded anew with stars where something is hidden", () => {
+test("bytes are encoded again with stars for hidden values", () => {
   const fields = { 2: pan, 3: "000000", 4: "000000001042", 14: "3012", 48: "T92039203123" };
   const { mti = "", ...shown } = describe({ mti: "0200", fields }, iso87Ascii);
 

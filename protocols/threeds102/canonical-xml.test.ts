@@ -13,7 +13,7 @@ const withPrefixes = (...prefixes: readonly string[]): CanonicalForm => ({
 });
 
 /** The document of the recommendation without the attributes that its document type adds. */
-test("start tags, end tags and attributes have one order and one writing", () => {
+test("start tags, end tags and attributes have one order and one form", () => {
   const document = `<doc>
    <e1   />
    <e2   ></e2>
@@ -59,7 +59,7 @@ const characters: readonly (readonly [written: string, canonical: string])[] = [
   ["<a>ü&#x1F600;</a>",                     "<a>ü😀</a>"],
 ];
 
-test("characters are written as canonical XML wants them", () => {
+test("characters are written as canonical XML demands", () => {
   for (const [written, canonical] of characters) {
     assert.equal(canonicalize([parse(written)], inclusive), canonical);
     assert.equal(canonicalize([parse(written)], exclusive), canonical);
@@ -86,7 +86,7 @@ const parts: readonly (readonly [document: string, form: CanonicalForm, canonica
   ['<r xmlns:a="1"><e a:b="1" c="2"><f a:b="1"/></e></r>',          exclusive,           '<e xmlns:a="1" c="2" a:b="1"><f a:b="1"></f></e>'],
 ];
 
-test("a part of a document declares what its form wants", () => {
+test("a part of a document declares the namespaces that its form demands", () => {
   for (const [document, form, canonical] of parts) {
     const root = parse(document);
     const [element] = root.children;

@@ -26,7 +26,7 @@ import {
 const iReq = { iReqCode: "55", iReqDetail: "Merchant.merID", vendorCode: "7" };
 const merchant = { acqBin: "400001", merId: "GW0000000000042" };
 
-test("every message comes back as it was written", () => {
+test("every written message is read back", () => {
   const crReq = { messageId: "CRReq-1", merchant, serialNumber: "16" };
   const error = { messageId: "E", errorCode: "5", errorMessage: "Wrong", errorDetail: "CH/expiry" };
 
@@ -39,7 +39,7 @@ test("every message comes back as it was written", () => {
   assert.deepEqual(readXml("Error", writeXml("Error", error)), error);
 });
 
-test("what may be absent may be absent", () => {
+test("optional elements may be absent", () => {
   const bare = { messageId: "1", ch: { enrolled: "N" as const }, protocols: [] };
   const refused = { ...bare, ch: { enrolled: "U" as const }, iReq };
   const empty = { messageId: "1", cardRanges: [], iReq: { iReqCode: "57" } };
@@ -77,7 +77,7 @@ test("a PAReq has the elements in the order of the document type, and its texts 
   );
 });
 
-test("any merchant name that fits comes back", () => {
+test("any merchant name that fits is read back", () => {
   const character = fc.string({ unit: "binary", minLength: 1, maxLength: 1 });
   const fitting = character.filter((one) => !/[\p{Cc}\p{Cs}\ufffe\uffff]/u.test(one));
   const names = fc.array(fitting, { minLength: 1, maxLength: 25 }).map((all) => all.join(""));
@@ -89,13 +89,13 @@ test("any merchant name that fits comes back", () => {
   );
 });
 
-test("the kind of a message can be asked first", () => {
+test("the kind of a message can be determined first", () => {
   assert.equal(findMessageKind(writeXml("VEReq", veReq)), "VEReq");
   assert.equal(reasonOf(findMessageKind("<a/>")), "other_root");
   assert.equal(reasonOf(readXml("VERes", writeXml("VEReq", veReq))), "other_message");
 });
 
-test("an enrolled cardholder can be reached", () => {
+test("an enrolled card has an account id and the ACS a URL", () => {
   const xml = writeXml("VERes", veRes);
 
   assert.deepEqual(
@@ -155,7 +155,7 @@ test("a value that does not fit its table is not written", () => {
   assert.throws(() => writeUnsignedPaRes({ ...paRes, id: paRes.messageId }), /id of Message too/);
 });
 
-test("a fault says which error to answer", () => {
+test("a fault has the code of the error that answers it", () => {
   assert.equal(errorCodeFor(new ThreeDsFault("other_root")), "1");
   assert.equal(errorCodeFor(new ThreeDsFault("other_message")), "2");
   assert.equal(errorCodeFor(new ThreeDsFault("missing_element")), "3");
@@ -224,7 +224,7 @@ const changes: readonly (readonly [from: string | RegExp, to: string, reason: st
   ["</PAReq>",                   '<Extension id="a"/></PAReq>',        "unknown_critical_extension", "PAReq/Extension"],
 ];
 
-test("a PAReq with anything wrong is refused for that", () => {
+test("a faulty PAReq is refused for its fault", () => {
   for (const [from, to, reason, element] of changes) {
     const xml = writeXml("PAReq", paReq).replace(from, to);
     const expected = new ThreeDsFault(reason as ThreeDsFault["reason"], element);
@@ -244,7 +244,7 @@ const harmless: readonly (readonly [from: string | RegExp, to: string])[] = [
   ["</PAReq>",                   '<Extension id="a" critical="false"><b c="d">e</b></Extension></PAReq>'],
 ];
 
-test("what changes nothing is tolerated", () => {
+test("deviations that change nothing are tolerated", () => {
   for (const [from, to] of harmless) {
     const xml = writeXml("PAReq", paReq).replace(from, to);
     assert.notEqual(xml, writeXml("PAReq", paReq));
@@ -252,7 +252,7 @@ test("what changes nothing is tolerated", () => {
   }
 });
 
-test("whatever is sent, a reader answers", () => {
+test("any text is read or refused", () => {
   const pieces = writeXml("PAReq", paReq).split(/(?=<)|(?<=>)/);
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string())), (parts) => {
@@ -269,14 +269,14 @@ function reasonOf(result: unknown): string | undefined {
 /** The form fields PaReq and PaRes, with the changes that browsers and attackers make. */
 const xml = writeXml("PAReq", paReq);
 
-test("a packed message is a zlib stream in base64 and comes back", () => {
+test("a packed message is a zlib stream in base64 and is read back", () => {
   const packed = packPa(xml);
 
   assert.match(packed, /^eJ[A-Za-z0-9+/]+=*$/);
   assert.equal(unpackPa(packed), xml);
 });
 
-test("any text comes back", () => {
+test("any packed text is read back", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       assert.equal(unpackPa(packPa(`<a>${text}`)), `<a>${text}`);
@@ -347,7 +347,7 @@ test("the limit is the size of the XML, to the byte", () => {
   assert.deepEqual(unpackPa("A".repeat(1_000_000)), new ThreeDsFault("too_large"));
 });
 
-test("whatever is posted, unpacking answers", () => {
+test("any form value is unpacked or refused", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.base64String()), (text) => {
       const result = unpackPa(text);

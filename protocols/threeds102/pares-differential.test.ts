@@ -70,7 +70,7 @@ const anyMutation: fc.Arbitrary<Mutation> = fc.record({
   inserted: fc.constantFrom(...insertions),
 });
 
-test("whatever is mutated, ours accepts nothing that xml-crypto refuses, and both read alike", () => {
+test("for any mutation, ours accepts nothing that xml-crypto refuses, and both read alike", () => {
   let [accepted, refused] = [0, 0];
   const property = fc.property(
     fc.array(anyMutation, { minLength: 1, maxLength: 2 }),

@@ -29,7 +29,7 @@ test("a PARes that an issuer signed in 2020 is verified under its root, at its t
   assert.equal(reasonOf(verifyPaRes(changed, { roots: [root], now })), "wrong_signature");
 });
 
-test("every shape that is written is verified, by xml-crypto too", () => {
+test("every written form is verified, by xml-crypto too", () => {
   for (const shape of paResShapes) {
     for (const digest of ["sha1", "sha256"] as const) {
       const xml = signPaRes(paRes, { ...signer, digest, shape });
@@ -39,7 +39,7 @@ test("every shape that is written is verified, by xml-crypto too", () => {
   }
 });
 
-test("the shapes differ as those of live ACSs do", () => {
+test("the forms differ as those of live ACSs do", () => {
   const of = (shape: (typeof paResShapes)[number]) => signPaRes(paRes, { ...signer, shape });
 
   assert.doesNotMatch(of("inclusive"), /SignedInfo xmlns|Transform|exc-c14n/);
@@ -103,7 +103,7 @@ const unsignedParts: readonly (readonly [what: string, xml: string])[] = [
   ["another writing of tags",  signed.replace('<PARes id="PARes-1">', "<PARes\n  id = 'PARes-1' >").replace(/><\/DigestMethod>/, "/>")],
 ];
 
-test("what the signature does not cover, and what canonical XML makes equal, may differ", () => {
+test("parts that the signature does not cover, or that canonical XML makes equal, may differ", () => {
   for (const [what, xml] of unsignedParts) {
     assert.notEqual(xml, signed, what);
     assert.deepEqual(verifyPaRes(xml, trust), covered, what);

@@ -9,7 +9,7 @@ import { signByXmlCrypto } from "./testing/xml-crypto.ts";
 const signed = signPaRes(paRes, signer);
 const { messageId: _, ...covered } = paRes;
 
-test("what is signed is verified, with both digests and every outcome", () => {
+test("a signed PARes is verified, with both digests and every outcome", () => {
   for (const digest of ["sha1", "sha256"] as const) {
     for (const status of ["Y", "N", "A", "U"] as const) {
       const message = { ...paRes, tx: { time: paRes.tx.time, status } };
@@ -20,7 +20,7 @@ test("what is signed is verified, with both digests and every outcome", () => {
   }
 });
 
-test("a signed PARes has the shape of the live ones", () => {
+test("a signed PARes has the form of live ones", () => {
   assert.match(signed, /<\/PARes><Signature xmlns="[^"]+"><SignedInfo>.*<\/Signature><\/Message>/);
   assert.match(signed, /<Reference URI="#PARes-1"><DigestMethod/);
   assert.doesNotMatch(signed, /Transforms/);
@@ -33,7 +33,7 @@ test("a key may be a key or its PEM", () => {
   assert.equal(xml, signed);
 });
 
-test("an information about the request is covered as well", () => {
+test("the element about a faulty request is signed as well", () => {
   const message = { ...paRes, iReq: { iReqCode: "55", iReqDetail: "Purchase.xid & more" } };
   const { messageId: _, ...expected } = message;
 
@@ -50,7 +50,7 @@ test("the certificates come in any order, with or without the root", () => {
   }
 });
 
-test("an ACS directly under the root, and one with an old key, are taken", () => {
+test("an ACS directly under the root, and one with an old key, are accepted", () => {
   const direct = signPaRes(paRes, { ...signer, certificates: [keys.signerOfRoot] });
   const certificates = [keys.oldSigner, keys.intermediate];
   const old = signPaRes(paRes, { ...signer, privateKey: keys.oldSignerKey, certificates });
@@ -82,13 +82,13 @@ test("a chain that does not lead to the root is refused", () => {
   }
 });
 
-test("a living certificate is found beside an expired one of the same name", () => {
+test("a valid certificate is found next to an expired one with the same name", () => {
   const certificates = [keys.signer, keys.expiredIntermediate, keys.intermediate];
 
   assert.deepEqual(verifyPaRes(signPaRes(paRes, { ...signer, certificates }), trust), covered);
 });
 
-test("a certificate counts from its first second to its last", () => {
+test("a certificate is valid from its first second to its last", () => {
   const first = Date.UTC(2020, 0, 1);
   const last = Date.UTC(2049, 11, 31, 23, 59, 59);
 
@@ -100,7 +100,7 @@ test("a certificate counts from its first second to its last", () => {
   assert.equal(reasonOf(late), "expired_certificate");
 });
 
-test("only a configured root counts, not one that came along", () => {
+test("only a configured root counts, not one in the message", () => {
   const certificates = [keys.signer, keys.intermediate, keys.root];
   const xml = signPaRes(paRes, { ...signer, certificates });
 
@@ -110,7 +110,7 @@ test("only a configured root counts, not one that came along", () => {
   assert.equal(reasonOf(verifyPaRes(xml, misconfigured)), "untrusted_chain");
 });
 
-test("what is signed and yet against the table is refused", () => {
+test("a signed PARes that breaks the table is refused", () => {
   const xml = writeUnsignedPaRes(paRes).replace("<status>Y", "<status>YN");
 
   const fault = verifyPaRes(signByXmlCrypto(xml), trust);
@@ -135,11 +135,11 @@ const differences: readonly (readonly [name: keyof PaResOrder, value: string])[]
   ["lastFour",    "0022"],
 ];
 
-test("a PARes about the order has no differences", () => {
+test("a PARes that answers the order has no differences", () => {
   assert.deepEqual(matchPaRes(paRes, order), []);
 });
 
-test("everything that differs is named", () => {
+test("every different field is named", () => {
   for (const [name, value] of differences) {
     assert.deepEqual(matchPaRes(paRes, { ...order, [name]: value }), [name]);
   }

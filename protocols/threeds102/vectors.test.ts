@@ -46,7 +46,7 @@ test("the sample under the other root is refused for its root only", () => {
   assert.equal(reasonOf(verify(sample.paRes, [])), "untrusted_chain");
 });
 
-test("the samples as form fields hold the XML that stands beside them", () => {
+test("the samples as form fields contain the XML next to them", () => {
   for (const { id, paRes, xml } of vectors.cases) assert.equal(unpackPa(paRes), xml, id);
 });
 

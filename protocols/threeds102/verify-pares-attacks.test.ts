@@ -108,7 +108,7 @@ const attacks: readonly (readonly [what: string, xml: string, reason: string])[]
   ["no base64 as certificate",       changed("<X509Certificate>M", "<X509Certificate>*"),        "malformed_certificate"],
 ];
 
-test("nothing can be wrapped around, moved or put into a signed message", () => {
+test("nothing can be wrapped around, moved in or inserted into a signed message", () => {
   for (const [what, xml, reason] of attacks) {
     assert.notEqual(xml, signed, what);
     assert.equal(reasonOf(verifyPaRes(xml, trust)), reason, what);
@@ -129,14 +129,14 @@ const signedAttacks: readonly (readonly [what: string, element: string, reason: 
   ["a critical extension",      genuine.replace("</PARes>", '<Extension critical="true"></Extension></PARes>'), "unknown_critical_extension"],
 ];
 
-test("what an issuer signs is held to the table all the same", () => {
+test("a message that an issuer has signed must follow the table too", () => {
   assert.deepEqual(verifyPaRes(signElement(genuine), trust), covered);
   for (const [what, element, reason] of signedAttacks) {
     assert.equal(reasonOf(verifyPaRes(signElement(element), trust)), reason, what);
   }
 });
 
-test("whatever is changed, values are as signed or there are none", () => {
+test("after any change, the values are the signed ones or there are none", () => {
   // Most of a message is certificates, so half of the changes go where the values are.
   const positions = fc.oneof(
     fc.nat({ max: signed.indexOf("<SignatureValue>") }),
@@ -152,7 +152,7 @@ test("whatever is changed, values are as signed or there are none", () => {
   );
 });
 
-test("whatever is moved or repeated, values are as signed or there are none", () => {
+test("after any move or repetition, the values are the signed ones or there are none", () => {
   const pieces = signed.split(/(?=<)/);
   const places = fc.nat({ max: pieces.length });
   fc.assert(
@@ -165,7 +165,7 @@ test("whatever is moved or repeated, values are as signed or there are none", ()
   );
 });
 
-test("whatever byte of the form field is changed, values are as signed or there are none", () => {
+test("after a change of any byte of the form field, the values are the signed ones or there are none", () => {
   const packed = Buffer.from(packPa(signed), "base64");
   fc.assert(
     fc.property(fc.nat({ max: packed.length - 1 }), fc.nat({ max: 255 }), (at, byte) => {

@@ -58,7 +58,7 @@ test("a minted token opens, with either signer and with or without application d
   }
 });
 
-test("a change is refused, wherever it is", () => {
+test("a change in any place is refused", () => {
   for (const version of versions) {
     const applicationData = "ab".repeat(32);
     const token = mintToken(plaintext, mintingOf(version, { applicationData }));
@@ -85,7 +85,7 @@ test("a change is refused, wherever it is", () => {
   }
 });
 
-test("a used token does not come back with bytes moved from one field to the next", () => {
+test("a used token cannot be replayed by moving bytes from one field to the next", () => {
   const token = mintToken(plaintext, mintingOf("EC_v1", { applicationData: "ab".repeat(32) }));
   const move = (bytes: number) => {
     const fields = JSON.parse(token);
@@ -111,7 +111,7 @@ test("a used token does not come back with bytes moved from one field to the nex
   assertRefused("bad_ciphertext", JSON.stringify(intoCiphertext));
 });
 
-test("certificates are told by their markers, in any order, and a carried root is ignored", () => {
+test("certificates are identified by their markers, in any order, and a root in the token is ignored", () => {
   const minting = (own: Authority, others: readonly Authority[]) =>
     mintToken(plaintext, mintingOf("EC_v1", { signer: signerOf(own, others) }));
   const otherRoot = issue({ ...wishes.root, keys: makeKeys() });
@@ -151,7 +151,7 @@ test("certificates are told by their markers, in any order, and a carried root i
   }
 });
 
-test("the chain counts at the time of signing, and that time has to be close", () => {
+test("the chain must be valid at the time of signing, which has to be close to now", () => {
   const ended = issue({ ...wishes.leaf, until: now - dayMs }, intermediate);
   const future = issue({ ...wishes.leaf, from: now + 1000 }, intermediate);
   const endedIntermediate = issue({ ...wishes.intermediate, until: now - dayMs }, root);
@@ -180,7 +180,7 @@ test("the chain counts at the time of signing, and that time has to be close", (
   assertRefused("outside_signing_window", token, { now: Number.NaN });
 });
 
-test("the wallet's sandbox signs for those who allow it only", () => {
+test("a token of the wallet's sandbox opens only if the caller allows it", () => {
   const sandbox = issue({ ...wishes.leaf, name: "ecc-smp-broker-sign_UC4-SANDBOX" }, intermediate);
   const signer = signerOf(sandbox, [intermediate]);
   const token = mintToken(plaintext, mintingOf("EC_v1", { signer }));
@@ -198,7 +198,7 @@ test("a token signed by another key than the leaf's is refused", () => {
   assertRefused("bad_signature", mintToken(plaintext, mintingOf("EC_v1", { signer: otherKind })));
 });
 
-test("keys are rotated: the old one opens what was made for it", () => {
+test("during a rotation, the old key opens tokens that were made for it", () => {
   const renewed = makeMerchantKey("ec");
   const keys = [renewed, merchantKeys.EC_v1];
 

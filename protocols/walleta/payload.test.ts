@@ -21,13 +21,13 @@ test("a payload is read as it was written, of either type", () => {
   }
 });
 
-test("the year stands first in the expiry, the day last", () => {
+test("the year is first in the expiry, and the day last", () => {
   const read = readPayload(writePayload({ ...payload, applicationExpirationDate: "241130" }));
   assert.ok(!(read instanceof WalletFault));
   assert.deepEqual(expiryOf(read), { year: 2024, month: 11 });
 });
 
-test("an indicator of one digit gets its zero, and none stays none", () => {
+test("an indicator of one digit gets a leading zero, and an absent one stays absent", () => {
   // biome-ignore format: a table
   const indicators = [["5", "05"], ["7", "07"], ["02", "02"], ["", undefined], [null, undefined], [undefined, undefined]];
   for (const [written, read] of indicators) {
@@ -39,7 +39,7 @@ test("an indicator of one digit gets its zero, and none stays none", () => {
   }
 });
 
-test("fields that are new or null do no harm", () => {
+test("unknown fields and null values are ignored", () => {
   const text = change((fields) => {
     fields["merchantTokenIdentifier"] = { deep: [1] };
     fields["cardholderName"] = null;

@@ -58,7 +58,7 @@ test("a signature with any of its bytes changed is refused", () => {
   }
 });
 
-test("any text at all gets an answer", () => {
+test("any text is opened or refused", () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.json(), fc.constant(tokens.EC_v1));
   fc.assert(
     fc.property(text, fc.nat(), (value, cut) => {
@@ -69,7 +69,7 @@ test("any text at all gets an answer", () => {
   );
 });
 
-test("what is not a token is told apart", () => {
+test("texts that are no tokens are refused with different reasons", () => {
   const fields = JSON.parse(tokens.EC_v1);
   const { header } = fields;
   const twice = `{"version":"EC_v1",${tokens.EC_v1.slice(1)}`;
@@ -108,7 +108,7 @@ test("what is not a token is told apart", () => {
   }
 });
 
-test("a payload that is none, though well signed and encrypted, is a fault without values", () => {
+test("an invalid payload with a good signature is a fault without values", () => {
   const number = payload.applicationPrimaryAccountNumber;
   for (const text of ["", "plaintext", "{}", `{"${number}":"${number}"}`, plaintext.slice(1)]) {
     const refused = openToken(mintToken(text, mintingOf("EC_v1")), trust);
@@ -148,7 +148,7 @@ test("a ciphertext with an initialisation vector of 12 bytes, or a changed tag, 
   );
 });
 
-test("an ephemeral key that is no point of the curve, or of another curve, is none", () => {
+test("an ephemeral key that is no point of the curve, or of another curve, is refused", () => {
   const { publicKey } = makeKeys();
   const point = publicKey.export({ format: "der", type: "spki" });
   const offCurve = Buffer.from(point);

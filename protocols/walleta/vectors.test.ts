@@ -29,7 +29,7 @@ test("the published token opens", () => {
   assert.deepEqual(expiryOf(opened.payload), { year: 2024, month: 9 });
 });
 
-test("its published intermediate values come out", () => {
+test("the intermediate values equal the published ones", () => {
   const { ephemeralPublicKey } = JSON.parse(text).header;
   const publicKey = readEphemeralKey(Buffer.from(ephemeralPublicKey, "base64"));
   const hash = findMerchantIdentifierHash(merchantKey);
@@ -45,7 +45,7 @@ test("its published intermediate values come out", () => {
   assert.deepEqual(hash, createHash("sha256").update(merchantIdentifier).digest());
 });
 
-test("it opens by the merchant identifier alone, when the certificate does not tell it", () => {
+test("it opens with the merchant identifier of the settings if the certificate does not contain it", () => {
   const { merchantIdentifier } = vector;
   const open = (changes: object) =>
     openToken(text, { ...trust, merchantKeys: [{ ...merchantKey, certificate: "", ...changes }] });

@@ -47,7 +47,7 @@ const equivalents: readonly (readonly [what: string, edit: (tree: Node) => void]
   ["a digest without parameters",    (tree) => { at(tree, digestAt).children.length = 1; }],
 ];
 
-test("both accept another encoding of what is not signed", async () => {
+test("both accept another encoding of unsigned parts", async () => {
   for (const [what, edit] of equivalents) {
     for (const { tree, content, roots } of samples) {
       const bytes = edited(tree, edit);
@@ -78,7 +78,7 @@ const stricter: readonly (readonly [what: string, reason: WalletReason, edit: (t
   ["one after the intermediate's algorithm", "untrusted_root",      (tree) => { repeatLast(at(tree, [...intermediateAt, 1])); }],
 ];
 
-test("ours is stricter about shapes that the wallet never writes", async () => {
+test("ours is stricter about forms that the wallet never writes", async () => {
   const [sample] = samples;
   assert.ok(sample !== undefined);
   const { tree, signature, content, roots } = sample;
@@ -135,7 +135,7 @@ const anyMutation: fc.Arbitrary<Mutation> = fc.record({
  */
 const shapeReasons = ["malformed_signature", "wrong_certificates", "untrusted_root"];
 
-test("whatever is mutated, ours accepts nothing that pkijs refuses, and both verify alike", async () => {
+test("for any mutation, ours accepts nothing that pkijs refuses, and both verify alike", async () => {
   let [accepted, refused] = [0, 0];
   const property = fc.asyncProperty(anyMutation, async (mutation) => {
     const { roots } = samples[mutation.sample] ?? assert.fail();

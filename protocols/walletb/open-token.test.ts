@@ -34,7 +34,7 @@ import {
 
 const versions = ["ECv1", "ECv2"] as const;
 
-test("a minted token opens, whichever card it holds", () => {
+test("a minted token with any card opens", () => {
   for (const version of versions) {
     for (const held of [payload, networkToken]) {
       const token = mintToken(writePayload(held, version), mintingOf(version));
@@ -52,7 +52,7 @@ test("a change after signing is refused", () => {
   assertRefused("untrusted_root", distortToken(mint("ECv2"), "intermediateSigningKey"));
 });
 
-test("what was signed is used as it came: the same JSON written anew is refused", () => {
+test("the signed text is used unchanged: the same JSON in another form is refused", () => {
   for (const version of versions) {
     const fields = JSON.parse(mint(version));
     const signedMessage = JSON.stringify(JSON.parse(fields.signedMessage));
@@ -65,7 +65,7 @@ test("what was signed is used as it came: the same JSON written anew is refused"
   assertRefused("untrusted_root", JSON.stringify(fields));
 });
 
-test("lengths are counted in bytes: a recipient may be called anything", () => {
+test("lengths are counted in bytes, so a recipient may have any name", () => {
   const recipientId = "merchant:Ünïcødé-店";
   const token = mint("ECv2", { recipientId });
 
@@ -73,7 +73,7 @@ test("lengths are counted in bytes: a recipient may be called anything", () => {
   assertRefused("bad_signature", token);
 });
 
-test("lengths the other way round are refused", () => {
+test("lengths in the other byte order are refused", () => {
   const fields = JSON.parse(mint("ECv1"));
   const parts = ["Google", trust.recipientId, "ECv1", fields.signedMessage];
   const framed = (write: (length: Buffer, value: number) => void) =>
@@ -108,7 +108,7 @@ test("another recipient, root or intermediate key is refused", () => {
   assertRefused("bad_signature", JSON.stringify({ ...foreign, intermediateSigningKey }));
 });
 
-test("a root key serves its own version only, until it expires, and under ECv2 not without expiry", () => {
+test("a root key serves its own version only, until it expires, and needs an expiry for ECv2", () => {
   const key = createPublicKey(rootKeys.ECv2);
   const token = mint("ECv2");
   const withRoot = (keyExpiration?: number) => ({
@@ -166,7 +166,7 @@ test("expiry is compared as a number: of the intermediate key, and of the messag
   assertRefused("expired_message", lasting, { now: now + hourMs });
 });
 
-test("the version in the token chooses nothing that is not allowed, and changes no rules", () => {
+test("the version in the token must be allowed and changes no rules", () => {
   const fields = JSON.parse(mint("ECv2"));
   const { intermediateSigningKey, ...plain } = fields;
 
@@ -202,7 +202,7 @@ test("the tag is right before anything is decrypted", () => {
   }
 });
 
-test("keys are rotated, and keys of another kind are passed over", () => {
+test("keys can be rotated, and keys of another kind are skipped", () => {
   const { privateKey: rsa } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const { privateKey: other } = generateKeyPairSync("ec", { namedCurve: "secp384r1" });
   const strange = [rsa, other, createPublicKey(recipientKey)];

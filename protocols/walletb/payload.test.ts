@@ -45,7 +45,7 @@ test("the older names become the newer ones", () => {
   assert.deepEqual(readPayload(text, { now }), networkToken);
 });
 
-test("a card of the first version may leave out how it was authenticated, others may not", () => {
+test("a card of ECv1 may omit how it was authenticated, others may not", () => {
   const fields = JSON.parse(writePayload(payload));
   delete fields.paymentMethodDetails.authMethod;
   const text = JSON.stringify(fields);
@@ -55,7 +55,7 @@ test("a card of the first version may leave out how it was authenticated, others
   assert.deepEqual(readPayload(text, { now }), refused);
 });
 
-test("an indicator of one digit gets its zero, and none stays none", () => {
+test("an indicator of one digit gets a leading zero, and an absent one stays absent", () => {
   // biome-ignore format: a table
   const indicators = [["5", "05"], ["7", "07"], ["02", "02"], ["", undefined], [null, undefined], [undefined, undefined]];
   for (const [written, expected] of indicators) {
@@ -66,7 +66,7 @@ test("an indicator of one digit gets its zero, and none stays none", () => {
   }
 });
 
-test("fields that are new or null do no harm", () => {
+test("unknown fields and null values are ignored", () => {
   const { gatewayMerchantId, assuranceDetails, ...expected } = payload;
   const fields = JSON.parse(writePayload(payload));
   const details = { ...fields.paymentMethodDetails, cryptogram: null, assuranceDetails: null };

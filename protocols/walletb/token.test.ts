@@ -32,7 +32,7 @@ test("a token with any of its characters changed is refused", () => {
   );
 });
 
-test("any text at all gets an answer", () => {
+test("any text is opened or refused", () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.json(), fc.constant(tokens.ECv2));
   fc.assert(
     fc.property(text, fc.nat(), (value, cut) => {
@@ -43,7 +43,7 @@ test("any text at all gets an answer", () => {
   );
 });
 
-test("what is not a token is told apart", () => {
+test("texts that are no tokens are refused with different reasons", () => {
   const fields = JSON.parse(tokens.ECv2);
   const { intermediateSigningKey: key, ...others } = fields;
   // biome-ignore format: a table
@@ -79,7 +79,7 @@ test("what is not a token is told apart", () => {
   }
 });
 
-test("text that is hostile to a reader takes no long time", () => {
+test("hostile text does not take long to refuse", () => {
   const before = process.cpuUsage();
   for (const text of ['"\\', '"', "[", "{", '{"', " ", '":']) {
     assertFault(openToken(text.repeat(65_536 / text.length), trust));
@@ -88,7 +88,7 @@ test("text that is hostile to a reader takes no long time", () => {
   assert.ok(user + system < 2_000_000, `${user + system} µs`);
 });
 
-test("a payload that is none, though well signed and encrypted, is a fault without values", () => {
+test("an invalid payload with a good signature is a fault without values", () => {
   for (const text of ["x", "{}", `{"${payload.pan}":"${payload.pan}"}`, JSON.stringify("{}")]) {
     assertFault(openToken(mintToken(text, mintingOf("ECv2")), trust));
   }
@@ -102,7 +102,7 @@ test("a list of root keys is read as it was written", () => {
   assert.equal(read.length, 2);
 });
 
-test("root keys of other versions are passed over, and so are ECv2 keys without expiry", () => {
+test("root keys of other versions are skipped, and so are ECv2 keys without expiry", () => {
   const { keys } = JSON.parse(writeRootKeys(trust.rootKeys));
   const [first, second] = keys;
   const { keyExpiration: _, ...endless } = second;

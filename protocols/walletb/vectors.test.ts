@@ -19,14 +19,14 @@ test("the published tokens open, with their keys in either order", () => {
   }
 });
 
-test("their plaintext is a word, which is no payload", () => {
+test("their plaintext is a word and not a payload", () => {
   for (const version of versions) {
     const opened = openToken(vectors[version].token, trustOf(vectors[version]));
     assert.deepEqual(opened, new WalletFault("not_json"));
   }
 });
 
-test("their published intermediate values come out", () => {
+test("their intermediate values equal the published ones", () => {
   for (const version of versions) {
     const { token, intermediate, recipientPrivateKeys, expected } = vectors[version];
     const { ephemeralPublicKey } = JSON.parse(JSON.parse(token).signedMessage);

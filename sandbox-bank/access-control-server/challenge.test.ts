@@ -81,7 +81,7 @@ for (const [name, card, version, pressed, told, result] of rows) {
   });
 }
 
-test("challenge-abandoned: the page says it, and neither result nor answer comes", async () => {
+test("challenge-abandoned: the page says so, and neither a result nor an answer is sent", async () => {
   const asked = await askForChallenge(server, "4000002000000057");
   const page = await openChallenge(asked);
   assert.match(page.html, /the bank stays silent/);
@@ -127,7 +127,7 @@ test("the page can be opened again, and is decided once", async () => {
   assert.equal(resultsOf(asked.transactionId).length, 1);
 });
 
-test("a result whose connection fails is sent once more, and the browser goes on", async () => {
+test("a result whose connection fails is sent once more, and the browser continues", async () => {
   const lost = await askForChallenge(server, "4000002000000024");
   server.answerNext(undefined);
   await answer(await openChallenge(lost));
@@ -146,7 +146,7 @@ test("a result whose connection fails is sent once more, and the browser goes on
   assert.match(bank.logged.join(), /An RReq could not be delivered: .*ECONNREFUSED/);
 });
 
-test("a result is not given to a server that the directory's authority does not know", async (t) => {
+test("a result is not sent to a server with a certificate of another authority", async (t) => {
   const stranger = await startTestBank(t, "own keys");
   const other = await startThreeDsServer(t, stranger);
   const elsewhere = { threeDSServerURL: other.resultUrl };
@@ -157,7 +157,7 @@ test("a result is not given to a server that the directory's authority does not 
   assert.deepEqual(other.results, []);
 });
 
-test("a challenge that nobody asked for is told in a sentence", async () => {
+test("an unknown challenge is answered with a sentence", async () => {
   const { acsUrl, creq, transactionId } = await askForChallenge(server, "4000002000000024");
   const known: Emv3dsMessage = JSON.parse(String(decodeFormValue(creq)));
 

@@ -21,7 +21,7 @@ function packMethod(url: string, threeDSServerTransID = randomUUID()): string {
   return encodeFormValue({ threeDSServerTransID, threeDSMethodNotificationURL: url });
 }
 
-test("the method's page posts the transaction back to who opened it", async () => {
+test("the method's page posts the transaction back to its opener", async () => {
   const threeDSServerTransID = randomUUID();
   const page = await runMethod(packMethod(notification, threeDSServerTransID));
 
@@ -37,7 +37,7 @@ test("the method's page posts the transaction back to who opened it", async () =
   assert.equal(heard["threeDSMethodNotificationURL"], notification);
 });
 
-test("what is no method request is told in a sentence", async () => {
+test("an invalid method request is answered with a sentence", async () => {
   for (const odd of ["", "AAAA", packMethod("javascript:alert(1)")]) {
     const page = await runMethod(odd);
     assert.deepEqual([page.status, page.forms.length], [400, 0], odd);
@@ -94,7 +94,7 @@ test("a hostile merchant, session or address stays text", async () => {
   assert.equal(formOf(forward).action, new URL(url).href);
 });
 
-test("nothing is kept, loaded or run but what the answer itself brings", async () => {
+test("a page loads and runs only its own content and is not cached", async () => {
   const challenge = await openChallenge(await askForChallenge(server, card));
   const forward = await answer(challenge);
   const method = await runMethod(packMethod(notification));

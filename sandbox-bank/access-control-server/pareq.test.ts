@@ -71,7 +71,7 @@ function orderOf({ purchase }: PaReq, card: string) {
   return { ...merchant, ...purchase, lastFour: card.slice(-4) };
 }
 
-test("the card range is told, and not again to who has it", async () => {
+test("the card range is sent, unless the client has it already", async () => {
   const all = whole(readXml("CRRes", await ask(writeXml("CRReq", { messageId: "a", merchant }))));
   assert.deepEqual(all.cardRanges, [
     { begin: "4000003000000000", end: "4000003099999999", action: "A" },
@@ -136,7 +136,7 @@ const shapes: Readonly<Record<PaResShape, RegExp>> = {
   "repeated-namespace": /<SignedInfo xmlns="[^"]*xmldsig#">/,
 };
 
-test("the issuer signs in each shape by turns, or always in the one of the switch", async () => {
+test("the issuer signs in each form in turn, or always in that of the switch", async () => {
   const next = async () => paResOf(await answer((await openPage(authenticated)).page));
   await bank.setSwitches({ seed: 3 });
   const three = [await next(), await next(), await next()];
@@ -172,7 +172,7 @@ test("a purchase is decided once, however often its page is answered", async () 
   assert.deepEqual(formOf(await answer(again, fail)), first);
 });
 
-test("what is no PAReq, or of nobody known, is told in a sentence", async () => {
+test("an invalid PAReq, or one of an unknown account, is answered with a sentence", async () => {
   const { fields, url } = await openPage(authenticated);
   const foreign = packPa(writeXml("PAReq", makePaReq("nobody")));
   // biome-ignore format: a table
@@ -191,7 +191,7 @@ test("what is no PAReq, or of nobody known, is told in a sentence", async () => 
   }
 });
 
-test("what the directory cannot take is answered with an Error", async () => {
+test("a request that the directory server cannot read is answered with an Error", async () => {
   const good = writeXml("VEReq", { messageId: "a", pan: authenticated, merchant });
   // biome-ignore format: a table
   const faults = [

@@ -30,7 +30,7 @@ test("without a reversal the approval comes after two minutes, once", (t) => {
   assert.equal(approvals, 1);
 });
 
-test("a bank that stops drops delayed approvals", (t) => {
+test("a stopping host drops delayed approvals", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const delayed = new DelayedApprovals();
   delayed.add("R1", connection, () => assert.fail("approved after the end"));

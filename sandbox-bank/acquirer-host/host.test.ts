@@ -51,7 +51,7 @@ test("the CVV decides for a card without a row of its own", async (t) => {
   assert.deepEqual(booked(bank, lost.fields[37]), ["sale 1000"]);
 });
 
-test("a charge that no card could make good is refused with the reason", async (t) => {
+test("a charge that is wrong for every card is refused with the reason", async (t) => {
   const gateway = await signOn(t);
   const { 4: _amount, ...withoutAmount } = charge().fields;
   // biome-ignore format: a table
@@ -116,7 +116,7 @@ test("a capture needs an authorisation that holds the money", async (t) => {
   for (const [code, request] of rows) assert.equal((await gateway.ask(request)).fields[39], code);
 });
 
-test("partial reversals say what remains, and repeats are booked once", async (t) => {
+test("partial reversals state the remaining amount, and repeats are booked once", async (t) => {
   const gateway = await signOn(t);
   const sale = charge();
   await gateway.ask(sale);
@@ -160,7 +160,7 @@ test("a late approval is sent on another connection when its own is closed", asy
   assert.equal((await gateway.answer()).mti, "0430");
 });
 
-test("nothing but network messages is taken before sign-on or after sign-off", async (t) => {
+test("only network messages are accepted before sign-on and after sign-off", async (t) => {
   const stranger = await TestGateway.open(bank.hostPort);
   assert.equal((await stranger.ask(echo)).fields[39], "00");
   const sale = charge();
@@ -175,7 +175,7 @@ test("nothing but network messages is taken before sign-on or after sign-off", a
   assert.deepEqual(booked(bank, sale.fields[37]), []);
 });
 
-test("bytes that are no message close the connection and are never logged", async (t) => {
+test("invalid bytes close the connection and are never logged", async (t) => {
   const gateway = await signOn(t);
   const card = "4000002000000016";
   gateway.sendBytes(frame("binary-2", Buffer.from(`0200${card}`)));

@@ -77,7 +77,7 @@ test("a sale is answered in the words of the edition, and reversed in part", asy
   gateway.close();
 });
 
-test("a part of the amount is approved with the original one beside it", async (t) => {
+test("a partial approval also contains the original amount", async (t) => {
   const bank = await startTestBank(t);
   const gateway = await TestGateway.open(dialect.portOf(bank), dialect);
   await gateway.ask(message("1804", "801"));
@@ -118,7 +118,7 @@ test("a return names the capture with its amount, not the larger authorisation",
   gateway.close();
 });
 
-test("a request without what the edition demands is a format error, and books nothing", async (t) => {
+test("a request that lacks a field which the edition demands is a format error and books nothing", async (t) => {
   const bank = await startTestBank(t);
   const gateway = await TestGateway.open(dialect.portOf(bank), dialect);
   await gateway.ask(message("1804", "801"));

@@ -157,7 +157,7 @@ test("a late approval that goes out on the other port is in that port's dialect"
   assert.equal((await binary.answer()).mti, "0430");
 });
 
-test("a booked charge is told with its amount and the numbers of its approval", async (t) => {
+test("an inquiry about a booked charge returns its amount and the numbers of its approval", async (t) => {
   const gateway = await signOn(t, binaryDialect);
   const sale = gateway.charge({ more: { 49: "978" } });
   const approval = await gateway.ask(sale);
@@ -184,7 +184,7 @@ test("a charge whose answer was lost gets numbers, and keeps them", async (t) =>
   assert.deepEqual([second.fields[38], second.fields[62]], [first.fields[38], first.fields[62]]);
 });
 
-test("part of a charge is told as the part that was booked", async (t) => {
+test("an inquiry about a partial approval returns the booked part", async (t) => {
   const gateway = await signOn(t, binaryDialect);
   const sale = gateway.charge({ card: "4000004000000186" });
   await gateway.ask(sale);
@@ -192,7 +192,7 @@ test("part of a charge is told as the part that was booked", async (t) => {
   assert.equal((await gateway.ask(inquire(sale))).fields[4], "000000000500");
 });
 
-test("what is not booked, held back, reversed or a verification is unknown", async (t) => {
+test("an inquiry does not know a charge that is delayed, reversed, a verification or not booked", async (t) => {
   const gateway = await signOn(t, binaryDialect);
   const [reversed, refused, ignored, late, never] = [
     gateway.charge(),
@@ -238,7 +238,7 @@ test("an inquiry is answered when other answers are lost", async (t) => {
   assert.deepEqual([mti, fields[39]], ["0610", "00"]);
 });
 
-test("the ASCII port takes no inquiries", async () => {
+test("the ASCII port accepts no inquiries", async () => {
   const gateway = await TestGateway.signOn(bank.hostPort);
 
   gateway.send(inquire(charge()));

@@ -102,7 +102,7 @@ test("a chain is issued again when it is about to expire", async (t) => {
   assert.notDeepEqual(renewed.paRes.certificates, first.paRes.certificates);
 });
 
-test("a chain is issued again when a file of it is damaged, missing or another's", async (t) => {
+test("a chain is issued again if one of its files is damaged, missing or of another chain", async (t) => {
   const [folder, other] = [await makeFolder(t), await makeFolder(t)];
   await cp(made, folder, { recursive: true });
   await openIdentities(other, now);

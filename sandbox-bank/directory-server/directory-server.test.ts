@@ -22,7 +22,7 @@ const server = await startThreeDsServer({ after }, bank);
 const address = `${bank.directoryUrl}/emv3ds`;
 const card = "4000002000000016";
 
-test("nobody gets in without a certificate, or with one of another authority", async (t) => {
+test("clients without a certificate, or with one of another authority, are refused", async (t) => {
   const ca = await readFile(join(bank.tlsFolder, "directory-ca.pem"), "utf8");
   const folder = await mkdtemp(join(tmpdir(), "tollgate-foreign-"));
   t.after(() => rm(folder, { recursive: true }));
@@ -37,7 +37,7 @@ test("nobody gets in without a certificate, or with one of another authority", a
   assert.equal(bank.threeDsMessages().length, 0);
 });
 
-test("what is no 3-D Secure at all is refused by HTTP", async () => {
+test("a request that is not 3-D Secure is refused by HTTP", async () => {
   const preq = JSON.stringify(makePReq("2.2.0"));
   assert.equal((await server.post("/emv3ds", "", { method: "GET" })).status, 405);
   assert.equal((await server.post("/emv3ds", preq, { type: "text/plain" })).status, 415);
@@ -79,7 +79,7 @@ for (const version of protocolVersions) {
   });
 }
 
-test("who has the current ranges is sent none, who has others is sent all", async () => {
+test("a client with the current ranges gets none, and one with others gets all", async () => {
   const { serialNum } = await server.ask(makePReq("2.2.0"));
   const current = await server.ask(makePReq("2.2.0", { serialNum }));
   const stale = await server.ask(makePReq("2.2.0", { serialNum: "1" }));

@@ -56,7 +56,7 @@ test("a token carries card, amount and currency, signed in the sandbox just now"
   assert.ok(signingTime > before - 1_000 && signingTime <= Date.now());
 });
 
-test("its cryptogram is taken as proof by the host", async (t) => {
+test("the host accepts its cryptogram as proof", async (t) => {
   const gateway = await TestGateway.signOn(bank.hostPort);
   t.after(() => gateway.close());
   const payload = await openPayload();
@@ -70,7 +70,7 @@ test("its cryptogram is taken as proof by the host", async (t) => {
   assert.equal(proved.fields[39], "00");
 });
 
-test("an ECI is left out where the network leaves it out", async () => {
+test("the ECI is omitted if the network omits it", async () => {
   const payload = await openPayload({ pan: "5200000000000015" });
   assert.ok(payload.paymentDataType === "3DSecure");
   assert.equal(payload.eciIndicator, undefined);
@@ -82,7 +82,7 @@ test("currencies are named by letters or by number", async () => {
   }
 });
 
-test("signing time and transaction id are as they are asked for", async () => {
+test("the signing time and the transaction id are as requested", async () => {
   const signingTime = Math.floor(Date.now() / 1000) * 1000 - 120_000;
   const transactionId = "0a".repeat(32);
   const opened = await open({ signingTime, transactionId });
@@ -91,12 +91,12 @@ test("signing time and transaction id are as they are asked for", async () => {
   assert.deepEqual([opened.signingTime, opened.transactionId], [signingTime, transactionId]);
 });
 
-test("production does not take what the sandbox signed", async () => {
+test("production does not accept a signature of the sandbox", async () => {
   const refused = await open({}, { ...trust, allowSandboxSigner: false });
   assert.ok(refused instanceof WalletFault && refused.reason === "sandbox_signer");
 });
 
-test("a merchant's certificate names him by hash, and lasts as long as he asks", async () => {
+test("a merchant's certificate contains the hash of its identifier and lasts as long as requested", async () => {
   const certificate = new X509Certificate(merchant.certificate);
   const days = (Date.parse(certificate.validTo) - Date.now()) / 86_400_000;
   assert.ok(days > 759 && days < 761);
@@ -114,7 +114,7 @@ test("a merchant's certificate names him by hash, and lasts as long as he asks",
   assert.ok(!(opened instanceof WalletFault), "the newest certificate is the recipient");
 });
 
-test("a certificate of a merchant who is not known needs his identifier", async () => {
+test("the certificate of an unknown merchant needs the identifier", async () => {
   const first = await enrolWalletA(bank, "?merchantIdentifier=merchant.first");
   await enrolWalletA(bank);
   const { certificate } = first;
@@ -150,7 +150,7 @@ const reasons: Readonly<Record<Exclude<WalletADefect, Opening>, WalletReason>> =
   "no-marker":       "wrong_certificates",
 };
 
-test("each defect is refused for what it is", async () => {
+test("each defect is refused for its own reason", async () => {
   for (const defect of Object.keys(walletADefects) as WalletADefect[]) {
     if (defect === "wrong-amount" || defect === "wrong-currency") {
       const { transactionAmount, currencyCode } = await openPayload({ defect });

@@ -32,7 +32,7 @@ async function openPayload(options: Partial<WalletBOptions> = {}): Promise<Paylo
   return opened instanceof WalletFault ? assert.fail(opened.reason) : opened.payload;
 }
 
-test("a token carries a card number like any other, unless a device's is asked for", async () => {
+test("a token contains a card number, unless a device number is requested", async () => {
   const { messageId, messageExpiration, ...payload } = await openPayload();
 
   assert.deepEqual(payload, {
@@ -45,7 +45,7 @@ test("a token carries a card number like any other, unless a device's is asked f
   assert.notEqual((await openPayload()).messageId, messageId);
 });
 
-test("a device's number comes with a cryptogram that the host takes as proof", async (t) => {
+test("a device number has a cryptogram that the host accepts as proof", async (t) => {
   const gateway = await TestGateway.signOn(bank.hostPort);
   t.after(() => gateway.close());
   const {
@@ -63,7 +63,7 @@ test("a device's number comes with a cryptogram that the host takes as proof", a
   assert.deepEqual([proved.fields[39], bare.fields[39]], ["00", "1A"]);
 });
 
-test("an ECI is there as the networks send it, or as it is asked for", async () => {
+test("the ECI is as the networks send it, or as requested", async () => {
   const authMethod = "CRYPTOGRAM_3DS";
   assert.equal((await openPayload({ authMethod })).eciIndicator, "05");
   assert.equal((await openPayload({ authMethod, eciIndicator: "7" })).eciIndicator, "07");
@@ -82,7 +82,7 @@ test("both versions open, with both kinds of number", async () => {
   }
 });
 
-test("ids, expiry and merchant are as they are asked for", async () => {
+test("ids, expiry and merchant are as requested", async () => {
   const messageExpiration = Date.now() + 3_600_000;
   const asked = { messageId: "one", messageExpiration, gatewayMerchantId: "another" };
   const payload = await openPayload(asked);
@@ -109,7 +109,7 @@ const reasons: Readonly<Record<Exclude<WalletBDefect, "other-merchant">, WalletR
   "wrong-mac":            "bad_mac",
 };
 
-test("each defect is refused for what it is", async () => {
+test("each defect is refused for its own reason", async () => {
   for (const defect of Object.keys(walletBDefects) as WalletBDefect[]) {
     const opened = await open({ defect });
     if (defect === "other-merchant") {

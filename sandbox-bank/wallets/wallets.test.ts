@@ -47,7 +47,7 @@ test("nothing is minted before a recipient is known", async () => {
   }
 });
 
-test("keys are the owner's, roots are everybody's", async () => {
+test("only the owner can read keys, and everyone can read roots", async () => {
   // biome-ignore format: a table
   const modes = {
     "SANDBOX": 0o644,
@@ -64,7 +64,7 @@ test("keys are the owner's, roots are everybody's", async () => {
   assert.match(new X509Certificate(root).subject, /Tollgate Sandbox/);
 });
 
-test("the addresses answer tokens that open, numbers in digits or not", async () => {
+test("the URLs return tokens that open, with numbers as digits or as JSON numbers", async () => {
   const merchantA = await enrolWalletA(bank);
   const merchantB = await enrolWalletB(bank);
   const inDigits = { ...payment, expirationYear: "2031", expirationMonth: "07", amount: "1050" };
@@ -82,7 +82,7 @@ test("the addresses answer tokens that open, numbers in digits or not", async ()
   }
 });
 
-test("what can be minted is listed, with the recipients", async () => {
+test("the possible tokens are listed with the recipients", async () => {
   await enrolWalletA(bank, "?merchantIdentifier=merchant.listed");
   await enrolWalletB(bank, "listed");
   const listed = JSON.parse(await (await fetch(`${bank.url}/wallets`)).text());
@@ -137,7 +137,7 @@ test("bad members are refused with a sentence", async () => {
   }
 });
 
-test("bodies that are none are refused", async () => {
+test("invalid bodies are refused", async () => {
   for (const path of ["/wallets/walleta", "/wallets/walletb", "/wallets/walletb/recipient"]) {
     for (const body of ["", "[]", "null", "7", "{"]) {
       assert.equal((await post(path, body)).status, 400, `${path} ${body}`);
@@ -147,7 +147,7 @@ test("bodies that are none are refused", async () => {
   assert.match((await post("/wallets/walletb/recipient", "{}")).text, /"publicKey.* is missing/);
 });
 
-test("a certificate is issued only to who has the key", async () => {
+test("a certificate is issued only to a requester that has the key", async () => {
   const path = "/wallets/walleta/certificate";
   const { pem } = await makeRequest();
   const der = Buffer.from(pem.split("\n")[1] ?? "", "base64");
@@ -175,7 +175,7 @@ test("a certificate is issued only to who has the key", async () => {
   assert.equal((await post(path, pem)).type, "application/x-pem-file");
 });
 
-test("roots and recipients outlive a restart; a damaged file does not stop the bank", async () => {
+test("roots and recipients survive a restart, and a damaged file does not prevent it", async () => {
   const merchantA = await enrolWalletA(bank);
   const merchantB = await enrolWalletB(bank);
   const before = await readAll(bank.walletFolder);

@@ -156,7 +156,10 @@ async function checkTime(): Promise<CheckResult> {
   const what = `time synchronisation: ${{ yes: "on", no: "off" }[String(state)] ?? "unknown"}`;
   if (state === "yes") return { what };
   if (state !== "no") {
-    return { what, warnings: ["timedatectl does not tell: see yourself that the clock is set."] };
+    return {
+      what,
+      warnings: ["timedatectl gives no answer: check yourself that the clock is synchronised."],
+    };
   }
   return { what, warnings: ["Run chrony or systemd-timesyncd: this machine's clock drifts."] };
 }
