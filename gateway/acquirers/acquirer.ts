@@ -56,7 +56,7 @@ export type AuthorizationRequest = {
 };
 
 /** `isDevice`: the number is a wallet's device number. */
-export type ChargedCard = Card & { readonly isDevice?: true };
+type ChargedCard = Card & { readonly isDevice?: true };
 
 export type ReversalRequest = {
   readonly traceNumber: string;

@@ -91,7 +91,7 @@ export function formatTable(rows: readonly Lines[]): readonly string[] {
  * Returns a name as people read it: `client order id` for `clientOrderId`. Other names stay as they
  * are.
  */
-export function inWords(name: string): string {
+function inWords(name: string): string {
   if (!/^[a-z]+(?:[A-Z][a-z]+)+$/.test(name)) return name;
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

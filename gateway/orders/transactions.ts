@@ -329,7 +329,7 @@ export function chargebackTypeOf({ stage }: Chargeback): string {
 const callbackSequenceFrom = 1_000;
 
 /** In minor units of the charge, over all cases; an amount that was freed does not count. */
-export function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
+function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
   const cases = new Map<string, bigint>();
   for (const { caseId, stage, amount } of byDate(order)) {
     const before = cases.get(caseId) ?? 0n;

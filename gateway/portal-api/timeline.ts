@@ -3,13 +3,17 @@
  * that led to it, and the status that the merchant's requests received from then on. Facts are
  * shown by name, and messages as they were masked.
  */
+
+import { meetRecorded } from "../orders/advance.ts";
 import type { EventKind, OrderEvent } from "../orders/events.ts";
 import type { KeptMessage } from "../orders/messages.ts";
 import type { Answer, Order } from "../orders/order.ts";
-import { replay } from "../orders/replay.ts";
-import { initialOf } from "../orders/transactions.ts";
+import { noCard } from "../orders/payment-page.ts";
+import { initialOf, newTransaction } from "../orders/transactions.ts";
+import { beginningOnPage } from "../orders/transitions.ts";
+import { Failure } from "../values/failure.ts";
 import { formatAmount } from "../values/money.ts";
-import { asInstant, parseDate } from "../values/time.ts";
+import { asInstant, type Instant, parseDate } from "../values/time.ts";
 import { wireTypeOf } from "../views/status.ts";
 import type { Configured, HistoryEntry } from "./reads.ts";
 
@@ -257,4 +261,43 @@ export function curlOf(order: Order, address: string): string {
  */
 function quote(text: string): string {
   return `'${text.replaceAll(/\p{Cc}/gu, " ").replaceAll("'", "'\\''")}'`;
+}
+
+type Recorded = { readonly event: OrderEvent; readonly at: Instant };
+
+/**
+ * Makes the order as it was after each of its events again from its history: from it follow the
+ * merchant's status replies at each moment and the messages that were sent. Returns undefined when
+ * the history is incomplete, or when this version would not write it.
+ */
+function replay(order: Order, recorded: readonly Recorded[]): readonly Order[] | undefined {
+  const orders: Order[] = [];
+  let now = draftOf(order);
+  for (const { event, at } of recorded) {
+    const next = meetRecorded(now, event, at);
+    if (next instanceof Failure) return undefined;
+    orders.push(next);
+    now = next;
+  }
+  const { version, transaction } = order;
+  const isWhole = now.version === version && now.transaction.stage === transaction.stage;
+  return isWhole ? orders : undefined;
+}
+
+function draftOf({ chargebacks: _, page, ...order }: Order): Order {
+  const { kind, serialNumber, authentication } = initialOf(order);
+  const begun = newTransaction({ kind, serialNumber, amount: order.purchase.amount });
+  const none = { version: 0, earlier: [], owed: undefined, deadlineAt: undefined };
+  if (page === undefined) {
+    // A wallet's proof came with the request.
+    const proof = order.purchase.wallet === undefined ? undefined : authentication;
+    return { ...order, ...none, transaction: { ...begun, authentication: proof } };
+  }
+  return {
+    ...order,
+    ...none,
+    card: noCard,
+    page: { ...page, refused: [] },
+    transaction: { ...begun, stage: beginningOnPage.stage },
+  };
 }

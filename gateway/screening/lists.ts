@@ -148,7 +148,7 @@ function counts(
 }
 
 /** An order, with what is known of its card only while it is accepted. */
-export type Listable = Pick<Order, "card" | "purchase"> & {
+type Listable = Pick<Order, "card" | "purchase"> & {
   /** The same for the same card number at every merchant; see `Vault.cardDigest`. */
   readonly cardDigest?: string | undefined;
   /** The card by every key of fingerprints, while one is being replaced. */
@@ -214,7 +214,7 @@ export function valueOfDigest(cardDigest: string): string {
   return `all:${cardDigest}`;
 }
 
-export function isCardDigest(value: string): boolean {
+function isCardDigest(value: string): boolean {
   return /^all:[0-9a-f]{16}$/.test(value);
 }
 

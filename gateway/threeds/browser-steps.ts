@@ -35,7 +35,7 @@ import type { ReadPaRes } from "./threeds102.ts";
  */
 type LinkedPage = "redirect" | "method" | "method-frame" | "challenge" | "pares";
 
-export type BrowserLinks = ReturnType<typeof makeLinks>;
+type BrowserLinks = ReturnType<typeof makeLinks>;
 
 export type LinkDependencies = {
   /** The public address, without a slash at its end. */

@@ -1,9 +1,11 @@
 /**
- * Users and their roles. An operator manages all users, and a merchant's administrator those of the
- * merchant. In the portal, no user can change their own role or password, remove their own second
- * factors or disable themselves: another administrator has to do it.
+ * Users and their roles, and work that waits for the approval of a second person. An operator
+ * manages all users, and a merchant's administrator those of the merchant. In the portal, no user
+ * can change their own role or password, remove their own second factors or disable themselves:
+ * another administrator has to do it.
  */
 import { endSessions } from "../../storage/people/accounts.ts";
+import { findApproval, giveApproval, listApprovals } from "../../storage/people/approvals.ts";
 import {
   findMerchantId,
   findMerchantOf,
@@ -14,12 +16,12 @@ import {
   temporaryPasswordHours,
   type User,
 } from "../../storage/people/users.ts";
-import type { MerchantId } from "../../values/ids.ts";
+import { isNumericId, type MerchantId } from "../../values/ids.ts";
 import { hasCardNumber } from "../../values/mask-card-numbers.ts";
 import { Problem } from "../../values/problem.ts";
 import { isMerchantRole, portalRoles, type Role, roles, userNameForm } from "../../values/roles.ts";
 import { Secret } from "../../values/secret.ts";
-import { hours, later } from "../../values/time.ts";
+import { asInstant, hours, later } from "../../values/time.ts";
 import { hashPassword, newPassword } from "../../vault/password.ts";
 import { type Action, action } from "../action.ts";
 import { type Help, lastWord, option, required, word } from "../field.ts";
@@ -300,3 +302,47 @@ function noMerchant(merchant: string): Problem {
 function invalid(sentence: string): Problem {
   return new Problem(sentence, "invalid_input");
 }
+
+type ById = { readonly id: string };
+
+const find = async ({ database }: Pick<Session, "database">, { id }: ById) =>
+  isNumericId(id) ? findApproval(database.query, id) : undefined;
+
+/**
+ * Work that waits for the approval of a second person (GW_SECOND_PERSON). A user approves what
+ * another user has requested, and needs the same right as the work itself.
+ */
+export const approvalActions: readonly Action[] = [
+  action("look", "see_audit", {
+    name: "approval list",
+    does: ["list what waits for a second person"],
+    commandLineOnly: "the portal lists what waits on a screen of its own",
+    async perform({ database, printDate }) {
+      return (await listApprovals(database.query)).map(({ askedAt, isGiven, ...approval }) => ({
+        ...approval,
+        askedAt: printDate(asInstant(askedAt)),
+        state: isGiven ? "given" : "waits",
+      }));
+    },
+  }),
+  action("change", "operate", {
+    name: "approval give",
+    does: [
+      "approve what another user has asked for",
+      "freigeben, worum ein anderer Benutzer gebeten hat",
+    ],
+    findRight: async (session, given) => (await find(session, given))?.right,
+    findOwner: async (session, given) => (await find(session, given))?.merchantId ?? undefined,
+    needsReason: false,
+    fields: {
+      id: word("text", "id", ["its number in the list", "seine Nummer in der Liste"]),
+    },
+    async perform({ audit, actor, config }, { id }) {
+      const wanted = { id, byAccount: config.usersOnly };
+      const isGiven = isNumericId(id) && (await giveApproval(audit, actor, wanted));
+      if (isGiven instanceof Problem) return isGiven;
+      if (isGiven) return { approval: id, state: "given" };
+      return new Problem(`Nothing of another user waits under the number ${id}.`, "not_found");
+    },
+  }),
+];

@@ -185,7 +185,7 @@ type Pages = Pick<PaymentPages, "findFaults"> & Guarded<Pick<PaymentPages, "pay"
 export type Entered = Parameters<Pages["pay"]>[1];
 export type EnteredFault = ReturnType<Pages["findFaults"]>[number];
 export type WantedFields = Parameters<Pages["pay"]>[0]["wanted"];
-export type CustomerField = WantedFields[number];
+type CustomerField = WantedFields[number];
 
 const customerWords: Readonly<Record<CustomerField, string>> = {
   firstName: "given-name",
@@ -207,9 +207,9 @@ const cardWords = {
   name: "cc-name",
 } as const;
 
-export const words = { ...cardWords, ...customerWords };
+const words = { ...cardWords, ...customerWords };
 
-export type FieldName = keyof typeof words;
+type FieldName = keyof typeof words;
 type FieldFault = "missing" | "wrong";
 /** What a form has sent, by `autocomplete` word. */
 export type PostedFields = ReadonlyMap<string, string>;

@@ -117,17 +117,17 @@ function enteredBefore({ order, wanted }: ShownOrder): PaymentView["refilled"] {
 }
 
 /** The cookie of the browser that has begun an order with a payment link, which others may have. */
-export function bindingOf(linkId: string, orderToken: string): string {
+function bindingOf(linkId: string, orderToken: string): string {
   return `tollgate-link-${linkId}=${orderToken}`;
 }
 
-export function hasCookie({ headers }: HttpRequest, cookie: string): boolean {
+function hasCookie({ headers }: HttpRequest, cookie: string): boolean {
   const digest = (text: string) => hash("sha256", text, "buffer");
   const sent = (headers.cookie ?? "").split(";").map((each) => digest(each.trim()));
   return sent.some((each) => timingSafeEqual(each, digest(cookie)));
 }
 
-export function shopOf(endpoint: ShownOrder["endpoint"]) {
+function shopOf(endpoint: ShownOrder["endpoint"]) {
   const { shopLogo, shopColour, embedOrigins = [] } = endpoint.settings;
   const shop = { name: shopNameOf(endpoint), logo: shopLogo, colour: shopColour };
   return { shop, framedBy: embedOrigins };

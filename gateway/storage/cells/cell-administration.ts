@@ -107,7 +107,7 @@ export async function describePlace(
 }
 
 /** Makes a distributed schema. Tables that are made in it later are placed on the same worker. */
-export async function makeDistributedSchema(
+async function makeDistributedSchema(
   { query, transaction }: Database,
   schema: string,
 ): Promise<Problem | undefined> {
@@ -129,7 +129,7 @@ export async function makeDistributedSchema(
  * Stores the tallies uncompressed. Citus does not forward a change of a column's storage to the
  * shard. Its commands have connections of their own, so the table must be committed before.
  */
-export async function storeTalliesUncompressed(query: Query, schema: string): Promise<void> {
+async function storeTalliesUncompressed(query: Query, schema: string): Promise<void> {
   const [row] = await query<{ failure: string | null }>(
     `select min(result) as failure from run_command_on_shards($1::regclass,
        'alter table %s alter column events set storage external') where not success`,
@@ -143,7 +143,7 @@ export async function storeTalliesUncompressed(query: Query, schema: string): Pr
  * Returns the worker of a schema from the coordinator's catalogue, because the worker itself may be
  * unreachable.
  */
-export async function findWorker(query: Query, schema: string): Promise<string> {
+async function findWorker(query: Query, schema: string): Promise<string> {
   const [row] = await query<{ worker: string }>(
     `select nodename || ':' || nodeport as worker
      from pg_dist_shard join pg_dist_placement using (shardid) join pg_dist_node using (groupid)
@@ -157,7 +157,7 @@ export async function findWorker(query: Query, schema: string): Promise<string> 
  * Checks the worker's form of times. A move compares rows as texts, and a session's own form stays
  * on the coordinator, so the worker must have the default one.
  */
-export async function checkWorker(query: Query, schema: string): Promise<void> {
+async function checkWorker(query: Query, schema: string): Promise<void> {
   const [row] = await query<{ result: string }>(
     `select result from run_command_on_placements($1::regclass, $$
        select current_setting('timezone') || '; ' || current_setting('datestyle')
@@ -169,7 +169,7 @@ export async function checkWorker(query: Query, schema: string): Promise<void> {
 }
 
 /** Returns counts and sizes from the worker, because the coordinator's tables are empty. */
-export async function examineOnWorker(query: Query, schema: string) {
+async function examineOnWorker(query: Query, schema: string) {
   const [row] = await query<{ orders: string; size: string }>(
     `select result as orders,
        (select pg_size_pretty(sum(citus_total_relation_size(logicalrelid)))

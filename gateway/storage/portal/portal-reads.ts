@@ -222,7 +222,7 @@ function conditionsOf({ after, words, search, ...asked }: OrderListQuery) {
 const latest = "order by at desc, order_id desc";
 
 /** Finds orders for exports. One statement examines a limited number of orders. */
-export async function scanOrderLines(query: Query, asked: OrderListQuery): Promise<OrderWindow> {
+async function scanOrderLines(query: Query, asked: OrderListQuery): Promise<OrderWindow> {
   const { range, matches, values } = conditionsOf(asked);
   const found = await query<OrderLineRow & { readonly isMatch: boolean; readonly isEnd: boolean }>(
     `with seen as materialized (
@@ -289,7 +289,7 @@ function isOfOne(word: string): boolean {
 
 type FigureQuery = { readonly merchantId: string; readonly grain: Grain; readonly since: Instant };
 
-export function findFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
+function findFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   return query<Point & Figure>(
     `select ${milliseconds("at")} as at, name, key, count::float8 as count from order_figures
      where merchant_id = $1 and grain = $2 and at >= to_timestamp($3::float8 / 1000)
@@ -300,7 +300,7 @@ export function findFigures(query: Query, { merchantId, grain, since }: FigureQu
 }
 
 /** Returns sums over the range. Those of a merchant that has moved to this cell may be negative. */
-export function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
+function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   return query<Figure>(
     `select name, key, sum(count)::float8 as count from order_figures
      where merchant_id = $1 and grain = $2 and at >= to_timestamp($3::float8 / 1000)

@@ -37,7 +37,7 @@ type Options = {
 };
 
 /** No ranges have been requested yet. */
-export async function startNodes(t: Test, { stored, clock, names, wrap }: Options) {
+async function startNodes(t: Test, { stored, clock, names, wrap }: Options) {
   const network = await startNetwork(t);
   const warned: string[] = [];
   for (const name of names) await stored.put(network.server(name));
