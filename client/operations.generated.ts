@@ -513,7 +513,7 @@ export function isGetCardInfoReply(fields: Fields): fields is GetCardInfoReply {
 export type StatusReply = {
   /** Always `status-response`. */
   readonly type: "status-response";
-  /** Number of this request, new for each. */
+  /** Number of this request, new for each request. */
   readonly "serial-number": string;
   /** The merchant's order id. */
   readonly "merchant-order-id": string;
@@ -523,7 +523,7 @@ export type StatusReply = {
   readonly status: "processing" | "approved" | "declined" | "error" | "filtered";
   /** Current stage of processing. */
   readonly "order-stage"?: string | undefined;
-  /** Amount of the initial transaction, always, with at least two fraction digits. */
+  /** Amount of the initial transaction, always present, with at least two fraction digits. */
   readonly amount?: string | undefined;
   /** Amount set in the initiating transaction without fees or commissions; it does not change. */
   readonly "initial-amount"?: string | undefined;
@@ -553,7 +553,7 @@ export type StatusReply = {
   readonly "terminal-id"?: string | undefined;
   /** When the acquirer processed it, `YYYY-MM-DD HH:MM:SS` and the zone. */
   readonly "gw-processing-date"?: string | undefined;
-  /** When the final status was assigned, same shape. */
+  /** When the final status was assigned, in the same format. */
   readonly "transaction-date"?: string | undefined;
   /** Cardholder's name. */
   readonly name?: string | undefined;
@@ -569,9 +569,9 @@ export type StatusReply = {
   readonly bin?: string | undefined;
   /** Card network in upper case. */
   readonly "card-type"?: string | undefined;
-  /** Bank by the card's BIN, `UNKNOWN` when it is not known. */
+  /** Name of the issuing bank by the card's BIN, or `UNKNOWN`. */
   readonly "bank-name"?: string | undefined;
-  /** The same for the same card number within one merchant, for loyalty programs and fraud checks; once an issuer has approved or authenticated the card. */
+  /** Identifier that is equal for equal card numbers within one merchant, for loyalty programs and fraud checks; present after an issuer has approved or authenticated the card. */
   readonly "card-hash-id"?: string | undefined;
   /** Card reference id, where the transaction registers the card. */
   readonly "card-ref-id"?: string | undefined;
@@ -623,11 +623,11 @@ export type StatusReply = {
   readonly "loyalty-bonus"?: string | undefined;
   /** Loyalty program: name. */
   readonly "loyalty-program"?: string | undefined;
-  /** What is charged back at present, when the endpoint wants to be told of chargebacks and the order has one; the amount of one stage when `by-request-sn` names it. */
+  /** Amount that is charged back at present, if the order has a chargeback and the endpoint reports chargebacks; the amount of one stage if `by-request-sn` names it. */
   readonly "chargeback-amount"?: string | undefined;
   /** The reason that the latest chargeback message gives. */
   readonly "chargeback-reason"?: string | undefined;
-  /** Its stage: `retrieval`, `first`, `representment`, `pre-arbitration`, `arbitration` or `reversed` (won, the money is free again). */
+  /** Stage of the chargeback: `retrieval`, `first`, `representment`, `pre-arbitration`, `arbitration` or `reversed` (won, the money is available again). */
   readonly "chargeback-stage"?: string | undefined;
   /** The acquirer's id of the dispute. */
   readonly "case-id"?: string | undefined;
@@ -639,7 +639,7 @@ export type StatusReply = {
   readonly "motivational-message"?: string | undefined;
   /** Reason, when the status is `declined`, `error` or `filtered`. */
   readonly "error-message"?: string | undefined;
-  /** Code of the reason, in the same cases. */
+  /** Code of that reason. */
   readonly "error-code"?: string | undefined;
   /** While a 3-D Secure step is pending: a page with a form that submits itself. */
   readonly html?: string | undefined;
@@ -649,15 +649,15 @@ export type StatusReply = {
   readonly "tds-status"?: string | undefined;
   /** Transaction id of the 3-D Secure server, with `MethodUrlFrame`. */
   readonly "tds-method-url-frame-3ds-server-trans-id"?: string | undefined;
-  /** Where the method frame is loaded from, with `MethodUrlFrame`. */
+  /** Address from which the method frame is loaded, with `MethodUrlFrame`. */
   readonly "tds-method-url-frame-3ds-method-url"?: string | undefined;
-  /** Where the challenge request is posted, with `CReqForm`. */
+  /** Address to which the challenge request is posted, with `CReqForm`. */
   readonly "tds-creq-form-acs-url"?: string | undefined;
   /** Challenge request, with `CReqForm`. */
   readonly "tds-creq-form-creq"?: string | undefined;
   /** Payer authentication request, with `PaReqForm`. */
   readonly "tds-pareq-form-pareq"?: string | undefined;
-  /** Where it is posted, with `PaReqForm`. */
+  /** Address to which the payer authentication request is posted, with `PaReqForm`. */
   readonly "tds-pareq-form-acs-url"?: string | undefined;
   /** Merchant data of the form, with `PaReqForm`. */
   readonly "tds-pareq-form-md"?: string | undefined;

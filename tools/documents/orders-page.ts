@@ -252,7 +252,7 @@ const stageMeanings: Readonly<Record<Stage, string>> = {
 
 const owedMeanings: Readonly<Record<AnyStageCell["owes"], string>> = {
   "as before": "as before",
-  renewed: "the one that is owed, by the claiming node",
+  renewed: "the effect that is owed, by the claiming node",
   reverse_prior: "`reverse_prior`",
 };
 
@@ -281,8 +281,8 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
 
   authorized:            "the acquirer approved",
   refused:               "the acquirer declined",
-  refused_in_doubt:      "the acquirer declined with a code that says the charge may yet be done; the merchant is notified, and the charge is reversed",
-  amount_in_doubt:       "the same for one amount of a list; the next amount is tried when the reversal is proved",
+  refused_in_doubt:      "the acquirer declined with a code that says that the charge may yet be done; the merchant is notified, and the charge is reversed",
+  amount_in_doubt:       "the acquirer declined one amount of a list with such a code; the next amount is tried when the reversal is proved",
   rerouted:              "no link to the acquirer, nothing was sent, and the order moves to another gate",
   amount_refused:        "the acquirer declined this amount, and the next amount of the list is tried",
   amount_reversed:       "this amount is proved not to be charged, and the next amount of the list is tried",
@@ -292,13 +292,13 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   charge_not_found:      "the answer to the inquiry does not confirm an approved charge",
   approved_in_part:      "the acquirer approved less than requested, and the endpoint requires the full amount",
   approved_late:         "an approval arrived after the gateway stopped waiting for it",
-  reversed:              "the acquirer reversed the charge, or it is confirmed that it never had it",
-  part_reversed:         "the same for a partial approval, or for a charge that the acquirer declined in doubt",
+  reversed:              "the acquirer reversed the charge, or confirmed that it never had it",
+  part_reversed:         "the acquirer reversed a partial approval, or a charge that it declined in doubt, or never had it",
   reversal_unanswered:   "the acquirer did not answer the reversal",
   reversal_refused:      "the acquirer refused the reversal: the charge may stand, and the operator is alerted",
   original_not_found:    "the acquirer does not know the charge to reverse; a repeat has to confirm it",
 
-  prior_approved_late:   "an approval arrived for an earlier amount or try, after the order had gone on",
+  prior_approved_late:   "an approval arrived for an earlier amount or try, after the order had moved on",
   prior_reversed:        "the acquirer reversed that charge, or never had it",
   prior_unreversed:      "the reversal of that charge was refused or not answered",
 
@@ -307,13 +307,13 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   captured:              "the acquirer captured the held amount",
   returned:              "the acquirer refunded the money or released the hold",
   repeat_unanswered:     "the acquirer did not answer the repeated capture or return",
-  repeat_refused:        "the acquirer refused the repeat for what it is: the first message may have been carried out, and the operator is alerted",
+  repeat_refused:        "the acquirer refused the message because it is a repeat: the first one may have been booked, and the operator is alerted",
 
   charged_back:          "the acquirer reported a stage of a chargeback; no transaction changes",
   operator_alerted:      "the operator was alerted to an order in doubt",
   asked_again:           "an operator requests an inquiry or repeat now",
-  settled_as_done:       "an operator confirms, by the bank's word, that it was done",
-  settled_as_not_done:   "an operator confirms, by the bank's word, that it was not done",
+  settled_as_done:       "an operator confirms with the bank that it was done",
+  settled_as_not_done:   "an operator confirms with the bank that it was not done",
 
   expired:               "the stage's deadline passed",
   claimed:               "a node claimed the order from a node whose lease expired",
