@@ -112,7 +112,7 @@ export function writeMessage(
   callback: Omit<Told, "serialNumber">,
   { fields, method, secrets, timestamp }: MessageOptions,
 ): CallbackRequest {
-  // The same for every attempt, so that a receiver can recognise a repeat.
+  // The id is the same for every attempt, so that a receiver can recognise a repeat.
   const id = `${callback.orderId}-${callback.sequence}`;
   const address = withoutShadows(callback.url);
   const form = method === "JSON" ? "" : writeForm(fields);

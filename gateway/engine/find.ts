@@ -224,7 +224,10 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
   let ended = false;
 
   return {
-    /** The same transaction when it is final or the cardholder's turn, or when the time is over. */
+    /**
+     * Waits for a transaction, and returns it when it is final, when it is the cardholder's turn,
+     * or when the time is over.
+     */
     async waitForResult(found: FoundOrder): Promise<FoundOrder> {
       if (endsWait(found.transaction.stage)) return found;
       const deadlineAt = later(clock.now(), limitMs);

@@ -133,7 +133,10 @@ export function makePaymentPages(dependencies: PageDependencies) {
       };
     },
 
-    /** The same for the same order, so repeated requests get the same. */
+    /**
+     * Returns the URL of the payment page. It depends on the order only, so repeated requests get
+     * the same URL.
+     */
     urlOf: ({ id }: Pick<Order, "id">) => `${dependencies.baseUrl()}/pay/${tokenFor(id)}`,
 
     /** The last part of that URL. */

@@ -325,7 +325,7 @@ export function makeStorageGuard(
     };
 }
 
-/** The same functions behind this guard: they return a failure while storage is unavailable. */
+/** Functions behind the guard, which return a failure while storage is unavailable. */
 export type Guarded<Calls extends Record<keyof Calls, (...given: never[]) => unknown>> = {
   readonly [Name in keyof Calls]: [Extract<Awaited<ReturnType<Calls[Name]>>, Failure>] extends [
     never,

@@ -100,7 +100,10 @@ function findWithKey(
 
 type Trial = readonly [kind: MistakeKind, detail: string, digest: () => Digest];
 
-/** The same values, with the key elsewhere, other bytes or another digest. */
+/**
+ * Returns digests of the same values with the key in another position, other bytes or another hash
+ * function.
+ */
 function digestsOf(parts: readonly SignedPart[], key: string): readonly Trial[] {
   const text = join(parts);
   const values = parts.map(({ value }) => value);

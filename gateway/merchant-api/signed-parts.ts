@@ -130,7 +130,7 @@ function idVariants(parts: Parts, { login, otherIds }: Known): readonly Variant[
   ];
 }
 
-/** The same values, written differently. */
+/** Returns variants in which the same values are written differently. */
 function textVariants(parts: Parts, { raw, sent }: Known): readonly Variant[] {
   const map = (write: (value: string, name: string) => string) =>
     parts.map(({ name, value }) => ({ name, value: write(value, name) }));

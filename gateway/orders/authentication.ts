@@ -55,7 +55,7 @@ export type Challenge = {
   readonly creq: string;
 };
 
-/** The same in 1.0.2. */
+/** The request to the issuer in 3-D Secure 1.0.2. */
 export type PayerRequest = {
   readonly acsUrl: string;
   /** The packed PAReq, as it stands in the form. */
@@ -77,14 +77,17 @@ export type PendingStep = { readonly redirectTo: string } & (
       readonly methodUrl: string;
       /** The form's `threeDSMethodData`: the issuer's page then comes back to ours by itself. */
       readonly methodData: string;
-      /** The same for a frame inside our own page, which only wants to know that it has run. */
+      /**
+       * The method data for a frame inside the gateway's own page, which only needs to know that
+       * the method has run.
+       */
       readonly framedMethodData: string;
     }
   | {
       readonly kind: "challenge";
       readonly acsUrl: string;
       readonly creq: string;
-      /** The same request for another window size: 01 to 05. */
+      /** Returns the challenge request for another window size, 01 to 05. */
       creqFor(windowSize: string): string;
     }
   | {

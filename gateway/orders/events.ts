@@ -70,7 +70,10 @@ type Facts = {
   refused: { readonly answer: Answer; readonly reason: Reason };
   /** The host may yet carry the refused charge out: it is reversed behind the decline. */
   refused_in_doubt: { readonly answer: Answer; readonly reason: Reason };
-  /** The same for one amount of a list: the next is tried once the reversal is proved. */
+  /**
+   * One amount of a list was declined in doubt. The next amount is tried once the reversal is
+   * proved.
+   */
   amount_in_doubt: { readonly answer: Answer; readonly reason: Reason };
   /** One amount of a list was declined, or proved not to be charged: the next is tried. */
   amount_refused: { readonly answer: Answer; readonly reason: Reason; readonly next: Money };
@@ -80,7 +83,7 @@ type Facts = {
   gate_unavailable: { readonly reason: Reason };
   /** The acquirer may have acted on it or not: no answer, a lost link, an unreadable answer. */
   outcome_unknown: { readonly cause: string };
-  /** The same, at a host that has an inquiry message. */
+  /** The outcome is unknown at a host that has an inquiry message. */
   outcome_in_question: { readonly cause: string };
   charge_not_found: { readonly cause: string };
   approved_in_part: { readonly answer: Answer; readonly reason: Reason };

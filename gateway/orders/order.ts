@@ -130,7 +130,7 @@ export type CardFacts = {
   readonly holderName: string;
   readonly expiryMonth: string;
   readonly expiryYear: string;
-  /** The same for the same card number within one merchant. */
+  /** An identifier that is equal for equal card numbers within one merchant. */
   readonly hashId: string;
   /** The BIN table's entry at the time of the order; undefined for an unknown issuer. */
   readonly issuer?: Issuer;

@@ -364,7 +364,7 @@ export function withChargeback(order: Order, chargeback: Chargeback): Order | Fa
   return { ...order, version, chargebacks: [...chargebacks, chargeback] };
 }
 
-/** The same stage of the same case. */
+/** Finds a chargeback that was recorded before: one with the same case and stage. */
 export function findRecorded(
   { chargebacks = [] }: Order,
   { caseId, stage }: Pick<Chargeback, "caseId" | "stage">,

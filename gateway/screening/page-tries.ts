@@ -74,7 +74,7 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     return demandOf(origin, counted, tallies, clock.now());
   }
 
-  /** The same; a proof that is needed and good is used up. */
+  /** Checks a try like `look`, and uses up a proof that is needed and good. */
   async function check(origin: TryOrigin, proof: string): Promise<Checked> {
     const demand = await look(origin);
     if (demand.challenge === undefined || proof === "") return demand;

@@ -43,7 +43,7 @@ export function portalUrlOf(baseUrl: string, clientOrderId: string): string {
   return `${baseUrl}/portal/orders?search=${encodeURIComponent(clientOrderId)}`;
 }
 
-/** The same with 3-D Secure: the browser passes a challenge. */
+/** Makes the sale with 3-D Secure, in which the browser passes a challenge. */
 export function makeSecureSale(baseUrl: string, endpoint: string, clientOrderId: string) {
   const redirectUrl = portalUrlOf(baseUrl, clientOrderId);
   return { ...firstSale, card: "4000002000000024", endpoint, clientOrderId, redirectUrl };
@@ -107,7 +107,7 @@ const cardFields = [
   "cvv2",
 ];
 
-/** The same sale with a token of walletb in the place of the card. */
+/** Replaces the card of the sale by a token of walletb. */
 export function withWallet({ url, fields }: ExampleRequest, token: string): ExampleRequest {
   const rest = fields.filter(([name]) => !cardFields.includes(name));
   const data = Buffer.from(token).toString("base64");

@@ -167,7 +167,7 @@ export function makeReadPaRes({
   }
 }
 
-/** The same in PAReq and PARes. */
+/** Returns the purchase, which is the same in PAReq and PARes. */
 function purchaseOf({ transaction: { amount, threeds } }: Order) {
   return {
     xid: threeds?.transactionId ?? "",

@@ -144,7 +144,7 @@ export function newKey(masterKey: Uint8Array, purpose: Purpose): NewKey {
   return { id: check >>> 1 || 1, purpose, sealed: seal(masterKey, key, purpose) };
 }
 
-/** The same key, sealed by another key-encryption key. */
+/** Encrypts a key again, under another key-encryption key. */
 export function rewrapKey(
   { purpose, sealed }: Pick<SealedKey, "purpose" | "sealed">,
   masterKeys: { readonly from: Uint8Array; readonly to: Uint8Array },

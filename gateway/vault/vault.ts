@@ -76,11 +76,17 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       return found && { ...unpackCard(found.plain.toString()), isCondemned: found.isCondemned };
     },
 
-    /** The same for the same card of the same merchant; of no use outside this installation. */
+    /**
+     * Returns a digest that is equal for equal cards of one merchant, and useless outside of this
+     * installation.
+     */
     fingerprint: (merchantId: MerchantId, number: CardNumber) =>
       fingerprintUnder(keys.current("fingerprints"), merchantId, number),
 
-    /** The same for the same card at every merchant, for screening; merchants never see it. */
+    /**
+     * Returns a digest that is equal for equal cards of all merchants, for screening. Merchants
+     * never see it.
+     */
     cardDigest: (number: CardNumber) => cardDigestUnder(keys.current("fingerprints"), number),
 
     /**

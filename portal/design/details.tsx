@@ -22,7 +22,7 @@ export function Loaded<Data>({ query, waiting = <ScreenSkeleton />, children }: 
   return <Failed error={query.error} retry={() => void query.refetch()} />;
 }
 
-/** Does the same for a part of a page. */
+/** Shows the data of a part of a page, with a smaller placeholder. */
 export function LoadedPart<Data>(given: LoadedProps<Data>) {
   return <Loaded waiting={<Skeleton height={90} />} {...given} />;
 }

@@ -42,7 +42,7 @@ export type MessageKind = ChargeKind | "inquiry" | "reversal" | "capture" | "ret
 type Remarks = { readonly loyalty?: Loyalty; readonly explanation?: string };
 
 type Row<Write> = readonly [field: number, kinds: readonly MessageKind[], write: Write];
-/** The same in every message of a gate. */
+/** A field that is the same in every message of a gate. */
 export type GateRow = Row<(settings: GateSettings) => string>;
 /** A fact that is undefined leaves the field out of the message. */
 export type FactRow = Row<(facts: Facts) => string | undefined>;
@@ -57,7 +57,7 @@ export type Identity = Pick<GateSettings, "merchantCode" | "acquirerId">;
 export type Facts = Omit<AuthorizationRequest, "kind"> &
   Identity & {
     readonly sent: Calendar;
-    /** The same moment at the terminal. */
+    /** The time of sending in the local time of the terminal. */
     readonly local: LocalTime;
     readonly traceNumber: string;
     /** The reference of a refund; other messages about a charge have the charge's reference. */

@@ -22,7 +22,7 @@ import {
   type TotalsMessage,
 } from "./dialect.ts";
 
-/** The same in every message of a gate. */
+/** Fields that are the same in every message of a gate. */
 export const iso87GateRows: readonly GateRow[] = [
   [3, [...charges, ...changes], () => "000000"], // purchase
   [3, ["refund"], () => "200000"], // payment to the card
@@ -80,7 +80,10 @@ export function readLocalTime93({ 12: field = "" }: IsoFields): string | undefin
   return time.length === 3 ? `20${year}-${month}-${day}T${time.join(":")}` : undefined;
 }
 
-/** The same in both editions. A gateway reverses no payment to a card: 75 and 87 are zero. */
+/**
+ * Fields of the totals message, which are the same in both editions. A gateway reverses no payment
+ * to a card, so 75 and 87 are zero.
+ */
 const totalsRows: TotalsMessage["rows"] = [
   [7, ({ sent }) => transmissionTime(sent)],
   [11, ({ traceNumber }) => traceNumber],

@@ -212,7 +212,7 @@ async function readLink(session: Session, given: NewLink): Promise<PaymentLink |
   };
 }
 
-/** The same limit as on the merchant interface. */
+/** The maximum number of digits, as on the merchant interface. */
 const amountDigitsMax = 10;
 
 /** Reads how often a link can be paid. Returns undefined for any number of times. */

@@ -1,4 +1,4 @@
-/** The same purchase again: a cardholder who pressed twice, under another order id. */
+/** The rule for a repeated purchase: the cardholder pays twice, under another order id. */
 import { formatAmount } from "../../values/money.ts";
 import { hours } from "../../values/time.ts";
 import * as parameter from "../parameters.ts";

@@ -57,7 +57,7 @@ export function putOnHold(audit: Audit, why: string): Promise<void> {
   });
 }
 
-/** Does the same inside a transaction that writes its own entry of the audit. */
+/** Puts the installation on hold inside a transaction that writes its own audit entry. */
 export async function markHold(query: Query, why: string): Promise<void> {
   await query(
     `update installation_hold set since = clock_timestamp(), why = $1, verified_at = null,
