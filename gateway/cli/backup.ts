@@ -36,7 +36,7 @@ export const backupCommands = [
       const to = options.to ?? config.backupFolder;
       const unusable = await findFolderProblem(to);
       if (unusable !== undefined) return unusable;
-      const away = session.cellsAway;
+      const away = session.unreachableCells;
       if (away.length > 0)
         return new Problem(`The cell ${away[0]} is unreachable: a backup has all cells.`);
       const signer = await openSigner(database.query, await openVault(session));

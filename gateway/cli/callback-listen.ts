@@ -276,13 +276,13 @@ async function follow(
 ): Promise<Problem | undefined> {
   let since = "";
   let taken: Set<string> | undefined;
-  let isAway = false;
+  let isUnreachable = false;
   while (!signal.aborted) {
     try {
       const page = await merchant.listCallbacks(since);
       if (page instanceof Problem) return page;
-      if (isAway) process.stderr.write("The gateway is back.\n");
-      isAway = false;
+      if (isUnreachable) process.stderr.write("The gateway is back.\n");
+      isUnreachable = false;
       const names = new Set(page.callbacks.map(nameOf));
       if (taken === undefined) onOpen();
       taken ??= names;
@@ -295,9 +295,9 @@ async function follow(
       taken = names;
       since = String(page.now);
     } catch (error) {
-      if (!isAway)
+      if (!isUnreachable)
         process.stderr.write(`The gateway is unreachable: ${causeOf(error)}. Waiting for it.\n`);
-      isAway = true;
+      isUnreachable = true;
     }
     await pause(askEveryMs, undefined, { signal }).catch(() => undefined);
   }

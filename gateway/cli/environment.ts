@@ -81,9 +81,9 @@ function refuseStaging(config: Config): Problem | undefined {
  * starting.
  */
 async function findPlainLinks(installation: Installation): Promise<readonly string[]> {
-  const { cells, cellsAway, config } = installation;
+  const { cells, unreachableCells, config } = installation;
   if (allows(config, "plain-database")) return [];
-  const names = cells.names().filter((name) => !cellsAway.includes(name));
+  const names = cells.names().filter((name) => !unreachableCells.includes(name));
   const links = await Promise.all(
     names.map((name) => examineLink(cells.databasesOf(name).node.query).catch(() => undefined)),
   );

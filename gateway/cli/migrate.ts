@@ -40,18 +40,21 @@ export const migrateCommands = [
         return json ? { migrations: shown } : `Nothing was changed: ${shown.length} to apply.`;
       }
       if (installation instanceof Problem) return installation;
-      const { auditAs, cellsAway, vaultAdvice = [], database, actor } = installation;
+      const { auditAs, unreachableCells, vaultAdvice = [], database, actor } = installation;
       await markUsed(database.query, actor.who, userName());
       if (shown.length > 0) {
-        const after = { migrations: shown.map(({ migration }) => migration), cellsAway };
+        const after = {
+          migrations: shown.map(({ migration }) => migration),
+          cellsAway: unreachableCells,
+        };
         const audit = auditAs(reason === undefined ? {} : { why: reason });
         await audit.write({ action: "migrate", subject: "schema", after });
       }
       await installation.close();
-      if (cellsAway.length > 0) process.exitCode = exitCodes.findings;
-      const sentences = cellsAway.length > 0 ? cellsAway.map(notUpdated) : [upToDate];
+      if (unreachableCells.length > 0) process.exitCode = exitCodes.findings;
+      const sentences = unreachableCells.length > 0 ? unreachableCells.map(notUpdated) : [upToDate];
       return json
-        ? { migrations: shown, cellsAway }
+        ? { migrations: shown, cellsAway: unreachableCells }
         : [...sentences, vaultAdvice].flat().join("\n");
     },
   }),

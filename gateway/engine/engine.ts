@@ -46,7 +46,7 @@ type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
     readonly load: LoadOrder;
     readonly commit: Commit;
     /** For what an acquirer has answered: these wait as long as the database is unreachable. */
-    readonly lasting: { readonly load: LoadOrder; readonly commit: Commit };
+    readonly retrying: { readonly load: LoadOrder; readonly commit: Commit };
   };
 
 type FromStore = "begin" | "findExisting" | "findBySerial" | "findDue" | "findOwned" | "enter";
@@ -96,8 +96,8 @@ export function makeEngine(options: Options) {
     clock,
   };
   const steps = { ...pure, load, commit: announcing(store.commit) };
-  const { lasting } = store;
-  const apply = makeApply({ ...pure, load: lasting.load, commit: announcing(lasting.commit) });
+  const { retrying } = store;
+  const apply = makeApply({ ...pure, load: retrying.load, commit: announcing(retrying.commit) });
   const runner = makeOrderRunner({ ...options, apply });
   const lateApprovals = makeLateApprovals({
     ...options,

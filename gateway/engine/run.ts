@@ -177,16 +177,16 @@ type FindDue = (now: Instant, most: number) => Promise<readonly Order[]>;
  * two may follow an outage that it did not see.
  */
 export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "now">): FindDue {
-  let isAway = false;
+  let isUnreachable = false;
   let lookedAt = readTime();
   let othersFrom = later(lookedAt, afterOutageMs);
   return async (now, most) => {
     const due = await findDue(now, most).catch((error) => {
-      isAway = true;
+      isUnreachable = true;
       throw error;
     });
-    if (isAway || now > lookedAt + afterOutageMs) othersFrom = later(now, afterOutageMs);
-    isAway = false;
+    if (isUnreachable || now > lookedAt + afterOutageMs) othersFrom = later(now, afterOutageMs);
+    isUnreachable = false;
     lookedAt = now;
     return now < othersFrom ? due.filter((order) => !mayBeInFlight(order)) : due;
   };

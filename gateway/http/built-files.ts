@@ -43,7 +43,7 @@ export function makeBuiltFiles(folder: string) {
     read,
 
     /** A file whose name has the hash of its content. */
-    async lasting(name: string, request: HttpRequest): Promise<HttpReply> {
+    async serveImmutable(name: string, request: HttpRequest): Promise<HttpReply> {
       const headers = { "cache-control": "public, max-age=31536000, immutable" };
       const content = await read(name);
       return content === undefined ? noSuchFile : encoded(name, content, { request, headers });

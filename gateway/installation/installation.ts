@@ -118,7 +118,7 @@ export async function openInstallation(options: InstallationOptions) {
     await close();
     return found;
   }
-  const { cells, cellsAway } = found;
+  const { cells, unreachableCells } = found;
   const vault = { database, masterKey, cells };
   const auditAs = await openAudit(vault, { config, actor, report });
   if (config.rehearsal && (await markRehearsal(auditAs({})))) report(markedNow);
@@ -143,7 +143,7 @@ export async function openInstallation(options: InstallationOptions) {
     database,
     cells,
     /** Their schema may be older. */
-    cellsAway,
+    unreachableCells,
     /** For a node: its own connections cannot read the vault's tables, those of the vault can. */
     databases,
     openCell,
@@ -195,7 +195,7 @@ async function openCells({ database, masterKey, config, report, open, approve }:
   cells.follow(await openCellMap(() => loadCellMap(database.query, openSecret)));
   const stores = cells.stores(({ node }) => node);
   let refusal: Problem | undefined;
-  const cellsAway: string[] = [];
+  const unreachableCells: string[] = [];
   await stores.each(async (cell, name) => {
     const place = cells.places().find((each) => each.name === name);
     if (place === undefined || name === mainCell) return;
@@ -205,12 +205,12 @@ async function openCells({ database, masterKey, config, report, open, approve }:
       return refused;
     };
     await prepareCell(cell, place, report, approveHere).catch((error) => {
-      cellsAway.push(name);
+      unreachableCells.push(name);
       throw error;
     });
   });
   if (refusal !== undefined) await cells.close();
-  return refusal ?? { cells, cellsAway };
+  return refusal ?? { cells, unreachableCells };
 }
 
 /** Deletes the pending card data of the cells on the server that is stopped next. */

@@ -85,7 +85,7 @@ export async function openToLook(options: LookOptions): Promise<Installation | P
     cells,
     masterKey: masterKey instanceof Problem ? new Uint8Array() : masterKey,
     openKnown: async () => openSecret,
-    cellsAway: [],
+    unreachableCells: [],
     databases: both(database),
     openCell: (place?: CellLocation) => both(open(place)),
     vaultAdvice: undefined,

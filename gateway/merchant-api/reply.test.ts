@@ -41,10 +41,10 @@ test("the operator's word stands in the two names that have one", () => {
 test("a reply that is sent again has the same text, but for its serial number", () => {
   const next = asSerialNumber("0195933a-7c48-7000-8000-000000000002");
   for (const wire of [plain, { ...plain, lineFeeds: true }]) {
-    const lasting = { ...reply, texts: {} };
+    const cached = { ...reply, texts: {} };
     for (const format of ["form", "json"] as const) {
       for (const serial of [serialNumber, next, next]) {
-        const written = writeReply(lasting, serial, format, wire);
+        const written = writeReply(cached, serial, format, wire);
         assert.equal(written, writeReply(reply, serial, format, wire));
       }
     }

@@ -88,9 +88,9 @@ export async function pollReply(found: FoundOrder, services: CalledParts): Promi
   const reply = await statusReply(found, services);
   if (order.transaction.finishedAt === undefined) return reply;
   if (initialOf(order).kind === "account-verification") return reply;
-  const lasting = { ...reply, tellsChargebacks, texts: {} };
-  statusReplies.set(order, lasting);
-  return lasting;
+  const cached = { ...reply, tellsChargebacks, texts: {} };
+  statusReplies.set(order, cached);
+  return cached;
 }
 
 /**

@@ -40,7 +40,7 @@ export function documentationRoutes(
       : reply(files, request, findValues);
   const asset = async (request: HttpRequest) => {
     const [name = ""] = request.params;
-    return isName(name) ? files.lasting(join("assets", name), request) : noSuchFile;
+    return isName(name) ? files.serveImmutable(join("assets", name), request) : noSuchFile;
   };
   /** For the explorer; in production there are no credentials. */
   const demonstration = async (): Promise<HttpReply> => {

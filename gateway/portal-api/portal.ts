@@ -136,7 +136,7 @@ function portalPageRoutes(folder: string): readonly HttpRoute[] {
     const [name = ""] = request.params;
     // The check rejects path traversal.
     if (!/^[\w-][\w.-]*$/.test(name)) return noSuchFile;
-    return files.lasting(join("assets", name), request);
+    return files.serveImmutable(join("assets", name), request);
   };
   return [
     { method: "GET", path: "/portal", answer: page },

@@ -104,8 +104,8 @@ async function openStores(options: NodeContextOptions) {
     waitMs: config.acceptRetryMs,
     onFailed: (cell, error) => log("cell.failed", { cell, err: error }),
   });
-  const lasting = { retryMs: config.acceptRetryMs };
-  const vault = makeVault(keys, routeFindSealedCard(cells, lasting));
+  const retries = { retryMs: config.acceptRetryMs };
+  const vault = makeVault(keys, routeFindSealedCard(cells, retries));
   const signer = await openSigner(databases.node.query, vault);
   const metrics = makeMetrics();
   const publishHead = makePublishHead(config, (place, cause) => {
@@ -131,7 +131,7 @@ async function openStores(options: NodeContextOptions) {
     auditAs,
     pendingCards: makePendingCards(
       keys,
-      routePendingCards(cells, { ...lasting, confirmKeys: keys.confirm }),
+      routePendingCards(cells, { ...retries, confirmKeys: keys.confirm }),
     ),
     digests: makeRequestDigests({ keys, clock, store: makeCvvKeyStore(databases.vault.query) }),
   };

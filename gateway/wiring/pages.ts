@@ -85,8 +85,8 @@ function makeLinks(
 /** The bounds on card testing. */
 function makeTries({ config, clock, cells, vault, log }: NodeContext, { services }: Parts) {
   const { querying } = services;
-  const lasting = { retryMs: config.acceptRetryMs };
-  const takeNonce = routeTakeNonce(cells, { clock, windowMs: config.oauthWindowMs, ...lasting });
+  const retries = { retryMs: config.acceptRetryMs };
+  const takeNonce = routeTakeNonce(cells, { clock, windowMs: config.oauthWindowMs, ...retries });
   const refusals = makeSummary(clock, (of, count) => log("page.tries_refused", { of, count }));
   const tries = makePageTries({
     limits: {
@@ -96,7 +96,7 @@ function makeTries({ config, clock, cells, vault, log }: NodeContext, { services
       windowMs: config.triesWindowMs,
       proofBits: config.proofBits,
     },
-    store: routeTallies(cells, lasting),
+    store: routeTallies(cells, retries),
     digestSubject: vault.digestSubject,
     clock,
     proofs: makeProofs({ tokenOf: vault.tokenOf, isToken: vault.isToken, takeNonce, clock }),

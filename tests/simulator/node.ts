@@ -97,11 +97,11 @@ export async function startNode({
     waitMs: config.acceptRetryMs,
     onFailed: () => undefined,
   });
-  const lasting = { retryMs: config.acceptRetryMs };
-  const vault = makeVault(keys, routeFindSealedCard(cells, lasting));
+  const retries = { retryMs: config.acceptRetryMs };
+  const vault = makeVault(keys, routeFindSealedCard(cells, retries));
   const pendingCards = makePendingCards(
     keys,
-    routePendingCards(cells, { ...lasting, confirmKeys: keys.confirm }),
+    routePendingCards(cells, { ...retries, confirmKeys: keys.confirm }),
   );
   const digests = makeRequestDigests({ keys, clock, store: makeCvvKeyStore(database.query) });
   const audit = makeAudit(database, { actor: { who: name, from: "simulation" } });
@@ -185,7 +185,7 @@ export async function startNode({
       findRuleSet: makeFindRuleSet(live.current, ({ kind }) => {
         throw new Error(`rule ${kind} is unusable`);
       }),
-      store: routeTallies(cells, lasting),
+      store: routeTallies(cells, retries),
       lists: { find: () => undefined, size: 0 },
       findIpCountry: () => undefined,
       digestSubject: vault.digestSubject,

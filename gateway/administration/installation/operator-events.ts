@@ -104,7 +104,7 @@ export function makeReportToOrder(reading: Reading) {
   return (
     find: () => Promise<Order | undefined>,
     eventFor: (order: Order) => Promise<OrderEvent | undefined>,
-  ) => reportAtLast(report, find, eventFor);
+  ) => reportToLatest(report, find, eventFor);
 }
 
 const triesMax = 20;
@@ -113,7 +113,7 @@ const triesMax = 20;
  * Reports an event to the latest version of an order, and repeats that if another event changes the
  * order in between.
  */
-export async function reportAtLast(
+export async function reportToLatest(
   report: OperatorReport,
   find: () => Promise<Order | undefined>,
   eventFor: (order: Order) => Promise<OrderEvent | undefined>,

@@ -23,7 +23,11 @@ import { type Action, action } from "../action.ts";
 import { option, word } from "../field.ts";
 import { formatFields, readFormat } from "../file-format.ts";
 import { findByReference, queriesOf } from "../find.ts";
-import { makeReport, type OperatorReport, reportAtLast } from "../installation/operator-events.ts";
+import {
+  makeReport,
+  type OperatorReport,
+  reportToLatest,
+} from "../installation/operator-events.ts";
 import { refuseFaults } from "../readers.ts";
 import { Report, readConfiguration, type Session } from "../session.ts";
 
@@ -116,7 +120,7 @@ async function record({ session, configuration, report }: Dependencies, line: Ch
     const notify = endpoint?.settings.tellsChargebacks === true;
     return earlier === undefined ? { kind: "charged_back", chargeback, notify } : undefined;
   };
-  const order = await reportAtLast(report, find, eventFor);
+  const order = await reportToLatest(report, find, eventFor);
   if (order === undefined) return { stage, order: "", result: "no such order" };
   if (order instanceof Failure) return { stage, order: "", result: order.message };
   const recorded = findRecorded(order, chargeback) ?? chargeback;

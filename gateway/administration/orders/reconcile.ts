@@ -45,7 +45,7 @@ import {
 } from "../field.ts";
 import { formatFields, readFormat } from "../file-format.ts";
 import { findByReference, findGate, queriesOf } from "../find.ts";
-import { makeReport, reportAtLast } from "../installation/operator-events.ts";
+import { makeReport, reportToLatest } from "../installation/operator-events.ts";
 import { refuseFaults } from "../readers.ts";
 import { type Output, Report, readConfiguration, type Session } from "../session.ts";
 
@@ -158,7 +158,7 @@ async function note(session: Session, difference: Difference, { gate, day }: Opt
   const sides = [`here ${written(here)}`, `acquirer ${written(there)}`].join(", ");
   const detail = `${day} ${gate} ${reference} ${what}: ${kind} (${sides})`;
   const find = () => findByReference(session, reference);
-  await reportAtLast(makeReport(session), find, async (met): Promise<OrderEvent | undefined> => {
+  await reportToLatest(makeReport(session), find, async (met): Promise<OrderEvent | undefined> => {
     const history = await queriesOf(session).call(met.merchantId, (query) =>
       findHistory(query, met),
     );

@@ -61,9 +61,9 @@ async function checkServers({ databaseUrl, config }: MachineSession): Promise<Ch
       { troubles: [`${writable.join(" and ")} take writes: stop all but the primary.`] },
     ]);
   }
-  const isAway = ({ state, isWritable }: (typeof servers)[number]) =>
+  const isUnreachable = ({ state, isWritable }: (typeof servers)[number]) =>
     !isWritable && state !== "read-only";
-  const away = servers.some(isAway) ? ["One of them cannot take over now."] : [];
+  const away = servers.some(isUnreachable) ? ["One of them cannot take over now."] : [];
   return together(what, [...ending, { warnings: away }]);
 }
 
@@ -106,7 +106,7 @@ async function checkClock({ database, config }: MachineSession): Promise<CheckRe
 
 async function checkEncryption(session: MachineSession): Promise<CheckResult> {
   const told = await examineLink(session.database.query);
-  const isHidden = told !== "plain text" && (await isPlainAway(session.databaseUrl));
+  const isHidden = told !== "plain text" && (await leavesUnencrypted(session.databaseUrl));
   const what = `connection to the database: ${isHidden ? "plain text, to a pooler" : told}`;
   if (told !== "plain text" && !isHidden) return { what };
   const advice = "Add sslmode=verify-full and sslrootcert to GW_DATABASE_URL: orders and personal";
@@ -119,7 +119,7 @@ async function checkEncryption(session: MachineSession): Promise<CheckResult> {
  * Returns whether the connection leaves this machine unencrypted. The server only knows the
  * connection that reaches it, which comes from the pooler if there is one.
  */
-async function isPlainAway(databaseUrl: string): Promise<boolean> {
+async function leavesUnencrypted(databaseUrl: string): Promise<boolean> {
   for (const { host, isEncrypted } of listLinks(databaseUrl)) {
     if (isEncrypted || host === "" || host.startsWith("/")) continue;
     const { address } = await lookup(host).catch(() => ({ address: host }));

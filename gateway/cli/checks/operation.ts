@@ -164,11 +164,11 @@ function findPortalPort(config: MachineSession["config"]): Omit<CheckResult, "wh
   return { warnings: [`${told}: that is right only where a proxy passes it on.`] };
 }
 
-async function checkCells({ cellsAway }: MachineSession): Promise<CheckResult> {
-  const troubles = cellsAway.map(
+async function checkCells({ unreachableCells }: MachineSession): Promise<CheckResult> {
+  const troubles = unreachableCells.map(
     (name) => `The cell ${name} is unreachable: its merchants get 503. Make its server reachable.`,
   );
-  return { what: `cells away: ${listOf(cellsAway)}`, troubles };
+  return { what: `unreachable cells: ${listOf(unreachableCells)}`, troubles };
 }
 
 async function checkDoubt({ cells, config }: MachineSession): Promise<CheckResult> {

@@ -16,7 +16,7 @@ import { eraseOrder, findOrdersOf, vacuumErased } from "./erasure.ts";
 import { condemnCards } from "./retention.ts";
 
 const email = "Erasmus@shop.example";
-const lasting = { acceptRetryMs: 0, beginTriesMs: 0, callbackLeaseMs: 1_000 };
+const withoutRetries = { acceptRetryMs: 0, beginTriesMs: 0, callbackLeaseMs: 1_000 };
 const by = { by: "gw-test", at: asInstant(start + 86_400_000) };
 let tables: DatabaseForTests;
 
@@ -66,7 +66,7 @@ test("a step of a node that has the order in memory does not bring the data back
   const step = advance(order, events.noted, start, conditions);
   await eraseOrder(database, { merchantId: draft.merchantId, id: order.id }, by);
 
-  const commit = makeCommit(database.hot, makeFixedName("n"), lasting);
+  const commit = makeCommit(database.hot, makeFixedName("n"), withoutRetries);
   assert.equal("from" in step && (await commit(step)), "stale");
   assert.doesNotMatch(await dump("700002"), /Erasmus/i);
 });
@@ -145,11 +145,11 @@ async function addOrder(id: string, address: string, isEnded = true) {
   const step = advance(like, { kind: "received" }, start, conditions);
   if (!("order" in step)) throw new Error("not received");
   const digest = { keyId: 3, digest: Buffer.alloc(32, 1), cvv: undefined };
-  await makeBegin(query, makeFixedName("n"), lasting)({ step, digest, sealCard: undefined });
+  await makeBegin(query, makeFixedName("n"), withoutRetries)({ step, digest, sealCard: undefined });
   if (!isEnded) return step.order;
   const ended = advance(step.order, events.authorized, start, conditions);
   if (!("order" in ended)) throw new Error("not authorized");
-  await makeCommit(hot, makeFixedName("n"), lasting)(ended);
+  await makeCommit(hot, makeFixedName("n"), withoutRetries)(ended);
   await query(
     `update callbacks set due_at = null, ended = 'delivered', ended_at = now()
      where order_id = $1`,

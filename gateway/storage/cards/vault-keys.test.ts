@@ -34,7 +34,7 @@ test("control keys, wallet keys, MAC keys and pending cards are sealed again", a
   const old = await openAll();
   const pem = makePrivateKey();
   await storeSecrets(old.vault, pem);
-  const pending = makePendingCards(old.keys, makePendingCardStore(cell.query, lasting));
+  const pending = makePendingCards(old.keys, makePendingCardStore(cell.query, retries));
   await pending.store("101/7", card, later(now, 60_000));
   const { hashId } = old.vault.fingerprint(merchantId, number);
   const [secret, sealedBefore] = [old.vault.secretFor("webhook/1"), await readSealed()];
@@ -189,7 +189,7 @@ test("the age of the key-encryption key is that of the last completed rewrap", a
   assert.equal(await ageOf(), 0);
 });
 
-const lasting = { retryMs: 0 };
+const retries = { retryMs: 0 };
 
 async function rotate(keepDigestsMs = 86_400_000, pause?: () => Promise<void>) {
   return rotateKeys({

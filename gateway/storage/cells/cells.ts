@@ -170,12 +170,12 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
 
   async function untilMoved(merchant: MerchantId, from: string): Promise<void> {
     const { query } = databasesOf(from).node;
-    for (let isAway = true; isAway; ) {
+    for (let isFenced = true; isFenced; ) {
       // The main database may be unreachable: the next look reads it again.
       await reload().catch(() => undefined);
       if (router.cellOf(merchant) !== from) break;
       await delay(lookEveryMs, undefined, { ref: false });
-      isAway = await query("select from moved_merchants where merchant_id = $1", [merchant]).then(
+      isFenced = await query("select from moved_merchants where merchant_id = $1", [merchant]).then(
         (rows) => rows.length > 0,
         () => true,
       );

@@ -85,11 +85,11 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
   const reading = { onBatch: onBatch("read") };
   const stores = cells.stores(({ node: { hot, add, query } }) => ({
     ...makeFindOrders(hot, reading),
-    byIdAtLast: makeFindOrders(hot, { ...reading, ...endless }).byId,
+    findByIdWithRetry: makeFindOrders(hot, { ...reading, ...endless }).byId,
     begin: makeBegin(add, node, { onBatch: onBatch("begin"), ...brief }),
     commit: makeCommit(hot, node, { onBatch: onBatch("move"), ...brief }),
     enter: makeEnter(hot, node, { onBatch: onBatch("move"), ...brief }),
-    commitAtLast: makeCommit(hot, node, { onBatch: onBatch("move"), ...endless }),
+    commitWithRetry: makeCommit(hot, node, { onBatch: onBatch("move"), ...endless }),
     hot,
     bySerial: (merchant: MerchantId, serial: SerialNumber) => findBySerial(hot, merchant, serial),
     findDue: options.watchDue(makeFindDue(hot)),
@@ -104,15 +104,15 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     stores.call(step.order.merchantId, (store, isAgain) => store.commit(step, isAgain));
   const enter: Enter = (entry) =>
     stores.call(entry.step.order.merchantId, (store, isAgain) => store.enter(entry, isAgain));
-  const commitAtLast: Commit = (step) =>
+  const commitWithRetry: Commit = (step) =>
     stores.call(
       step.order.merchantId,
-      (store, isAgain) => store.commitAtLast(step, isAgain),
+      (store, isAgain) => store.commitWithRetry(step, isAgain),
       endless.retryMs,
     );
   const byId = (key: OrderKey) => stores.call(key.merchantId, (store) => store.byId(key));
-  const byIdAtLast = (key: OrderKey) =>
-    stores.call(key.merchantId, (store) => store.byIdAtLast(key), endless.retryMs);
+  const findByIdWithRetry = (key: OrderKey) =>
+    stores.call(key.merchantId, (store) => store.findByIdWithRetry(key), endless.retryMs);
   return {
     byId,
     begin,
@@ -120,7 +120,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     enter,
     load: loadWith(byId),
     isCurrent: (order: Order) => stores.call(order.merchantId, (store) => store.isCurrent(order)),
-    lasting: { load: loadWith(byIdAtLast), commit: commitAtLast },
+    retrying: { load: loadWith(findByIdWithRetry), commit: commitWithRetry },
     findExisting: (merchant: MerchantId, clientOrderId: string) =>
       stores.call(merchant, (store) => store.findExisting(merchant, clientOrderId)),
     findBySerial: (merchant: MerchantId, serial: SerialNumber) =>

@@ -122,12 +122,12 @@ test("items that failed are tried again together with newer ones", async () => {
 test("a caller whose time has passed gets an error, and an item that must not be lost is kept", async () => {
   const brief = failing(3, away("25006"));
   const refused = failing(2, away("28P01"));
-  const lasting = failing(2, away("28P01"));
+  const endless = failing(2, away("28P01"));
 
   const told = await Promise.allSettled([
     makeGather(brief.run)(1),
     makeGather(refused.run, { retryMs: 60_000 })(1),
-    makeGather(lasting.run, { retryMs: Number.POSITIVE_INFINITY })(1),
+    makeGather(endless.run, { retryMs: Number.POSITIVE_INFINITY })(1),
   ]);
 
   assert.deepEqual(

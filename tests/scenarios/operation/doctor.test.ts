@@ -225,7 +225,7 @@ test("unreachable servers, unencrypted connections and a database that may lose 
   });
   assert.match(durability, /off\ntrouble Acknowledged orders can be lost/);
   assert.match(
-    await look("cells", { cellsAway: ["north"] }),
+    await look("cells", { unreachableCells: ["north"] }),
     /trouble The cell north is unreachable/,
   );
   const through = (answers: Session["database"]["query"]) => ({
