@@ -32,14 +32,14 @@ test("a new attempt is the one after the latest, however often that was told", a
   assert.deepEqual(priorAttempts, [1, 2]);
 });
 
-test("screening forgets a payment that is none, and one that it cannot judge does not begin", async () => {
+test("screening does not count a payment that fails, and a payment that it cannot judge does not begin", async () => {
   const tried = makeTried([declined], [declined]);
   await tried.accept(asked);
   assert.deepEqual(tried.judged, ["judged", "undone", "judged", "undone", "judged"]);
 
   const { accept, priorAttempts } = makeTried();
   const away = { ...asked, clientOrderId: "while the database is unreachable" };
-  await assert.rejects(async () => accept(away), /away/);
+  await assert.rejects(async () => accept(away), /unreachable/);
   assert.deepEqual(priorAttempts, []);
 });
 
@@ -53,7 +53,7 @@ test("a payment with a registered card has the hash id of the present key", asyn
   assert.equal(accepted.order.card.hashId, "1");
 });
 
-test("whoever loses the next attempt to another looks again, and finds a duplicate", async () => {
+test("a request that loses the next attempt to another looks again and finds a duplicate", async () => {
   const winner: ExistingOrder = {
     order: { ...inStage("authorizing"), attempt: 2 },
     digest: digests.other,
