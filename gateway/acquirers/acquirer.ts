@@ -50,7 +50,10 @@ export type AuthorizationRequest = {
   readonly cvv: Secret<string> | undefined;
   /** What 3-D Secure proved: the indicator, and the authentication value (CAVV, AAV) in base64. */
   readonly authentication: Readonly<Record<"eci" | "value", string | undefined>> | undefined;
-  /** For payments with a stored card; absent when the cardholder typed the number. */
+  /**
+   * How the networks want a payment with a stored card described; undefined if the cardholder typed
+   * the number.
+   */
   readonly credential: Credential | undefined;
   readonly keep?: Keep;
 };

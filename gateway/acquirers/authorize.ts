@@ -35,8 +35,8 @@ import {
 export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler {
   return async (order, context) => {
     const event = await authorize(order, context);
-    // Before the event is committed: if this node dies now, the CVV still does not outlive the
-    // authorisation.
+    // The CVV is destroyed before the event is committed, so that it does not outlive the
+    // authorisation if this node dies now.
     if (!isBeforeNextAttempt(event)) await dependencies.destroyPendingCard(order);
     return event;
   };
@@ -159,7 +159,7 @@ function acceptsPartialApproval({ transaction }: Order, { settings }: Endpoint):
   return transaction.kind === "account-verification" || settings.acceptsPartialApprovals === true;
 }
 
-/** Once, and only where there is a cardholder whose issuer can challenge them. */
+/** Whether the gateway may challenge the cardholder: once, and only one whose issuer can do so. */
 function mayChallenge(
   { endpointId, purchase, card, transaction }: Order,
   { getEndpoint }: AcquirerDependencies,

@@ -68,7 +68,7 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
     connections: () =>
       new Map([...running.values()].map((each) => [each.gate.name, each.acquirer.connections()])),
     list: (): readonly Gate[] => [...running.values()].map(({ gate }) => gate),
-    /** From now on links are started. */
+    /** Starts links from now on. */
     open(opened: StartAcquirer): void {
       start = opened;
     },
@@ -140,9 +140,11 @@ export type Gate = {
   readonly name: string;
   readonly kind: GateKind;
   readonly settings: GateSettings;
-  /** For message authentication, the newest first; a gate without any does without it. */
+  /**
+   * The keys for message authentication, the newest first. A gate without keys works without codes.
+   */
   readonly macKeys?: readonly GateMacKey[];
-  /** Under which the host delivers those keys; absent: it does not. */
+  /** The key under which the host delivers those keys; undefined if it does not deliver any. */
   readonly zoneKey?: GateZoneKey;
 };
 
@@ -207,17 +209,17 @@ export type GateSettings = {
   /** In minor units, as text; an amount outside them goes through another gate. */
   readonly amountMin?: string;
   readonly amountMax?: string;
-  /** For recurrent payments that do not say it themselves. */
+  /** Defaults for recurrent payments that do not say it themselves. */
   readonly recurrent?: CredentialDefaults;
   /** What the acquirer keeps. */
   readonly fee?: Fee;
   /** Where else the host listens. */
   readonly otherAddresses?: readonly Address[];
-  /** Over all addresses together; one for each address when absent. */
+  /** The number of connections over all addresses together; by default one for each address. */
   readonly connections?: number;
-  /** False: the host wants no sign-on; otherwise every connection signs on. */
+  /** Whether every connection signs on, which is the default. */
   readonly signOn?: boolean;
-  /** False or absent: plain TCP. */
+  /** Whether the connection uses TLS; by default it is plain TCP. */
   readonly tls?: boolean;
   /** PEM files: the authorities of the host's certificate; the system's when absent. */
   readonly tlsRootsFile?: string;

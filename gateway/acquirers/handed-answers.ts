@@ -18,7 +18,7 @@ export type HandedAnswers = ReturnType<typeof makeHandedAnswers>;
 type Dependencies = {
   readonly gates: Pick<Gates, "find">;
   readonly clock: Pick<Clock, "now">;
-  /** To all processes. */
+  /** Sends a text to all processes. */
   readonly send: (text: string) => Promise<void>;
   readonly sealSecret: (answer: Secret<string>, context: string) => Uint8Array;
   readonly openSecret: (sealed: Uint8Array, context: string) => Secret<string>;

@@ -122,7 +122,8 @@ export function parseRecipients(texts: readonly string[]): Encrypter | Problem {
     try {
       encrypter.addRecipient(text);
     } catch {
-      // Not shown: it may be the private key, and the sentence goes to the journal.
+      // The text is not shown, because it may be the private key, and the sentence goes to the
+      // journal.
       return new Problem("A recipient is no public key of age: it looks like age1….");
     }
   }

@@ -93,7 +93,7 @@ export function readAddressOptions(settings: AddressSettings): AddressOptions {
   };
 }
 
-/** For endpoints that may not use what the operator has opened. */
+/** Returns the options for endpoints that may not use what the operator has opened. */
 export function closedOptions(options: AddressOptions): AddressOptions {
   return { ...options, privateNetworks: [], names: [] };
 }
@@ -125,7 +125,10 @@ export function makeAddressRules(options: AddressOptions) {
     return "it is no public name";
   }
 
-  /** To check an address takes as long as to write the message; receivers are called all day. */
+  /**
+   * Results are cached, because a check of an address takes as long as writing the message, and
+   * receivers are called all day.
+   */
   function findHostFault(address: string): string | undefined {
     if (!checked.has(address)) {
       if (checked.size >= checkedMax) checked.clear();
@@ -134,7 +137,7 @@ export function makeAddressRules(options: AddressOptions) {
     return checked.get(address);
   }
 
-  /** For one address of a host. */
+  /** Finds the fault of one address of a host. */
   function findAddressFault(text: string, hostname: string): string | undefined {
     const [plain = ""] = text.split("%");
     if (isNamed(hostname) || names.has(plain)) return undefined;
@@ -178,7 +181,7 @@ export function makeAddressChecks(settings: AddressSettings) {
 
 const neverCalled = "it leads to an address that is never called";
 
-/** Without brackets and without the final dot of a fully qualified name. */
+/** Returns a host name without brackets and without the final dot of a fully qualified name. */
 function bare(hostname: string): string {
   return hostname.toLowerCase().replace(/^\[|\]$|\.$/g, "");
 }

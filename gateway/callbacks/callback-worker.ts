@@ -28,7 +28,7 @@ export type SendingOptions = {
 type Dependencies = {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** For the thread itself, which takes real time; only its tests have another. */
+  /** The clock of the thread, which uses real time by default; only its tests set another. */
   readonly threadClock?: Clock;
   readonly onLost: (cause: string) => void;
 };

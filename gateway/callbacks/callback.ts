@@ -88,7 +88,10 @@ export type CallbackStore = {
 export type RetryOptions = {
   /** Between attempts; after the last gap the callback is given up. */
   readonly gapsMs: readonly number[];
-  /** From 0 up to 1: receivers that failed together are not called again together. */
+  /**
+   * Returns a random number from 0 up to 1, so that receivers that failed together are not called
+   * again together.
+   */
   readonly random: () => number;
 };
 

@@ -38,7 +38,7 @@ type Options = Omit<MessageDependencies, "clock"> &
       readonly callbackTimeoutMs: number;
       readonly callbackRetryGapsMs: readonly number[];
       readonly callbackKeepDays: number;
-      /** Empty: receivers are called directly. */
+      /** The proxy for callbacks. If it is empty, receivers are called directly. */
       readonly callbackProxy: string;
       readonly drainMs: number;
     };
@@ -108,7 +108,10 @@ const ordersKeptMax = 2_000;
 const nodeStopped = "cancelled: the node stopped";
 const gatewayFaultGapMs = 10_000;
 const graceMaxMs = 2_000;
-/** For recording cancelled attempts when the database does not answer: their leases expire then. */
+/**
+ * The time for recording cancelled attempts. If the database does not answer by then, their leases
+ * expire.
+ */
 const releaseMs = 2_000;
 
 export function makeDelivery(dependencies: DeliveryDependencies) {

@@ -207,7 +207,7 @@ export function renewSecret(settings: EndpointSettings, now: Instant): EndpointS
   return { ...settings, webhookSecret: { generation, renewedAt: now } };
 }
 
-/** From now on only the newest secret signs. */
+/** Retires the old secret, so that only the newest one signs. */
 export function retireOldSecret(settings: EndpointSettings): EndpointSettings {
   return { ...settings, webhookSecret: { generation: settings.webhookSecret?.generation ?? 0 } };
 }

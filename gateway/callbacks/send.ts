@@ -35,7 +35,10 @@ const responseBytesMax = headBytesMax + 65_536;
 const answerBytesMax = 512;
 const failureCharactersMax = 300;
 const idleMs = 30_000;
-/** After that a host is resolved and checked again: its name may lead elsewhere by then. */
+/**
+ * The age at which a connection is closed, so that the host is resolved and checked again: its name
+ * may lead to another address by then.
+ */
 export const connectionAgeMaxMs = 300_000;
 /** While more connections are open, each is closed after its response. */
 const keptConnectionsMax = 1_024;
@@ -274,7 +277,10 @@ export type ProxyServer = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** For a connection or a tunnel that undici opens again by itself: no exchange owns it. */
+/**
+ * The time limit for a connection or a tunnel that undici opens again by itself, and that no
+ * exchange owns.
+ */
 const connectWithinMs = 60_000;
 
 /**

@@ -22,7 +22,7 @@ export type CertificateTexts = {
   readonly ca?: string;
 };
 
-/** At the start, when there is no earlier certificate to go on with. */
+/** Thrown at the start, when there is no earlier certificate to continue with. */
 export class UnusableCertificate extends Error {}
 
 /** Rejects when a file is missing or invalid, or the certificate does not belong to the key. */

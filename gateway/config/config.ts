@@ -126,7 +126,7 @@ export function actorOf({ user }: Config, environment: Environment) {
   return { who, from: address === undefined ? place : `${place} from ${address}` };
 }
 
-/** More would need more connections under load than the embedded server has. */
+/** More workers would need more connections under load than the embedded server has. */
 const workersMaxByDefault = 8;
 
 /**

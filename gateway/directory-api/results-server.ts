@@ -138,7 +138,10 @@ export async function startResultsServer(options: ResultsOptions) {
   return {
     port,
 
-    /** Until this call results are held for seconds, and then answered with 503. */
+    /**
+     * Begins to serve results. Before this call they are held for seconds, and then answered with
+     * 503.
+     */
     serve(made: Receive): void {
       receive = made;
     },

@@ -77,7 +77,10 @@ export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
   };
 }
 
-/** Until the cardholder has been authenticated; answers how to destroy it before that. */
+/**
+ * Stores card data until the cardholder has been authenticated. Returns a function that destroys it
+ * earlier.
+ */
 export type StorePendingCard = (order: Order, card: CardData) => Promise<() => void>;
 
 export type AcceptDependencies = NewCardDependencies & {
@@ -151,7 +154,7 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     if ((await begin({ step, digest, sealCard })) === "taken") {
       destroyPendingCard?.();
       await screened?.undo();
-      // To recognise a repeat would tell that the number is that of the first request.
+      // A recognised repeat would reveal that the number is that of the first request.
       return screened?.isGuess === true ? new Failure("duplicate_order") : "taken";
     }
     runner.start(step.order, { cardData });
@@ -221,7 +224,7 @@ export function makeFindRepeats(dependencies: RepeatDependencies) {
         const { bin, lastFour } = number;
         const { hashId } = vault.fingerprint(merchantId, number);
         const card = { ...earlier.order.card, bin, lastFour, hashId };
-        // To recognise a repeat tells that the number is that of the first request.
+        // A recognised repeat reveals that the number is that of the first request.
         if (await isGuess({ ...earlier.order, acceptedAt: clock.now(), card })) return undefined;
       }
       return repeatAmong(known, request, digests);

@@ -93,7 +93,7 @@ export function makeOrderSearch(dependencies: SearchDependencies) {
     const merchantId = entryPoint.merchant.id;
     if (orderId !== undefined) return dependencies.findById({ merchantId, orderId });
 
-    // Without an order id: the latest one that this entry point can reach.
+    // Without an order id, this is the latest order that this entry point can reach.
     const known = await dependencies.findExisting(merchantId, clientOrderId);
     return known.findLast(({ order }) => isReachable(order, entryPoint))?.order;
   }
@@ -110,7 +110,7 @@ function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean 
 }
 
 type ReceiptDependencies = {
-  /** Also a disabled one: its receipts stay. */
+  /** Returns the endpoint, even a disabled one, whose receipts stay. */
   readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
   /**
    * Returns the order that the receipt's id was derived from. For an id that was never issued, it
@@ -163,7 +163,10 @@ const bytesPerCharacter = 4;
  * memory.
  */
 export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: EndedOrdersOptions) {
-  /** Without an order: it was asked for once, or was open. Most are asked for once. */
+  /**
+   * The orders that were read. An entry without an order was asked for once, as most are, or was
+   * open.
+   */
   let young = new Map<OrderId, Order | undefined>();
   let old: typeof young = new Map();
   let bytes = 0;

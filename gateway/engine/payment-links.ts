@@ -173,7 +173,10 @@ function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">
       const page = `${second}-${randomBytes(8).toString("hex")}`;
       return `${page}.${tokens.tokenOf(textOf(link, page))}`;
     },
-    /** Without its proof; nothing for one of another link, or one that has expired. */
+    /**
+     * Returns the page without its proof, or undefined for a page of another link or an expired
+     * one.
+     */
     read(link: LinkKey, shown: string): string | undefined {
       const [page = "", proof = ""] = shown.split(".");
       if (!tokens.isToken(textOf(link, page), proof)) return undefined;

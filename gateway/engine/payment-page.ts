@@ -114,7 +114,7 @@ export type PageDependencies = NewCardDependencies & {
   readonly admit: Admit;
   readonly clock: Pick<Clock, "now">;
   readonly defaults: Pick<PageTerms, "lifeMs" | "triesMax">;
-  /** For how long the page shows the result. */
+  /** The time for which the page shows the result. */
   readonly linkLifeMs: number;
 };
 
@@ -124,7 +124,7 @@ export function makePaymentPages(dependencies: PageDependencies) {
   const { clock, tokens, getEndpoint, admit } = dependencies;
   const tryCard = makeTryCard(dependencies);
   return {
-    /** For orders that begin at the endpoint. */
+    /** Returns the terms of orders that begin at the endpoint. */
     termsOf({ settings: { pageLifeS, pageTries } }: Endpoint): PageTerms {
       const { lifeMs, triesMax } = dependencies.defaults;
       return {

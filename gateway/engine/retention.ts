@@ -27,12 +27,12 @@ export type RetentionStore = RemovedReferences & {
   saveWalk(days: number, from: OrderId, after: OrderId): Promise<void>;
   /** Lists the orders in the order of their ids. */
   listOrders(after: OrderId, limit: number): Promise<readonly Order[]>;
-  /** Those of the cards that a reference needs. */
+  /** Returns the cards that a reference needs. */
   findReferenced(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   condemn(cards: readonly CondemnedCard[], at: Instant): Promise<void>;
   /** Lists the cards after the given one, in the order of merchant and id. */
   listCondemned(limit: number, after?: CardOfMerchant): Promise<readonly CondemnedCard[]>;
-  /** Those of the cards whose number an open order may have to send again. */
+  /** Returns the cards whose number an open order may have to send again. */
   findNeeded(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   destroy(cards: readonly CardOfMerchant[]): Promise<void>;
 };
@@ -91,7 +91,7 @@ export function makeRetention(dependencies: Dependencies) {
   const { store, clock, keepDaysOf, listDays, audit } = dependencies;
   /** Condemned before the previous run ended: messages that were begun with them have been sent. */
   let ripe: ReadonlySet<string> = new Set();
-  /** After which card they are listed. */
+  /** The last listed card, after which the listing continues. */
   let place: CondemnedCard | undefined;
 
   return async (): Promise<void> => {
@@ -131,7 +131,10 @@ export function makeRetention(dependencies: Dependencies) {
     return after;
   }
 
-  /** Those that no open order needs and, unless its owner wants it destroyed, no reference. */
+  /**
+   * Returns the cards that no open order needs and, unless the owner wants the card destroyed, no
+   * reference.
+   */
   async function findFree(cards: readonly CondemnedCard[]): Promise<readonly CondemnedCard[]> {
     const old = cards.filter(({ why }) => why === "retention");
     const needed = [...(await store.findNeeded(cards)), ...(await store.findReferenced(old))];

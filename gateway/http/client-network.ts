@@ -70,7 +70,7 @@ function forOf(element: string): string {
   return /(?:^|;)\s*for="?([^";]*)/i.exec(element)?.[1] ?? "";
 }
 
-/** Without a port and brackets. */
+/** Returns an address without its port and brackets. */
 function addressIn(entry: string): string {
   const withPort = /^\[(.+)\](:\d+)?$|^(\d+(?:\.\d+){3}):\d+$/.exec(entry.trim());
   return withPort?.[1] ?? withPort?.[3] ?? entry.trim();

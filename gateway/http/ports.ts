@@ -20,10 +20,10 @@ export type PortSettings = Partial<Omit<Bounds, "isTrusted" | "proxiesOnly" | "o
   readonly environment: "production" | "staging";
   readonly host: string;
   readonly port: number;
-  /** Empty: the portal is on the merchant port. */
+  /** The port of the portal; empty if the portal is on the merchant port. */
   readonly portalPort: number | "";
   readonly adminHost: string;
-  /** Empty: health is on the merchant port. */
+  /** The port of health; empty if health is on the merchant port. */
   readonly adminPort: number | "";
 };
 
@@ -32,7 +32,7 @@ type Options = Pick<HttpServerOptions, "isSecure" | "answerError"> &
     readonly settings: PortSettings;
     readonly tls: ServerTls | undefined;
     readonly clients: Clients;
-    /** From where the portal is reached; empty for anywhere. */
+    /** The networks from which the portal is reached; empty for any. */
     readonly portalNetworks: readonly string[];
     /** What is always on the merchant port. */
     readonly merchants: readonly HttpRoute[];
@@ -136,7 +136,10 @@ export function healthRoutes(options: HealthOptions): readonly HttpRoute[] {
   ];
 }
 
-/** Those that anyone may ask: in production, figures are on the operator's own port or on none. */
+/**
+ * Returns the routes of health that everyone may request. In production, metrics are on the
+ * operator's own port or on none.
+ */
 function publicHealth(
   routes: readonly HttpRoute[],
   environment: "production" | "staging",

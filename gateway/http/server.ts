@@ -38,11 +38,14 @@ export type Bounds = BodyBounds & {
   readonly proxyHeader: ProxyHeader;
   /** Whether only those proxies may connect. */
   readonly proxiesOnly: boolean;
-  /** For the head of a request, from the opening of the connection or the end of the last one. */
+  /**
+   * The time limit for the head of a request, from the opening of the connection or the end of the
+   * last request.
+   */
   readonly headerTimeoutMs: number;
-  /** For the whole request. */
+  /** The time limit for the whole request. */
   readonly requestTimeoutMs: number;
-  /** For a connection without a request. */
+  /** The time limit for a connection without a request. */
   readonly idleTimeoutMs: number;
   /** A connection, a request or a body was refused. */
   readonly onRefused: (cause: RefusalCause) => void;
@@ -100,7 +103,7 @@ const usualBounds: Bounds = {
   onRefused: () => undefined,
 };
 
-/** On every reply. */
+/** Headers of every reply. */
 const plainHeaders = { "x-content-type-options": "nosniff" };
 const secureHeaders = {
   ...plainHeaders,

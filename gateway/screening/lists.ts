@@ -149,7 +149,7 @@ function counts(
 
 /** An order, with what is known of its card only while it is accepted. */
 type Listable = Pick<Order, "card" | "purchase"> & {
-  /** The same for the same card number at every merchant; see `Vault.cardDigest`. */
+  /** A digest that is equal for equal card numbers of all merchants; see `Vault.cardDigest`. */
   readonly cardDigest?: string | undefined;
   /** The card by every key of fingerprints, while one is being replaced. */
   readonly cardNames?: readonly { readonly hashId: string; readonly digest: string }[];

@@ -43,7 +43,10 @@ ${renderCards(facts)}
   return renderPage({ title, content });
 }
 
-/** Before `npm start` has made the demonstration merchant, or where it never ran. */
+/**
+ * Renders the page for an installation in which `npm start` has not made the demonstration merchant
+ * yet, or never ran.
+ */
 export function renderUnprepared(): Html {
   const content = html`<main class="narrow">
 <section>

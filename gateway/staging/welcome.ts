@@ -57,7 +57,7 @@ type Demo = Pick<WelcomeFacts, "baseUrl" | "merchant" | "sandbox"> & {
   readonly endpoints: Readonly<Record<string, string>>;
 };
 
-/** For the portal's sandbox screen. */
+/** Returns what the portal's sandbox screen shows. */
 export async function findSandbox(config: Config) {
   const demo = await readDemo(config);
   return demo && { ...demo, pathWord: config.pathWord, sandboxUrl: demo.sandbox.url };

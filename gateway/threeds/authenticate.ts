@@ -29,7 +29,7 @@ import { keptMessage } from "./kept-messages.ts";
 
 export type AuthenticateDependencies = {
   readonly findDirectory: (name: string) => Directory | undefined;
-  /** From the vault; undefined when the vault no longer has it. */
+  /** Returns the card from the vault, or undefined if the vault no longer has it. */
   readonly findCard: (order: Order) => Promise<PaidCard | undefined>;
   /** Undefined when the order's gate no longer exists. */
   readonly findMerchant: (order: Order) => MerchantAtGate | undefined;

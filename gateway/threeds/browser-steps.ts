@@ -267,7 +267,10 @@ function isAwaited({ transaction }: Order, { awaited }: Step): boolean {
   return awaited.includes(transaction.stage);
 }
 
-/** Before any node has applied the deadline too. A passed challenge goes on at its deadline. */
+/**
+ * Whether the deadline has passed, even before a node has applied it. A passed challenge continues
+ * at its deadline.
+ */
 function isPast({ deadlineAt, transaction }: Order, clock: Clock): boolean {
   if (transaction.stage === "awaiting_return") return false;
   return deadlineAt !== undefined && clock.now() >= deadlineAt;

@@ -65,7 +65,7 @@ export type RangeStore = {
   claim(directory: string, protocol: Protocol, leaseMs: number): Promise<RefreshLease | undefined>;
   /** Writes the ranges only while this node still holds the lease; tells whether it did. */
   save(lease: RefreshLease, changes: RangeChanges, nextMs: number): Promise<boolean>;
-  /** After a failed refresh. */
+  /** Postpones the next refresh after a failed one. */
   postpone(lease: RefreshLease, nextMs: number): Promise<void>;
   /** The node stops: another one may refresh at once. */
   release(lease: RefreshLease): Promise<void>;

@@ -102,7 +102,9 @@ export async function openDirectories(dependencies: Dependencies) {
     /** In memory, of all directory servers. */
     countRanges: () => [...ranges.current().values()].reduce((sum, { count }) => sum + count, 0),
 
-    /** Whose certificates may post results, by the directory server's name. */
+    /**
+     * Returns the authorities whose certificates may post results, by the directory server's name.
+     */
     authorities: () =>
       new Map(
         usable().map(({ server: { name, settings }, certificates: { ca } }) => [
@@ -165,7 +167,8 @@ export async function openDirectories(dependencies: Dependencies) {
     // Files that could not be read may be readable now.
     if (usable().length < connected.current().length) await connected.reload();
     await Promise.all(usable().map(refreshRanges));
-    // Also when this node stored nothing: a notice of another node's ranges may have been lost.
+    // The ranges are loaded even if this node stored none, because a notice of another node's
+    // ranges may have been lost.
     if (!stopping) await ranges.reload();
   }
 

@@ -71,9 +71,12 @@ export type DirectoryRequest = {
   readonly contentType: string;
   readonly body: string;
   readonly answerBytesMax: number;
-  /** For each MiB of the answer, the first with all that goes before it. */
+  /** The time limit for each MiB of the answer. The first MiB includes everything before it. */
   readonly timeoutMs: number;
-  /** Not for an AReq: the issuer may have begun a challenge for the first one. */
+  /**
+   * Whether the request may be repeated. An AReq may not, because the issuer may have begun a
+   * challenge for the first one.
+   */
   readonly mayRepeat?: boolean;
 };
 

@@ -47,7 +47,7 @@ type Dependencies = {
 
 /** Takes few milliseconds; most answers name a few changes, or none. */
 const shortBytes = 64 * 1024;
-/** On a busy machine, too: 250,000 ranges take some seconds. */
+/** The time limit of the reader, even on a busy machine: 250,000 ranges take some seconds. */
 const replyWithinMs = minutes(5);
 /** The text, what JSON makes of it, and the ranges. */
 const heapPerMib = 8;
@@ -193,7 +193,10 @@ function readCrRes(text: string): RangeAnswer {
   return { kind: "changes", put: [...put.values()], remove: [] };
 }
 
-/** So few that storing them does not delay the orders of a running gateway. */
+/**
+ * The number of ranges stored at a time, which is small enough not to delay the orders of a running
+ * gateway.
+ */
 const portionRanges = 500;
 
 /** The ranges from this one on, as JSON. */

@@ -25,10 +25,10 @@ type Dependencies = {
   readonly isStopping: () => boolean;
 };
 
-/** After the first failure, the second … */
+/** The gaps after the first failure, the second, and so on. */
 const gapsMs = [seconds(30), minutes(1), minutes(2), minutes(5), minutes(15)];
 const gapMaxMs = hours(1);
-/** For the rest of a long answer, for reading and for storing it. */
+/** The time for the rest of a long answer, and for reading and storing it. */
 const storingMs = minutes(10);
 /** Every version, and once more when the directory server does not know the serial number. */
 const requestsMax = 2 * protocolVersions.length;

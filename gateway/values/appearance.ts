@@ -46,7 +46,7 @@ export function darkenUntilReadable(colour: Colour): Colour {
   return black;
 }
 
-/** From 1 for the same colour to 21 for black and white. */
+/** Returns the contrast of two colours, from 1 for equal colours to 21 for black and white. */
 export function contrast(one: Colour, other: Colour): number {
   const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);

@@ -22,7 +22,10 @@ export class CardNumber extends Secret<string> {
     this.#prefix = digits.slice(0, issuerDigitsMax);
   }
 
-  /** For the BIN table only, never stored: with the last four it is almost the whole number. */
+  /**
+   * The prefix for the BIN table only. It is never stored, because with the last four digits it is
+   * almost the whole number.
+   */
   get issuerPrefix(): string {
     return this.#prefix;
   }

@@ -45,7 +45,10 @@ function firstLineOf(lines: number, raw: string): number {
   return lines - raw.slice(0, -1).trimStart().split("\n").length + 1;
 }
 
-/** Without byte order mark, with one kind of line end; bytes that are not UTF-8 become U+FFFD. */
+/**
+ * Decodes without a byte order mark, and with one kind of line end. Bytes that are not UTF-8 become
+ * U+FFFD.
+ */
 async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";

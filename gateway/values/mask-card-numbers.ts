@@ -83,14 +83,14 @@ type Run = {
   readonly digits: readonly number[];
   /** Where the digit's group begins and ends, as indexes of `digits`: the end is not in it. */
   readonly groups: readonly { readonly start: number; readonly end: number }[];
-  /** For the Luhn check of any part: sums before each digit, with every other digit doubled. */
+  /** Sums before each digit, with every other digit doubled, for the Luhn check of any part. */
   readonly sums: readonly [evenDoubled: readonly number[], oddDoubled: readonly number[]];
 };
 
 function maskRun(found: string): string {
   const { characters, places, run } = readRun(found);
   let isMasked = false;
-  // Up to where digits are masked already: windows that overlap mask each digit once.
+  // The end of what is masked already, so that overlapping windows mask each digit once.
   let until = 0;
   for (let start = 0; start + digitsMin <= run.digits.length; start += 1) {
     const end = findCardEnd(run, start, "any");

@@ -34,7 +34,10 @@ export function makeRangeTable<Value extends Facts>(
   return builder.finish();
 }
 
-/** For ranges that come in portions, so that a running gateway does other work in between. */
+/**
+ * Builds a table of ranges that come in portions, so that a running gateway does other work in
+ * between.
+ */
 export function startRangeTable<Value extends Facts>(digits: number) {
   const distinct = makeValueList<Value>();
   const begun = makeNarrowestFirst();

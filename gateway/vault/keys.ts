@@ -37,7 +37,7 @@ export type SealedKey = {
 export type NewKey = Omit<SealedKey, "retired">;
 
 export type KeyStore = {
-  /** Without destroyed keys; of each purpose the newest is the last. */
+  /** Lists the keys without destroyed ones. The newest key of each purpose is the last. */
   list(): Promise<readonly SealedKey[]>;
   /** Does nothing when the purpose has a key already. */
   add(key: NewKey): Promise<void>;
@@ -196,7 +196,10 @@ export function open(key: SealingKey, sealed: Uint8Array, context: string): Buff
 const pool = Buffer.allocUnsafeSlow(8192);
 let next = pool.length;
 
-/** From a pool, because a system call for twelve bytes costs as much as one for thousands. */
+/**
+ * Takes random bytes from a pool, because a system call for twelve bytes costs as much as one for
+ * thousands.
+ */
 function takeRandom(count: number): Buffer {
   if (next + count > pool.length) {
     randomFillSync(pool);
@@ -267,7 +270,9 @@ export function hmac(key: KeyObject, text: string, before: Uint8Array = nothing)
   return Buffer.from(hash("sha256", outer, "latin1"), "latin1");
 }
 
-/** For a key whose destruction is promised: it must not stay in memory until it is collected. */
+/**
+ * Erases a key whose destruction is promised, which must not stay in memory until it is collected.
+ */
 export function erasePads(key: KeyObject): void {
   const pads = prepared.get(key);
   pads?.inner.fill(0);

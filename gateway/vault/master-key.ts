@@ -58,7 +58,10 @@ export async function makeKeyFile(file: string): Promise<boolean> {
   }
 }
 
-/** Without a shell: words are separated by blanks, or given as a JSON array when one has blanks. */
+/**
+ * Runs the command without a shell. Words are separated by blanks, or given as a JSON array if one
+ * has blanks.
+ */
 function readFromCommand(command: string, setting: string): Promise<Uint8Array | string> {
   const [program, ...words] = wordsOf(command);
   if (program === undefined) {
@@ -84,7 +87,7 @@ function wordsOf(command: string): readonly string[] {
   }
 }
 
-/** Without the output: it may be the key, or a part of a secret. */
+/** Describes the failure without the output, which may be the key or a part of a secret. */
 function causeOf(error: ExecFileException): string {
   if (error.killed === true) return `it took longer than ${commandLimitMs / 1000} s`;
   if (error.code === "ENOENT") return "there is no such program";

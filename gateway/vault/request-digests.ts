@@ -69,7 +69,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
       const digest = hmac(key, text.reveal());
       if (cvv === undefined) return { keyId, digest, cvv };
       const slot = Math.floor(clock.now() / slotMs);
-      // Without the key, a payment goes on, and its CVV is not compared.
+      // If the key is missing, the payment continues and its CVV is not compared.
       const cvvKey = opened.get(slot) ?? (await findCurrent(slot));
       return { keyId, digest, cvv: cvvKey && digestCvv(cvvKey, digest, cvv.reveal()) };
     },
@@ -79,7 +79,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
       if (key === undefined) return false;
       const digest = hmac(key, request.text.reveal());
       if (!timingSafeEqual(digest, earlier.digest)) return false;
-      // Both have a CVV or none has: the text says it.
+      // Either both have a CVV or none has, as the text shows.
       return earlier.cvv === undefined || isSameCvv(request, digest, earlier.cvv);
     },
 
@@ -106,7 +106,10 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     return timingSafeEqual(mac, earlier.subarray(nameBytes));
   }
 
-  /** Without the key a payment goes on. After a failure, payments do not wait for each next try. */
+  /**
+   * Finds the key. If it is missing, payments continue. After a failure, payments do not wait for
+   * each next attempt.
+   */
   async function findCurrent(slot: number): Promise<CvvKey | undefined> {
     if (clock.now() < failedUntil) return undefined;
     return openSlot(slot, true).catch(() => {

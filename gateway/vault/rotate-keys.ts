@@ -57,11 +57,13 @@ type Rotation = {
   readonly store: RotationStore;
   /** Makes new keys also when an earlier rotation has kept keys whose cards do not open. */
   readonly anew?: boolean;
-  /** For how long a node may not have been notified of the new key. */
+  /** The time for which a node may not have been notified of the new key. */
   readonly graceMs: number;
-  /** For how long after a rotation repeats of earlier requests are recognised. */
+  /** The time after a rotation for which repeats of earlier requests are recognised. */
   readonly keepDigestsMs: number;
-  /** Without it the next run goes on when the nodes have had their time. */
+  /**
+   * Pauses until the nodes have had their time. If it is undefined, the next run continues then.
+   */
   readonly pause?: (durationMs: number) => Promise<void>;
   readonly report: (progress: string) => void;
 };
@@ -231,7 +233,7 @@ type ReplacePendingKeyOptions = {
   /** Returns undefined while another node replaces it. */
   readonly takeLock: () => Promise<{ release(): Promise<void> } | undefined>;
   readonly openStore: () => RotationStore;
-  /** For how long another node may still seal with the old key. */
+  /** The time for which another node may still encrypt with the old key. */
   readonly graceMs: number;
   readonly onReplaced: (replaced: {
     readonly key: number;

@@ -70,7 +70,7 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       }
     },
 
-    /** Also a condemned one, for transactions that began before. */
+    /** Returns the card, even a condemned one, for transactions that began before. */
     async findCard(merchantId: MerchantId, cardId: CardId): Promise<StoredCard | undefined> {
       const found = await openCard(merchantId, cardId);
       return found && { ...unpackCard(found.plain.toString()), isCondemned: found.isCondemned };
@@ -106,11 +106,16 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
     digestSubject: (text: string) => hmac(keys.current("screening").key, `screening/${text}`),
     /** Names the key of counts: another key restarts all counts. */
     countingKey: () => keys.current("screening").id,
-    /** For short comparisons: after a rotation the same text has another digest. */
+    /**
+     * Returns a digest for short comparisons: after a rotation the same text has another digest.
+     */
     digest: (text: Secret<string>) => hmac(keys.current("digests").key, text.reveal()),
     /** A secret that is shared with the named receiver; the same for the same name, for ever. */
     secretFor: (name: string) => hmac(keys.current("webhooks").key, `shared/${name}`),
-    /** For URLs that the gateway issues: only this installation can make the token of a text. */
+    /**
+     * Returns the token of a text for URLs that the gateway issues. Only this installation can make
+     * it.
+     */
     tokenOf: (text: string) => tokenUnder(keys.current("digests").key, text),
 
     isToken(text: string, token: string): boolean {
@@ -260,7 +265,10 @@ function makeBlocks(keys: Pick<Keys, "current">, purpose: "receipts" | "links") 
   };
 }
 
-/** Made once: a block does not depend on the blocks before it, and none is ever padded. */
+/**
+ * Makes the ciphers once, because a block does not depend on the blocks before it, and none is ever
+ * padded.
+ */
 function makeCiphers(own: KeyObject) {
   const key = own.export().subarray(0, blockKeyBytes);
   return {

@@ -110,7 +110,10 @@ function partial({ order, totals, printAmount }: ReceiptFacts): string | undefin
   return amount && printAmount(amount);
 }
 
-/** Without digits for a wallet's device number, which means nothing to the cardholder. */
+/**
+ * Returns the masked number; without digits for a wallet's device number, which the cardholder does
+ * not know.
+ */
 function maskOf(lastFour: string | undefined): string | undefined {
   return lastFour && `**** ${lastFour}`;
 }

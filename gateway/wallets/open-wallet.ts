@@ -46,7 +46,7 @@ type WalletResult = {
     | {
         readonly facts: Omit<CardFacts, "cardId" | "hashId">;
         readonly cardData: CardData;
-        /** Without the cryptogram, which is in `cardData` and never stored. */
+        /** The authentication without the cryptogram, which is in `cardData` and never stored. */
         readonly authentication: Authentication | undefined;
         /** The request began no order: another one may use the payment data. */
         release(): Promise<void>;

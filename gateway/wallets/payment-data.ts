@@ -66,7 +66,10 @@ export type ReplayId = { readonly id: string; readonly keepUntil: number };
 
 export type WalletRefusal = { readonly refusal: Reason };
 
-/** Longer than the payment data is valid: requests wait, and the clocks of nodes differ. */
+/**
+ * The time that is added to the life of the payment data, because requests wait and the clocks of
+ * nodes differ.
+ */
 const keepLongerMs = 600_000;
 /** A decrypted payload does not tell its age, and the life of a card is too long. */
 const keepPayloadMs = 90 * 86_400_000;
@@ -118,7 +121,8 @@ async function openWalletA(
   if (opened instanceof Failure) return opened;
   if ("reason" in opened) return refusalOf(opened);
   const { payload, transactionId, signingTime } = opened;
-  // Not by the window of today: after a longer one is set, a deleted id must not be valid again.
+  // The time does not depend on the present window: after a longer one is set, a deleted id must
+  // not be valid again.
   const keepUntil = signingTime + signingWindowMaxMs + keepLongerMs;
   return { payload, replayId: { id: transactionId, keepUntil } };
 }

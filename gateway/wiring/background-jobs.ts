@@ -43,7 +43,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   const { engine, callbacks, indexQueue, refused, tls } = parts;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, makeReportFailures(log, failed));
-  /** Not while the installation is on hold. */
+  /** Starts work that pauses while the installation is on hold. */
   const startWork = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     start(everyMs, hold.unless(task, undefined), failed);
   const destroyExpired = async () => {

@@ -57,11 +57,11 @@ export async function connectDirectoryServers({ config, database, clock, log, ho
     /** The configuration or the certificate files may have changed. */
     async reload(): Promise<void> {
       await directories.reload(results.renew);
-      // Not awaited: a directory server may take minutes to send its ranges.
+      // The refresh is not awaited, because a directory server may take minutes to send its ranges.
       void directories.refresh().then(results.update);
     },
 
-    /** From now on results are received and card ranges refreshed. */
+    /** Starts receiving results and refreshing card ranges. */
     async start(receiveResult: ReceiveResult): Promise<void> {
       results.serve(receiveResult);
       // A certificate authority that could not be read at the start may be known then.

@@ -149,7 +149,7 @@ type GateDependencies = Pick<
 > &
   Pick<NodeContext, "gates" | "node" | "audit" | "configuration">;
 
-/** From now on the links of gates are started, and processes hand each other's answers over. */
+/** Starts the links of gates, and lets processes hand each other's answers over. */
 export function openGates(context: GateDependencies, lateApprovals: LateApprovals): void {
   const { config, clock, database, vault, log, gates, node } = context;
   const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
@@ -177,7 +177,8 @@ function makeStartAcquirer(
       log: (event, facts) => log(event, { gate: name, ...facts }),
       async storeKey(delivered) {
         const outcome = await store(delivered);
-        // Before the host is answered: it may use the key at once.
+        // The configuration is read before the host is answered, because the host may use the key
+        // at once.
         await configuration.reload();
         return outcome;
       },

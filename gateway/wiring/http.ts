@@ -101,7 +101,7 @@ type Shown = {
   readonly findMissing: () => Promise<Readiness["missing"]>;
 };
 
-/** None in production. */
+/** Returns the routes of staging. There are none in production. */
 export function stagingRoutes(
   context: NodeContext,
   staging: StagingParts | undefined,

@@ -54,7 +54,7 @@ export function merchantInterface(
   });
 }
 
-/** For the portal: what may be shown of them. */
+/** Records refused requests for the portal, as far as they may be shown. */
 export function keepRefusedRequests(context: NodeContext) {
   const { config, clock, log, metrics, cells } = context;
   const { current } = context.configuration;

@@ -12,7 +12,7 @@ import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** For calls that other bounds limit: `GW_IN_FLIGHT_MAX`, or the waiting order itself. */
+/** Guards calls that other limits bound: `GW_IN_FLIGHT_MAX`, or the waiting order itself. */
 export const guarded = makeStorageGuard(isUnavailable);
 
 type Parts = {
@@ -31,7 +31,7 @@ export function makeServices({ config, configuration, hold }: NodeContext, parts
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
   return {
-    /** For calls that cost a query each. */
+    /** Functions that cost a query each. */
     querying,
     orders: {
       accept: guarded(refusing(engine.accept)),

@@ -38,7 +38,7 @@ export type ThreadOptions = {
   readonly onLost: (cause: string) => void;
 };
 
-/** Sent in place of a request. */
+/** A message that is sent instead of a request, to cancel one. */
 const cancellation = null;
 const heapMibDefault = 256;
 

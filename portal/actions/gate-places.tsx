@@ -101,7 +101,7 @@ function PlaceRow({ place, unused, isRefused, write, remove }: RowProps) {
   );
 }
 
-/** After a row is added or removed, the cursor goes to it or to its successor. */
+/** Moves the cursor, after a row is added or removed, to that row or to its successor. */
 function useCursor(text: string) {
   const rows = useRef<HTMLDivElement>(null);
   const wanted = useRef<number>(undefined);

@@ -41,7 +41,8 @@ const leaf = {
 const chain: Chain = {
   keyKind: "ec",
   readableBy: "everyone",
-  backdatedDays: 731, // For tokens whose signing time is set to the past.
+  // Tokens may have a signing time in the past.
+  backdatedDays: 731,
   certificates: [
     { file: root, issuer: root, purpose: "authority", name: "Tollgate Sandbox Walleta Root CA" },
     {
@@ -141,7 +142,7 @@ export async function certifyMerchant(
   const wanted = {
     name: merchantIdentifier,
     purpose: isIdentity ? "signing" : isEc ? "key-agreement" : "key-encipherment",
-    // From yesterday on, for machines whose clock is behind.
+    // The validity begins yesterday, for machines whose clock is behind.
     validFrom: new Date(nowMs - dayMs),
     validUntil: new Date(nowMs + days * dayMs),
     extensions: [{ id: merchantIdentifierExtension, value: new Utf8String({ value }) }],

@@ -31,7 +31,7 @@ type ConnectionEvents = {
   readonly onMessage: (message: IsoMessage) => void;
   /** A frame that is no message; the stream after it is as good as before. */
   readonly onUnreadable: (fault: DecodeFault, bytes: number) => void;
-  /** Once, and nothing else afterwards. */
+  /** Called once, and nothing is called afterwards. */
   readonly onLost: (why: string) => void;
 };
 
@@ -47,7 +47,7 @@ export class Connection {
   readonly #wire: Wire;
   readonly #reader: FrameReader;
   #socket: Socket | undefined;
-  /** Under TLS; otherwise the same. */
+  /** The TCP connection, which is below TLS if the gate uses it. */
   #tcp: Socket | undefined;
   #gathered: Buffer[] = [];
   #isLost = false;
@@ -80,7 +80,7 @@ export class Connection {
     });
   }
 
-  /** For a connection on which nothing waits for an answer. */
+  /** Closes a connection on which nothing waits for an answer. */
   close(why: string): void {
     this.#end(why, () => this.#socket?.destroy());
   }
@@ -93,7 +93,7 @@ export class Connection {
     this.#events.onLost(why);
   }
 
-  /** Neither connected nor secured in time. */
+  /** Gives up a connection that was not connected or secured in time. */
   giveUp(): void {
     const isConnected = this.#tcp?.connecting === false;
     this.drop(isConnected ? "tls: the host did not finish the handshake in time" : "no connection");
@@ -225,7 +225,10 @@ export function makeGateAuthentication(
   use(keys);
   return { write: authenticator.write, read: authenticator.read, use };
 
-  /** From the next message on, on every connection. The newest key comes first, and writes. */
+  /**
+   * Uses these keys from the next message on, on every connection. The newest key comes first, and
+   * writes.
+   */
   function use(given: readonly GateMacKey[] = []): void {
     authenticator.use(given.map(({ id: _, key, ...rest }) => ({ ...rest, key: key.reveal() })));
   }

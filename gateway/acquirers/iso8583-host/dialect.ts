@@ -196,13 +196,15 @@ export type ResponseCodes = ReturnType<typeof makeResponseCodes>;
 
 type CodeTable = {
   readonly rows: readonly CodeRow[];
-  /** To an inquiry: the charge stands. */
+  /** Codes in an answer to an inquiry that say that the charge stands. */
   readonly stands: readonly string[];
-  /** To a reversal: the host has done it. */
+  /** Codes in an answer to a reversal that say that the host has done it. */
   readonly reversed: readonly string[];
-  /** To a reversal or an inquiry: the host does not know the charge. */
+  /**
+   * Codes in an answer to a reversal or an inquiry that say that the host does not know the charge.
+   */
   readonly notFound: readonly string[];
-  /** To sign-on, sign-off and echo. */
+  /** The code that accepts a sign-on, a sign-off or an echo. */
   readonly networkAccepted: string;
 };
 

@@ -16,7 +16,7 @@ export type LinkState = "connecting" | "signing_on" | "online" | "down" | "close
 
 export const usualLinkLimits = {
   connectTimeoutMs: 5_000,
-  /** For the answers to sign-on, echo and sign-off. */
+  /** The time limit of the answers to sign-on, echo and sign-off. */
   networkTimeoutMs: 10_000,
   /** An echo is sent when nothing was received for as long as this. */
   echoAfterMs: 60_000,
@@ -87,7 +87,7 @@ export type LinkOptions = {
   };
   /** Whether the gate can do without this link: then it does not insist. */
   readonly isSpare: () => boolean;
-  /** From 0 to 1, for the jitter. */
+  /** Returns a random number from 0 to 1 for the jitter. */
   readonly random: () => number;
 };
 
@@ -289,7 +289,7 @@ export function keyOf(responseType: string, { fields }: IsoMessage): string {
   return `${responseType} ${fields[11] ?? ""} ${fields[37] ?? ""}`;
 }
 
-/** Asked twice is sent once: both askers get the one answer. */
+/** Sends one message for two simultaneous requests, which share the answer. */
 function ask(
   waiting: PendingAnswers,
   connection: Connection,

@@ -264,7 +264,7 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
     return found === false || found.kind === "refused" ? { kind: "other_answer", code } : found;
   }
 
-  /** Without the amount, which has a meaning only beside the requested one. */
+  /** Reads an answer without the amount, which has a meaning only beside the requested one. */
   function readAnswer(fields: IsoFields, processedAt: Instant): Answer | undefined {
     const responseCode = fields[39];
     if (responseCode === undefined) return undefined;

@@ -124,7 +124,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     },
   };
 
-  /** On every connection, from the next message on. */
+  /** Uses the gate's keys on every connection, from the next message on. */
   function useKeysOf({ macKeys = [] }: ConfiguredGate): void {
     const [ids, known] = [macKeys, current.gate.macKeys ?? []].map((keys) =>
       keys.map(({ id }) => id),

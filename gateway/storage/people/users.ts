@@ -23,7 +23,7 @@ export const temporaryPasswordHours = 72;
 const select = `select users.login, role, merchants.login as merchant, users.enabled
   from users left join merchants on merchants.id = merchant_id`;
 
-/** After how many days without use a user is shown as idle. */
+/** The days without use after which a user is shown as idle. */
 export const idleDaysShown = 90;
 
 export const isIdle = (users: string, days: string) =>

@@ -32,7 +32,7 @@ type Options = Omit<AccountStoreOptions & FactorStoreOptions, "query"> &
     readonly cells: Cells;
     readonly database: Pick<Database, "query">;
     readonly vaultDatabase: Pick<Database, "query">;
-    /** After how many days without use a user is disabled. Zero means never. */
+    /** The days without use after which a user is disabled. Zero means never. */
     readonly userIdleDays: number;
   };
 
