@@ -47,7 +47,7 @@ test("a run without files ends", async () => {
 
 test("files of a workspace share a process, except those that need one of their own", () => {
   const files = [
-    "gateway/values/colour.test.ts",
+    "gateway/values/appearance.test.ts",
     "tools/lanes.test.ts",
     "gateway/storage/orders/requests.test.ts",
     "gateway/values/html.test.ts",
@@ -55,7 +55,7 @@ test("files of a workspace share a process, except those that need one of their 
   ];
 
   assert.deepEqual(shareProcesses(files), [
-    ["gateway/values/colour.test.ts", "gateway/values/html.test.ts"],
+    ["gateway/values/appearance.test.ts", "gateway/values/html.test.ts"],
     ["tools/lanes.test.ts"],
     ["gateway/storage/orders/requests.test.ts"],
     ["tests/scenarios/payments/random-journeys.test.ts"],
