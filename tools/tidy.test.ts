@@ -31,7 +31,6 @@ const revealers: readonly string[] = [
   "gateway/engine/page-submission.ts",
   "gateway/merchant-api/checksum-mistakes.ts",
   "gateway/merchant-api/control.ts",
-  "gateway/vault/pending-cards.ts",
   "gateway/vault/password.ts",
   "gateway/vault/totp.ts",
   "gateway/vault/request-digests.ts",

@@ -8,7 +8,7 @@ import { CardNumber } from "../values/card-number.ts";
 import { Money } from "../values/money.ts";
 import { later } from "../values/time.ts";
 import type { Acquirer, AuthorizationRequest, Reversal, ReversalRequest } from "./acquirer.ts";
-import { makeReverse, makeReversePrior } from "./reverse.ts";
+import { makeReverse, makeReversePrior } from "./follow-up.ts";
 
 const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", expiryMonth: "12" };
 const fresh = { startedBefore: false, cardData: undefined };

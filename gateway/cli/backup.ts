@@ -11,7 +11,7 @@ import { pipeline } from "node:stream/promises";
 import { list, option, word } from "../administration/field.ts";
 import { openVault } from "../administration/session.ts";
 import { encrypt, makeIdentity, packParts, parseRecipients } from "../backup/archive.ts";
-import { type Progress, writeBackup } from "../backup/write-backup.ts";
+import { type Progress, writeBackup } from "../backup/backup.ts";
 import { partsOf } from "../config/settings.ts";
 import { recordBackup } from "../storage/backup/backups.ts";
 import { openPicture, type Picture, PictureRefused } from "../storage/backup/snapshots.ts";

@@ -3,7 +3,7 @@
  * rows, its audit, its keys with a sample of cards under each, its cells and its numbers.
  */
 import { openVault, readConfiguration } from "../administration/session.ts";
-import type { Loaded } from "../backup/read-backup.ts";
+import type { Loaded } from "../backup/backup.ts";
 import type { Installation } from "../installation/installation.ts";
 import { noteVerified } from "../storage/backup/installation-hold.ts";
 import {

@@ -12,7 +12,7 @@ import {
   readContent,
 } from "../administration/session.ts";
 import { BadArchive, decrypt, parseIdentities, readParts } from "../backup/archive.ts";
-import { readBackup } from "../backup/read-backup.ts";
+import { readBackup } from "../backup/backup.ts";
 import { readConfig } from "../config/config.ts";
 import {
   describeUnusable,

@@ -8,8 +8,13 @@
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { type Keys, type NewKey, type OpenKey, open, type Purpose, seal } from "./keys.ts";
-import { type PendingCardRow, pendingKeyContext } from "./pending-cards.ts";
-import { cardContext, openWithAny, type SealedCard } from "./vault.ts";
+import {
+  cardContext,
+  openWithAny,
+  type PendingCardRow,
+  pendingKeyContext,
+  type SealedCard,
+} from "./vault.ts";
 
 type SealedSecret = {
   readonly id: string;

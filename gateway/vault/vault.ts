@@ -1,9 +1,15 @@
 /**
- * The vault: card numbers are stored here only, sealed, and only this code can open them. It also
- * makes the ids of receipts and the tokens of payment links. Storage is handed in, as the function
- * types below say.
+ * The vault: card numbers are stored here only, sealed, and only this code can open them; so are
+ * the cards of orders that wait for the cardholder, with their CVV. It also makes the ids of
+ * receipts and the tokens of payment links. Storage is handed in, as the function types below say.
  */
-import { createCipheriv, createDecipheriv, type KeyObject, timingSafeEqual } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 import { type Card, CardNumber } from "../values/card-number.ts";
 import {
   asLinkId,
@@ -17,7 +23,8 @@ import {
   type ReceiptId,
 } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
-import { blockKeyBytes, hmac, type Keys, type OpenKey, open, seal } from "./keys.ts";
+import type { Instant } from "../values/time.ts";
+import { blockKeyBytes, hmac, type Keys, keyBytes, type OpenKey, open, seal } from "./keys.ts";
 
 export type SealedCard = {
   readonly merchantId: MerchantId;
@@ -169,11 +176,11 @@ function cardDigestUnder({ key }: OpenKey, number: CardNumber): string {
   return hmac(key, `0/${number.reveal()}`).toString("hex", 0, 8);
 }
 
-export function packCard({ number, expiryYear, expiryMonth }: Card): string {
+function packCard({ number, expiryYear, expiryMonth }: Card): string {
   return `${number.reveal()}/${expiryYear}/${expiryMonth}`;
 }
 
-export function unpackCard(packed: string): Card {
+function unpackCard(packed: string): Card {
   const [digits = "", expiryYear = "", expiryMonth = ""] = packed.split("/");
   return { number: new CardNumber(digits), expiryYear, expiryMonth };
 }
@@ -275,4 +282,80 @@ function makeCiphers(own: KeyObject) {
     cipher: createCipheriv(algorithm, key, null).setAutoPadding(false),
     decipher: createDecipheriv(algorithm, key, null).setAutoPadding(false),
   };
+}
+
+type PendingCard = Card & { readonly cvv: Secret<string> | undefined };
+
+export type PendingCardRow = {
+  /** Names the merchant and the order. */
+  readonly context: string;
+  readonly sealed: Uint8Array;
+  /** The key of this row, sealed by the vault's key `keyId`. */
+  readonly sealedKey: Uint8Array;
+  readonly keyId: number;
+};
+
+export type PendingCardStore = {
+  /** Replaces the row of the same context. */
+  put(row: PendingCardRow, expiresAt: Instant): Promise<void>;
+  find(context: string, now: Instant): Promise<PendingCardRow | undefined>;
+  remove(context: string): Promise<void>;
+  /** Answers how many there were. */
+  removeExpired(now: Instant): Promise<number>;
+};
+
+export type PendingCards = ReturnType<typeof makePendingCards>;
+
+/**
+ * A card with its CVV while an order waits for the cardholder. Each is sealed under a key of its
+ * own, which is stored in another table; both are destroyed when the order goes on or expires, and
+ * neither is ever in a backup (decision 0015). Once lost, the order goes on without it, or ends.
+ */
+export function makePendingCards(keys: Keys, store: PendingCardStore) {
+  return {
+    async store(context: string, card: PendingCard, expiresAt: Instant): Promise<void> {
+      const { id: keyId, key } = keys.current("held");
+      const own = randomBytes(keyBytes);
+      const plain = `${packCard(card)}/${card.cvv?.reveal() ?? ""}`;
+      const sealed = seal(own, plain, `held/${context}`);
+      const sealedKey = seal(key, own, pendingKeyContext(context));
+      own.fill(0);
+      await store.put({ context, sealed, sealedKey, keyId }, expiresAt);
+    },
+
+    /** Absent when it has expired, was destroyed, or the database has lost it. */
+    async find(context: string, now: Instant): Promise<PendingCard | undefined> {
+      const row = await store.find(context, now);
+      if (row === undefined) return undefined;
+      const own = await openOwn(row, context, now);
+      const plain = open(own, row.sealed, `held/${context}`);
+      own.fill(0);
+      const packed = plain.toString();
+      plain.fill(0);
+      const [, , , cvv = ""] = packed.split("/");
+      return { ...unpackCard(packed), cvv: cvv === "" ? undefined : new Secret(cvv) };
+    },
+
+    /** Destroys the card and its key, when the authorisation is answered. */
+    destroy: store.remove,
+    destroyExpired: store.removeExpired,
+  };
+
+  /** An unknown key was made by a rotation, or destroyed by one since the row was read. */
+  async function openOwn(read: PendingCardRow, context: string, now: Instant): Promise<Buffer> {
+    let row = read;
+    let key = keys.find(row.keyId);
+    if (key === undefined) {
+      await keys.reload();
+      row = (await store.find(context, now)) ?? row;
+      key = keys.find(row.keyId);
+    }
+    if (key === undefined) throw new Error(`no key ${row.keyId}`);
+    return open(key, row.sealedKey, pendingKeyContext(context));
+  }
+}
+
+/** What the key of a row is sealed for. */
+export function pendingKeyContext(context: string): string {
+  return `held-key/${context}`;
 }

@@ -1,10 +1,9 @@
 /** Builds the link behind each gate, 3-D Secure, and the order engine with the effect handlers. */
 import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
-import { makeFollowUpEffect } from "../acquirers/follow-up.ts";
+import { makeFollowUpEffect, makeReverse, makeReversePrior } from "../acquirers/follow-up.ts";
 import type { StartAcquirer } from "../acquirers/gates.ts";
 import { type HandedAnswers, makeHandedAnswers } from "../acquirers/handed-answers.ts";
 import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
-import { makeReverse, makeReversePrior } from "../acquirers/reverse.ts";
 import { callbackLeaseMs } from "../callbacks/callback.ts";
 import { allowsHttp, deadlinesOf, linkShareOf } from "../config/config.ts";
 import { makeCards } from "../engine/cards.ts";

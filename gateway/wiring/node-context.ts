@@ -21,9 +21,8 @@ import { openDatabaseClock, readDatabaseTime } from "../storage/server/database-
 import { takePresence } from "../storage/server/presence.ts";
 import { type Clock, type Instant, systemClock } from "../values/time.ts";
 import { openKeys } from "../vault/keys.ts";
-import { makePendingCards } from "../vault/pending-cards.ts";
 import { makeRequestDigests } from "../vault/request-digests.ts";
-import { makeVault } from "../vault/vault.ts";
+import { makePendingCards, makeVault } from "../vault/vault.ts";
 
 export type NodeContextOptions = {
   readonly config: Config;

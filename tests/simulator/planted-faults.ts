@@ -32,9 +32,9 @@ export function readPlanted(fault: PlantedFault, gateway: string): ReadonlyMap<s
 
 // biome-ignore format: a table
 export const plantedFaults: readonly PlantedFault[] = [
-  { name: "a reversal ends on any answer", fixedBy: "5d65403", file: "acquirers/reverse.ts",
+  { name: "a reversal ends on any answer", fixedBy: "5d65403", file: "acquirers/follow-up.ts",
     right: 'return { kind: "reversal_refused", code: outcome.code, mayHelp: outcome.mayHelp };', wrong: "return undefined;" },
-  { name: "an unknown charge counts as reversed while it may yet arrive", fixedBy: "15f56c5", file: "acquirers/reverse.ts",
+  { name: "an unknown charge counts as reversed while it may yet arrive", fixedBy: "15f56c5", file: "acquirers/follow-up.ts",
     right: "const isConfirmed = sentAt >= request.identifiers.transmittedAt + answerTimeoutMs;", wrong: "const isConfirmed = true;" },
   { name: "a charge that may yet be done counts as declined", fixedBy: "5d65403", file: "acquirers/authorize.ts",
     right: 'const kind = next === undefined ? "refused_in_doubt" : "amount_in_doubt";', wrong: 'const kind = "refused";' },

@@ -17,8 +17,12 @@ import {
 } from "../../orders/card-reference.ts";
 import type { CardId, CardRefId, MerchantId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
-import type { PendingCardRow, PendingCardStore } from "../../vault/pending-cards.ts";
-import type { FindSealedCard, StoredSealedCard } from "../../vault/vault.ts";
+import type {
+  FindSealedCard,
+  PendingCardRow,
+  PendingCardStore,
+  StoredSealedCard,
+} from "../../vault/vault.ts";
 import { assertHomeCell, isHere } from "../cells/cells.ts";
 import { openWith } from "../orders/find-orders.ts";
 import { besideOthers, type Database, type Query } from "../server/database.ts";

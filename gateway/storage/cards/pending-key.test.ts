@@ -5,8 +5,8 @@ import { CardNumber } from "../../values/card-number.ts";
 import { Secret } from "../../values/secret.ts";
 import { asInstant, later } from "../../values/time.ts";
 import { openKeys, rewrapKey } from "../../vault/keys.ts";
-import { makePendingCards } from "../../vault/pending-cards.ts";
 import { makeReplacePendingKey } from "../../vault/rotate-keys.ts";
+import { makePendingCards } from "../../vault/vault.ts";
 import { type DatabaseForTests, startDatabase } from "../testing/database-for-tests.ts";
 import { makePendingCardStore } from "./cards.ts";
 import {

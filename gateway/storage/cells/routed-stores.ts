@@ -18,8 +18,7 @@ import {
   type SerialNumber,
 } from "../../values/ids.ts";
 import type { Clock, Instant } from "../../values/time.ts";
-import type { PendingCardStore } from "../../vault/pending-cards.ts";
-import type { FindSealedCard } from "../../vault/vault.ts";
+import type { FindSealedCard, PendingCardStore } from "../../vault/vault.ts";
 import { findCallbacks } from "../callbacks/callback-journal.ts";
 import { makeCallbackStore } from "../callbacks/callbacks.ts";
 import type { ConfirmKeys } from "../cards/card-keys.ts";
