@@ -278,6 +278,20 @@ export type MakeRebillSaleRequest = MakeRebillRequest;
 /** Holds an amount on a registered card, to be captured or cancelled later. */
 export type MakeRebillPreauthRequest = MakeRebillRequest;
 
+/** Takes an approved sale or capture back whole, before it is cleared. Later, or for a part of it, use return. */
+export type VoidRequest = {
+  /** 128/String: merchant order id. */
+  readonly client_orderid: string;
+  /** 20/Numeric: service order id. */
+  readonly orderid: string;
+  /** 10/Numeric: confirms the charged amount; only all of it can be voided. */
+  readonly amount?: string | undefined;
+  /** 3/String: currency of the order; mandatory with an amount; needed in some requests. */
+  readonly currency?: string | undefined;
+  /** 50/String: short comment; two requests that differ only in it are different requests. */
+  readonly comment?: string | undefined;
+};
+
 /** Returns the state of an order. Poll it until the status is final. */
 export type StatusRequest = {
   /** 128/String: merchant order id. */
@@ -737,6 +751,7 @@ export const operationFacts = {
   makeRebill: {"path":"/v2/make-rebill/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   makeRebillSale: {"path":"/v2/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   makeRebillPreauth: {"path":"/v2/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  void: {"path":"/v2/void/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   status: {"path":"/v2/status/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"isQuery":true,"waits":false},
   uploadMethodUrlResult: {"path":"/3ds/v1/upload-method-url-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   uploadCresResult: {"path":"/3ds/v1/upload-cres-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
@@ -770,6 +785,8 @@ export type Calls = {
   readonly makeRebillSale: (request: MakeRebillSaleRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Holds an amount on a registered card, to be captured or cancelled later. */
   readonly makeRebillPreauth: (request: MakeRebillPreauthRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Takes an approved sale or capture back whole, before it is cleared. Later, or for a part of it, use return. */
+  readonly void: (request: VoidRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Returns the state of an order. Poll it until the status is final. */
   readonly status: (request: StatusRequest, options?: CallOptions) => Promise<StatusReply>;
   /** Reports that the issuer's method frame was loaded, and the properties of the browser. */
@@ -812,6 +829,8 @@ export function makeCalls(deliver: Deliver): Calls {
       deliver(operationFacts.makeRebillSale, isAcknowledgement, request, options),
     makeRebillPreauth: (request, options) =>
       deliver(operationFacts.makeRebillPreauth, isAcknowledgement, request, options),
+    void: (request, options) =>
+      deliver(operationFacts.void, isAcknowledgement, request, options),
     status: (request, options) =>
       deliver(operationFacts.status, isStatusReply, request, options),
     uploadMethodUrlResult: (request, options) =>
@@ -840,6 +859,7 @@ export const syncOperationFacts = {
   makeRebill: {"path":"/v2/sync/make-rebill/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
   makeRebillSale: {"path":"/v2/sync/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
   makeRebillPreauth: {"path":"/v2/sync/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
+  void: {"path":"/v2/sync/void/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":true},
 } as const satisfies Record<string, OperationFacts>;
 
 export type SyncCalls = {
@@ -859,6 +879,8 @@ export type SyncCalls = {
   readonly makeRebillSale: (request: MakeRebillSaleRequest, options?: CallOptions) => Promise<StatusReply>;
   /** As `makeRebillPreauth`, answered with the result, or when the wait ends. */
   readonly makeRebillPreauth: (request: MakeRebillPreauthRequest, options?: CallOptions) => Promise<StatusReply>;
+  /** As `void`, answered with the result, or when the wait ends. */
+  readonly void: (request: VoidRequest, options?: CallOptions) => Promise<StatusReply>;
 };
 
 export function makeSyncCalls(deliver: Deliver): SyncCalls {
@@ -879,6 +901,8 @@ export function makeSyncCalls(deliver: Deliver): SyncCalls {
       deliver(syncOperationFacts.makeRebillSale, isStatusReply, request, options),
     makeRebillPreauth: (request, options) =>
       deliver(syncOperationFacts.makeRebillPreauth, isStatusReply, request, options),
+    void: (request, options) =>
+      deliver(syncOperationFacts.void, isStatusReply, request, options),
   };
 }
 
@@ -1064,6 +1088,8 @@ export const errorCodes = {
   CARD_NO_LONGER_HELD: 5007,
   /** No gate of the endpoint has a place for an authentication value or cryptogram of this length; nothing was sent. */
   AUTHENTICATION_VALUE_NOT_SUPPORTED: 5008,
+  /** The acquirer did not answer, and confirmed later that nothing is voided: the charge stands. */
+  NOT_VOIDED: 5009,
 } as const;
 
 /** The fields of a callback that a status response has too, and their names there. */

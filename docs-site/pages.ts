@@ -73,7 +73,7 @@ function placeOf(path: string): string {
 }
 
 function inFolder(folder: string, without: readonly string[]): readonly string[] {
-  const order = ["sale", "preauth", "capture", "return", "status", "account-verification"];
+  const order = ["sale", "preauth", "capture", "return", "void", "status", "account-verification"];
   const names = globSync(`${folder}/*.md`, { cwd: root }).map((path) =>
     path.slice(folder.length + 1, -3),
   );

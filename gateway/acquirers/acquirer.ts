@@ -14,8 +14,8 @@ import type {
   Credential,
   Order,
   Reason,
-  TransactionKind,
 } from "../orders/order.ts";
+import { isCharge } from "../orders/transactions.ts";
 import type { Card } from "../values/card-number.ts";
 import type { EndpointId, GateId, ReceiptId } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
@@ -208,10 +208,6 @@ export function authorizationRequestOf(
   const isDevice = wallet?.isDevice === true && !isAuthenticated;
   const charged = isDevice ? { ...card, isDevice } : card;
   return { kind, identifiers, amount, card: charged, cvv, authentication: proof, credential };
-}
-
-export function isCharge(kind: TransactionKind): kind is ChargeKind {
-  return kind === "sale" || kind === "preauth" || kind === "account-verification";
 }
 
 /**

@@ -209,3 +209,17 @@ test("a return says what remains when it is done", async () => {
     ],
   );
 });
+
+test("a void that is proved not to be done ends in an error, one that is refused is declined", async () => {
+  const voiding = meet(approved(), asks("void"));
+  const doubted = meet(voiding, events.outcome_unknown);
+  const inquired = { found: { kind: "not_found" }, afterMs: answerTimeoutMs } as const;
+  const acquirer = makeHost(refusedWith("12"), {}, inquired);
+
+  const refused = meet(voiding, await acquirer.refund(voiding, fresh));
+  const disproved = meet(doubted, await acquirer.refund(doubted, fresh));
+
+  assert.equal(refused.transaction.stage, "declined");
+  assert.equal(disproved.transaction.stage, "error");
+  assert.equal(disproved.transaction.reason?.code, "not_voided");
+});

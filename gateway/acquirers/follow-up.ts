@@ -14,9 +14,9 @@ import {
   traceNumberAt,
   traceNumberOf,
 } from "../orders/messages.ts";
-import type { Answer, Order, Transaction } from "../orders/order.ts";
+import type { Answer, Order, Reason, Transaction } from "../orders/order.ts";
 import { findOwingAttempt, type OwingAttempt, orderOfAttempt } from "../orders/prior-attempts.ts";
-import { captureOf, initialOf, nextAmount, totalsOf } from "../orders/transactions.ts";
+import { captureOf, initialOf, isCharge, nextAmount, totalsOf } from "../orders/transactions.ts";
 import { type Money, subtract } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import {
@@ -28,7 +28,6 @@ import {
   cardLost,
   describeFound,
   type FollowUpAnswer,
-  isCharge,
   isReady,
   isTooLate,
   leastOf,
@@ -100,14 +99,18 @@ export function makeFollowUpEffect(
     // Until then the first message, or a repeat, may still be on its way to the host.
     const { unansweredAt = sent.transmittedAt } = order.transaction.reversal ?? {};
     const isConfirmed = sentAt >= unansweredAt + answerTimeoutMs;
-    if (found?.kind === "not_found" && isConfirmed) return { kind: "refused", answer, reason };
-    return { kind: "repeat_refused", code };
+    if (found?.kind !== "not_found" || !isConfirmed) return { kind: "repeat_refused", code };
+    const { kind, stage } = order.transaction;
+    const isDisproved = kind === "void" && stage === "repeating";
+    return { kind: "refused", answer, reason: isDisproved ? notVoided : reason };
   }
 
   function done(answer: Answer): OrderEvent {
     return { kind: effect === "capture" ? "captured" : "returned", answer };
   }
 }
+
+const notVoided: Reason = { code: "not_voided", detail: "" };
 
 type Sent = {
   readonly acquirer: Acquirer;

@@ -54,15 +54,14 @@ export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: Messag
     if (found === undefined) return undefined;
     const endpoint = getEndpoint(order.endpointId);
     const now = clock.now();
-    const { tellsChargebacks = false, privateCallbacks = false } = endpoint.settings;
     const signed = (text: string) => sign(endpoint.merchant, text);
     const message = writeMessage(callback, {
-      fields: printResult(found, { sign: signed, tellsChargebacks }),
+      fields: printResult(found, { sign: signed, settings: endpoint.settings }),
       method: endpoint.settings.callbackMethod ?? "GET",
       secrets: () => secretNames(endpoint, now).map(secretFor),
       timestamp: Math.floor(now / 1000),
     });
-    return privateCallbacks ? { ...message, isPrivate: true } : message;
+    return endpoint.settings.privateCallbacks === true ? { ...message, isPrivate: true } : message;
   };
 }
 

@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Follow } from "../orders/apply.ts";
-import type { CardData } from "../orders/events.ts";
+import { type CardData, followUpEvents } from "../orders/events.ts";
 import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
 import type { Finding, Order, RefundPolicy } from "../orders/order.ts";
 import { noCard, openPage } from "../orders/payment-page.ts";
@@ -255,7 +255,7 @@ type FollowUpDependencies = Pick<AcceptDependencies, "runner" | "admit"> & {
 export function makeFollowUps(dependencies: FollowUpDependencies) {
   const { find, follow, runner, admit } = dependencies;
   return {
-    /** A capture or a return: finds the order, begins the transaction and runs it from memory. */
+    /** A capture, a return or a void: finds the order, begins the transaction and runs it from memory. */
     followUp: (entryPoint: EntryPoint, asked: FollowUpRequest) =>
       admit(() => beginNext(entryPoint, asked)),
   };
@@ -269,13 +269,13 @@ export function makeFollowUps(dependencies: FollowUpDependencies) {
     if (found instanceof Failure) return found;
 
     if (await lacksCard(found.order, request)) return cardDestroyed;
-    const kind = request.operation === "capture" ? "capture_asked" : "return_asked";
+    const kind = followUpEvents[request.operation];
     const refunds = refundsOf(entryPoint, found.order);
     const followed = await follow(found.order, {
       kind,
       serialNumber,
       request,
-      ...(kind === "return_asked" && refunds && { refunds }),
+      ...(kind !== "capture_asked" && refunds && { refunds }),
     });
     if (followed instanceof Failure) return followed;
     const { order, repeated } = followed;

@@ -9,7 +9,7 @@ import type { Cards } from "../engine/cards.ts";
 import type { OrderSearch, ResultWaits } from "../engine/find.ts";
 import type { PaymentPages } from "../engine/payment-page.ts";
 import type { Guarded } from "../http/server.ts";
-import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
+import type { Endpoint, EndpointSettings, EntryPoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import type { BrowserAuthentication } from "../threeds/browser-steps.ts";
@@ -28,8 +28,7 @@ export type CalledParts = AddressChecks & {
   readonly threeds: BrowserAuthentication;
   readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf">;
   readonly wallets: Guarded<OpenWallets>;
-  /** Whether the order's endpoint wants to be notified of chargebacks. */
-  readonly tellsChargebacks: (order: Order) => boolean;
+  readonly settingsOf: (order: Order) => EndpointSettings;
   /** The interface's date format in the operator's zone. */
   readonly printDate: (instant: Instant) => string;
 };

@@ -52,11 +52,11 @@ test("a reply that is sent again has the same text, but for its serial number", 
 });
 
 test("an ended order is printed once, an open one and a verification each time", async () => {
-  let tells = false;
+  let settings = { tellsChargebacks: false };
   const services = {
     threeds: { stepOf: () => undefined },
     cards: { register: async () => new Failure("card_reference_removed") },
-    tellsChargebacks: () => tells,
+    settingsOf: () => settings,
     printDate: () => "",
   } as unknown as CalledParts;
   const poll = (order: Order) => pollReply({ order, transaction: order.transaction }, services);
@@ -72,7 +72,7 @@ test("an ended order is printed once, an open one and a verification each time",
   assert.equal(await isPrintedOnce(inStage("authorizing")), false);
   assert.equal(await isPrintedOnce(approved("account-verification")), false);
   assert.equal(await tellsOf(), false);
-  tells = true;
+  settings = { tellsChargebacks: true };
   assert.equal(await tellsOf(), true);
 });
 

@@ -5,6 +5,7 @@
  * for clients that prefer it to every type the form could pass for.
  */
 import { writeForm } from "@tollgate/protocols/form";
+import type { EndpointSettings } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import { initialOf } from "../orders/transactions.ts";
@@ -25,7 +26,7 @@ export function acknowledge({ order, transaction }: FoundOrder): Reply {
 }
 
 /** The portal asks with a `register` that makes no references. */
-type StatusDependencies = Pick<CalledParts, "printDate" | "tellsChargebacks"> & {
+type StatusDependencies = Pick<CalledParts, "printDate" | "settingsOf"> & {
   readonly cards: {
     register(order: Order): Promise<{ readonly card: string } | Failure | undefined>;
   };
@@ -40,7 +41,7 @@ export async function statusReply(
   const { order, transaction } = found;
   const { printDate } = services;
   const cardRefId = await findCardRefId(found, services);
-  const tellsChargebacks = services.tellsChargebacks(order);
+  const settings = services.settingsOf(order);
   // Only the latest transaction can have a pending step.
   const step = transaction === order.transaction ? services.threeds.stepOf(order) : undefined;
   return {
@@ -48,7 +49,7 @@ export async function statusReply(
     clientOrderId: order.clientOrderId,
     orderId: order.id,
     fields: [
-      ...printStatus(found, { bySerialNumber, cardRefId, printDate, tellsChargebacks }),
+      ...printStatus(found, { bySerialNumber, cardRefId, printDate, settings }),
       ...printBrowserStep(step),
     ],
   };
@@ -74,7 +75,7 @@ export function makeStatusText(
 }
 
 /** Replies about ended orders in memory; another version of an order is another object. */
-const statusReplies = new WeakMap<Order, Reply & { readonly tellsChargebacks: boolean }>();
+const statusReplies = new WeakMap<Order, Reply & { readonly settings: EndpointSettings }>();
 
 /**
  * The reply to a poll. That of an ended order is printed once. A verification's may change without
@@ -82,13 +83,13 @@ const statusReplies = new WeakMap<Order, Reply & { readonly tellsChargebacks: bo
  */
 export async function pollReply(found: FoundOrder, services: CalledParts): Promise<Reply> {
   const { order } = found;
-  const tellsChargebacks = services.tellsChargebacks(order);
+  const settings = services.settingsOf(order);
   const known = statusReplies.get(order);
-  if (known?.tellsChargebacks === tellsChargebacks) return known;
+  if (known?.settings === settings) return known;
   const reply = await statusReply(found, services);
   if (order.transaction.finishedAt === undefined) return reply;
   if (initialOf(order).kind === "account-verification") return reply;
-  const cached = { ...reply, tellsChargebacks, texts: {} };
+  const cached = { ...reply, settings, texts: {} };
   statusReplies.set(order, cached);
   return cached;
 }

@@ -11,6 +11,7 @@ import {
   acquirerIsAsked,
   type EventOf,
   isBeforeRest,
+  isFollowUp,
   mayArrive,
   type OrderEvent,
 } from "./events.ts";
@@ -262,7 +263,7 @@ function meet(given: Order, event: OrderEvent, at: Instant): Met | Failure {
     const { effects } = order.page === undefined ? beginnings[transaction.kind] : beginningOnPage;
     return { order: { ...order, version }, effects };
   }
-  if (event.kind === "capture_asked" || event.kind === "return_asked") {
+  if (isFollowUp(event)) {
     const next = followUp(order, event, at);
     if (next instanceof Failure) return next;
     const earlier = [...order.earlier, transaction];

@@ -6,7 +6,7 @@
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 import type { Advance, Conditions, Step } from "./advance.ts";
-import type { EventKind, EventOf, OrderEvent } from "./events.ts";
+import type { EventKind, EventOf, FollowUpEvent, OrderEvent } from "./events.ts";
 import type { Order, Transaction } from "./order.ts";
 import { findPriorAttempt, isAboutPrior, knowsCharge } from "./prior-attempts.ts";
 import { isBeforeSending } from "./stages.ts";
@@ -150,7 +150,7 @@ export function makeClaim({ advance, commit, clock }: ApplyDependencies) {
  * concurrent requests start from the same version, so one of them meets the order again.
  */
 export function makeFollow({ advance, commit, load, clock }: ApplyDependencies) {
-  return async (order: Order, event: EventOf<"capture_asked"> | EventOf<"return_asked">) => {
+  return async (order: Order, event: FollowUpEvent) => {
     let met = order;
     for (;;) {
       const repeated = findRepeated(met, event.request);

@@ -103,15 +103,8 @@ type Facts = {
 
   /** The merchant requests a follow-up of an approved order: a new transaction begins. */
   capture_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
-  return_asked: {
-    readonly serialNumber: SerialNumber;
-    readonly request: FollowUpTerms;
-    /**
-     * The policy of the gate as it is configured now. When absent, the policy that the gate had at
-     * the time of the charge applies.
-     */
-    readonly refunds?: RefundPolicy;
-  };
+  return_asked: AskedBack;
+  void_asked: AskedBack;
   captured: { readonly answer: Answer };
   returned: { readonly answer: Answer };
   repeat_unanswered: { readonly cause: string };
@@ -134,6 +127,22 @@ type Facts = {
   noted: { readonly what: string; readonly detail: string };
 };
 
+type AskedBack = {
+  readonly serialNumber: SerialNumber;
+  readonly request: FollowUpTerms;
+  /**
+   * The policy of the gate as it is configured now. When absent, the policy that the gate had at
+   * the time of the charge applies.
+   */
+  readonly refunds?: RefundPolicy;
+};
+
+/** Begins a transaction that follows an approved one. */
+export type FollowUpEvent =
+  | EventOf<"capture_asked">
+  | EventOf<"return_asked">
+  | EventOf<"void_asked">;
+
 /** A reversal was sent, and does not prove anything yet. */
 export type Unproved =
   | EventOf<"reversal_unanswered">
@@ -147,6 +156,16 @@ export type EventOf<Kind extends EventKind> = { readonly kind: Kind } & Facts[Ki
 /** An operator's decision about an order in doubt. */
 export type OperatorEvent = Extract<OrderEvent, { readonly by: string; readonly why: string }>;
 export type OrderEvent = { [Kind in EventKind]: EventOf<Kind> }[EventKind];
+
+export function isFollowUp(event: OrderEvent): event is FollowUpEvent {
+  return Object.values(followUpEvents).some((kind) => kind === event.kind);
+}
+
+export const followUpEvents = {
+  capture: "capture_asked",
+  return: "return_asked",
+  void: "void_asked",
+} as const satisfies Readonly<Record<FollowUpTerms["operation"], EventKind>>;
 
 /** The next message asks for money again, at another gate or for another amount. */
 export function isBeforeNextAttempt({ kind }: OrderEvent): boolean {

@@ -110,6 +110,8 @@ export type EndpointSettings = {
   readonly webhookSecret?: { readonly generation: number; readonly renewedAt?: number };
   /** Status and callbacks tell of chargebacks. */
   readonly tellsChargebacks?: boolean;
+  /** Statuses and callbacks of a void have this type: older client libraries know no other. */
+  readonly voidAs?: "reversal";
   /** Requests are signed by OAuth; those with a checksum are refused. */
   readonly oauthOnly?: boolean;
   /** In production: return and callback addresses may be `http://`. */

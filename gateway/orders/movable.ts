@@ -1,5 +1,5 @@
 /**
- * What a person captures or returns of an order: the amount as it is typed, the most that there is,
+ * What a person captures, returns or voids of an order: the amount as it is typed, the most that there is,
  * and the sentence that refuses it. The portal's preview and the action itself agree on all three.
  */
 import { type Failure, failures } from "../values/failure.ts";
@@ -19,10 +19,11 @@ export function readMovedAmount(
   return amount ?? new Problem(`${text} is no amount in ${currency.code}.`, "invalid_amount");
 }
 
-/** What can be captured, cancelled or refunded now. */
+/** What can be captured, cancelled, refunded or voided now. */
 export function mostOf(order: Order, operation: FollowUpTerms["operation"]): Money {
   const { held, left } = totalsOf(order);
-  return operation === "capture" || !isZero(held) ? held : left;
+  const isOfHold = operation === "capture" || (operation === "return" && !isZero(held));
+  return isOfHold ? held : left;
 }
 
 /** The meaning of the failure in the catalogue, and the most that there is where that refuses. */

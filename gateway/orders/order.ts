@@ -181,8 +181,11 @@ export type Issuer = {
 
 /** Begins an order. */
 export type ChargeKind = "sale" | "preauth" | "account-verification";
-/** Follows an approved one: `cancel` releases what a preauthorisation holds. */
-export type FollowUpKind = "capture" | "refund" | "cancel";
+/**
+ * Follows an approved one: `cancel` releases what a preauthorisation holds, `void` takes a whole
+ * charge back before it is cleared.
+ */
+export type FollowUpKind = "capture" | "refund" | "cancel" | "void";
 export type TransactionKind = ChargeKind | FollowUpKind;
 
 export type Transaction = {
@@ -238,7 +241,7 @@ export type OwedReversal = ReversalProgress & {
 };
 
 export type FollowUpTerms = {
-  readonly operation: "capture" | "return";
+  readonly operation: "capture" | "return" | "void";
   /** Absent: the whole. */
   readonly amount: Money | undefined;
   readonly comment: string | undefined;

@@ -86,3 +86,16 @@ test("each refund has its own reference and trace number, as many as can be name
   assert.ok(refused instanceof Failure);
   assert.equal(refused.number, 9);
 });
+
+test("a void never becomes a refund", () => {
+  const at = (hoursLater: number, refunds: RefundPolicy) => {
+    const { serialNumber, request } = asks("void");
+    const event = { kind: "void_asked", serialNumber, request, refunds } as const;
+    const step = advance(approved(), event, later(start, hours(hoursLater)));
+    return step instanceof Failure ? step.message : step.order.transaction.kind;
+  };
+
+  assert.equal(at(23, { after: "24h", partial: true }), "void");
+  assert.equal(at(24, { after: "24h" }), "NOT_ALLOWED_IN_THIS_STATE: cleared");
+  assert.equal(at(0, { after: "always" }), "NOT_SUPPORTED_BY_GATE");
+});

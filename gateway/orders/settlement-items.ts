@@ -64,7 +64,7 @@ function itemOf(transaction: Transaction): readonly SettlementItem[] {
 function kindOf({ kind, asRefund }: Transaction): SettlementKind | undefined {
   if (asRefund === true) return "refund";
   if (kind === "sale" || kind === "capture") return kind;
-  return kind === "refund" || kind === "cancel" ? "reversal" : undefined;
+  return kind === "refund" || kind === "cancel" || kind === "void" ? "reversal" : undefined;
 }
 
 function chargebackItemsOf(order: Order): readonly SettlementItem[] {

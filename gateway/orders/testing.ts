@@ -21,7 +21,13 @@ import {
   makeAdvance,
   type Step,
 } from "./advance.ts";
-import type { EventKind, EventOf, OrderEvent } from "./events.ts";
+import {
+  type EventKind,
+  type EventOf,
+  type FollowUpEvent,
+  followUpEvents,
+  type OrderEvent,
+} from "./events.ts";
 import {
   type Answer,
   type CardFacts,
@@ -162,11 +168,10 @@ export function asks(
   operation: FollowUpTerms["operation"],
   minor?: bigint,
   { comment, currency = "USD" }: { readonly comment?: string; readonly currency?: string } = {},
-): EventOf<"capture_asked"> | EventOf<"return_asked"> {
+): FollowUpEvent {
   const part = minor === undefined ? undefined : new Money(minor, getCurrency(currency));
   const request = { operation, amount: part, comment };
-  const kind = operation === "capture" ? "capture_asked" : "return_asked";
-  return { kind, serialNumber: asSerialNumber("s-2"), request };
+  return { kind: followUpEvents[operation], serialNumber: asSerialNumber("s-2"), request };
 }
 
 /** Every order is cleared, and no card is enrolled in 3-D Secure. */
@@ -267,6 +272,7 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
 
   capture_asked:         { kind: "capture_asked", serialNumber: asSerialNumber("s-2"), request: allOf("capture") },
   return_asked:          { kind: "return_asked", serialNumber: asSerialNumber("s-2"), request: allOf("return") },
+  void_asked:            { kind: "void_asked", serialNumber: asSerialNumber("s-2"), request: allOf("void") },
   captured:              { kind: "captured", answer },
   returned:              { kind: "returned", answer },
   repeat_unanswered:     { kind: "repeat_unanswered", cause: "no_answer" },

@@ -56,6 +56,34 @@ test("a partial capture charges that part and releases the rest", () => {
   assert.equal(refusal(captured, asks("return", 700n)), "begins refund");
 });
 
+test("a void takes a whole charge back, and nothing else", () => {
+  const captured = meet(meet(approved("preauth"), asks("capture", 700n)), events.captured);
+  const voided = meet(meet(captured, asks("void")), events.returned);
+
+  assert.deepEqual(totals(voided), [0n, 700n, 700n, 0n, 0n]);
+  assert.equal(refusal(approved(), asks("void")), "begins void");
+  assert.equal(refusal(approved(), asks("void", 1042n)), "begins void");
+  assert.equal(refusal(approved(), asks("void", 1041n)), 11);
+  assert.equal(refusal(approved(), asks("void", 1043n)), 11);
+  assert.equal(refusal(approved(), asks("void", 1042n, { currency: "EUR" })), 10);
+  for (const order of [
+    approved("preauth"),
+    approved("account-verification"),
+    returned(approved(), 1n),
+  ])
+    assert.equal(refusal(order, asks("void")), 9);
+  for (const operation of ["void", "return", "capture"] as const)
+    assert.equal(refusal(voided, asks(operation)), 9, operation);
+});
+
+test("a charge that was charged back is not voided, and one whose void was refused stands", () => {
+  const refused = meet(meet(approved(), asks("void")), events.refused);
+
+  assert.equal(refusal(meet(approved(), events.charged_back), asks("void")), 9);
+  assert.deepEqual(totals(refused), [0n, 1042n, 0n, 0n, 1042n]);
+  assert.equal(refusal(refused, asks("void")), "begins void");
+});
+
 test("a capture that was refused leaves the hold as it was", () => {
   const refused = meet(meet(approved("preauth"), asks("capture", 700n)), events.refused);
 

@@ -7,18 +7,20 @@ import { Failure, type FailureCode } from "../values/failure.ts";
 import type { SerialNumber } from "../values/ids.ts";
 import { add, isSameMoney, isZero, Money, subtract } from "../values/money.ts";
 import { calendarIn, dayNumber, hours, type Instant, later } from "../values/time.ts";
-import type { EventOf } from "./events.ts";
+import type { FollowUpEvent } from "./events.ts";
 import { referenceOf, traceNumberOf } from "./messages.ts";
 import type {
   AcquirerIdentifiers,
   Chargeback,
   ChargebackStage,
+  ChargeKind,
   FollowUpKind,
   FollowUpTerms,
   GateFacts,
   Order,
   RefundPolicy,
   Transaction,
+  TransactionKind,
 } from "./order.ts";
 import type { FoundOrder } from "./requests.ts";
 import { isBeforeSending, isFinal } from "./stages.ts";
@@ -29,6 +31,7 @@ export type Totals = {
   readonly held: Money;
   /** What the cardholder was charged: by the sale, or by the capture. */
   readonly charged: Money;
+  /** Refunded or voided. */
   readonly returned: Money;
   /** Held once, and released by a cancel. */
   readonly cancelled: Money;
@@ -47,6 +50,11 @@ export function transactionsOf({ earlier, transaction }: Order): readonly Transa
 /** The one that began the order. */
 export function initialOf({ earlier, transaction }: Order): Transaction {
   return earlier[0] ?? transaction;
+}
+
+/** Whether a transaction of the kind begins an order. */
+export function isCharge(kind: TransactionKind): kind is ChargeKind {
+  return beginnings[kind].event === "received";
 }
 
 /** The transaction, or the stage of a dispute about the charge, that the serial number names. */
@@ -93,7 +101,7 @@ export function totalsOf(order: Order): Totals {
   const isHeld = initial.kind === "preauth" && captured === undefined && !isCancelled;
   const charged = initial.kind === "sale" ? granted : (captured?.amount ?? none);
   const returned = approved
-    .filter(({ kind }) => kind === "refund")
+    .filter(({ kind }) => kind === "refund" || kind === "void")
     .reduce((sum, { amount }) => add(sum, amount), none);
   const held = isHeld ? granted : none;
   const cancelled = isCancelled ? granted : none;
@@ -120,23 +128,20 @@ function isSame(one: FollowUpTerms, other: FollowUpTerms): boolean {
 }
 
 /** The transaction that the merchant asks for, or why it cannot be. */
-export function followUp(
-  order: Order,
-  event: EventOf<"capture_asked"> | EventOf<"return_asked">,
-  at: Instant,
-): Transaction | Failure {
+export function followUp(order: Order, event: FollowUpEvent, at: Instant): Transaction | Failure {
   const { serialNumber, request } = event;
   // The reversal of an earlier attempt is about another charge, and goes on afterwards.
   const isFree = order.owed === undefined || order.owed.effect === "reverse_prior";
   if (!isFinal(order.transaction.stage) || !isFree) return stillOnItsWay;
   const totals = totalsOf(order);
-  const rule = request.operation === "capture" ? captureRule(totals) : returnRule(totals);
+  const rule = rules[request.operation](totals);
   if (rule === undefined) return new Failure("not_allowed_now", "", "nothing left to do it with");
   if (rule.kind === "capture" && isHoldOver(order, at)) return holdOver;
 
   const { identifiers } = initialOf(order);
   const amount = request.amount ?? rule.whole;
-  const asRefund = rule.kind === "refund" && isRefund(order, event, { amount, rule, at });
+  const asRefund = isOfCharge(rule) && isRefund(order, event, { amount, rule, at });
+  if (asRefund && rule.kind === "void") return cleared(order, event);
   const fault = faultOf(amount, rule, { order, asRefund });
   if (fault !== undefined || identifiers === undefined) return fault ?? stillOnItsWay;
   const reference = asRefund ? refundReferenceOf(order) : identifiers.reference;
@@ -165,24 +170,27 @@ function approvedAt({ answer, finishedAt }: Transaction): Instant | undefined {
 
 type AskedReturn = { readonly amount: Money; readonly rule: Rule; readonly at: Instant };
 
-function isRefund(
-  order: Order,
-  event: EventOf<"capture_asked"> | EventOf<"return_asked">,
-  { amount, rule, at }: AskedReturn,
-): boolean {
-  const { gate } = initialOf(order).identifiers ?? {};
-  const ownPolicy = event.kind === "return_asked" ? event.refunds : undefined;
-  const transactions = transactionsOf(order);
-  const captured = transactions.find(({ kind, stage }) => {
-    return kind === "capture" && stage === "approved";
-  });
-  return travelsAsRefund(transactions, {
-    policy: ownPolicy ?? gate?.refunds,
-    zone: gate?.zone,
-    chargedAt: approvedAt(captured ?? initialOf(order)),
+function isRefund(order: Order, event: FollowUpEvent, { amount, rule, at }: AskedReturn): boolean {
+  return travelsAsRefund(transactionsOf(order), {
+    policy: policyOf(order, event),
+    zone: initialOf(order).identifiers?.gate.zone,
+    chargedAt: approvedAt(captureOf(order) ?? initialOf(order)),
     at,
     isPart: rule.begun || amount.minor < rule.whole.minor,
   });
+}
+
+function policyOf(order: Order, event: FollowUpEvent): RefundPolicy | undefined {
+  const own = event.kind === "capture_asked" ? undefined : event.refunds;
+  return own ?? initialOf(order).identifiers?.gate.refunds;
+}
+
+/** A void never becomes a refund. */
+function cleared(order: Order, event: FollowUpEvent): Failure {
+  const hasReversals = policyOf(order, event)?.after !== "always";
+  return hasReversals
+    ? new Failure("not_allowed_now", "cleared")
+    : new Failure("not_supported_by_gate");
 }
 
 /** A new transaction: no message was sent, and no answer is known. */
@@ -211,6 +219,13 @@ type Rule = {
   readonly begun: boolean;
 };
 
+const rules = { capture: captureRule, return: returnRule, void: voidRule } as const;
+
+/** Takes a charge back, and no hold. */
+function isOfCharge({ kind }: Rule): boolean {
+  return kind === "refund" || kind === "void";
+}
+
 function captureRule({ held }: Totals): Rule | undefined {
   if (isZero(held)) return undefined;
   return { kind: "capture", whole: held, part: "partialCapture", begun: false };
@@ -227,6 +242,11 @@ function returnRule({ held, left, charged }: Totals): Rule | undefined {
   };
 }
 
+function voidRule({ charged, returned, chargedBack }: Totals): Rule | undefined {
+  if (isZero(charged) || !isZero(returned) || !isZero(chargedBack)) return undefined;
+  return { kind: "void", whole: charged, part: "never", begun: false };
+}
+
 function faultOf(
   amount: Money,
   { whole, part, begun }: Rule,
@@ -241,7 +261,7 @@ function faultOf(
   return isSupported ? undefined : new Failure("not_supported_by_gate");
 }
 
-const onlyWhole = new Failure("amount_out_of_range", "only the whole can be cancelled");
+const onlyWhole = new Failure("amount_out_of_range", "only the whole can be cancelled or voided");
 const inProgress = "another transaction of the order is on its way";
 const stillOnItsWay = new Failure("not_allowed_now", inProgress);
 

@@ -4,7 +4,7 @@
  * events, so the tables need no conditions. An event that begins a transaction stands in
  * `beginnings`, one that any stage accepts in `anyStage`. `docs/orders.md` is drawn from them.
  */
-import type { EventKind, OrderEvent } from "./events.ts";
+import type { EventKind, FollowUpEvent, OrderEvent } from "./events.ts";
 import type { TransactionKind } from "./order.ts";
 import { type Effect, type ExternalEffect, isFinal, isImmediate, type Stage } from "./stages.ts";
 
@@ -178,6 +178,11 @@ function followUp(asking: Stage, ask: ExternalEffect, done: EventKind): Transiti
   };
 }
 
+/** Doubt about a void may also end with the proof that nothing was voided: the charge stands. */
+function withDisproof(table: TransitionTable): TransitionTable {
+  return { ...table, repeating: { ...table.repeating, refused: to("error", "notify_merchant") } };
+}
+
 function to(stage: Stage, ...effects: readonly Effect[]): Cell {
   return { stage, effects };
 }
@@ -190,6 +195,7 @@ export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {
   capture: followUp("capturing", "capture", "captured"),
   refund:  followUp("returning", "refund", "returned"),
   cancel:  followUp("returning", "refund", "returned"),
+  void:    withDisproof(followUp("returning", "refund", "returned")),
 };
 
 /**
@@ -232,7 +238,7 @@ export function needsConditions({ kind }: OrderEvent): boolean {
   return immediateEvents.has(kind);
 }
 
-export type FirstCell = Cell & { readonly event: "received" | "capture_asked" | "return_asked" };
+export type FirstCell = Cell & { readonly event: "received" | FollowUpEvent["kind"] };
 
 /** The event that begins a transaction of each kind, its first stage, and what it is owed then. */
 export const beginnings: Readonly<Record<TransactionKind, FirstCell>> = {
@@ -242,6 +248,7 @@ export const beginnings: Readonly<Record<TransactionKind, FirstCell>> = {
   capture: { event: "capture_asked", ...to("capturing", "capture") },
   refund: { event: "return_asked", ...to("returning", "refund") },
   cancel: { event: "return_asked", ...to("returning", "refund") },
+  void: { event: "void_asked", ...to("returning", "refund") },
 };
 
 /** An order of the payment page begins without a card. */

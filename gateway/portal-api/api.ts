@@ -98,7 +98,7 @@ export const api = {
   "POST /views/share":               row("share_views", "merchant", record(sharedView), done, "share a view of orders with the team"),
   "POST /views/remove/:view":        row("share_views", "merchant", record({ view: numericId("of the view") }), done, "take a shared view away from the team"),
   "GET /home":                       row("see_orders", "merchant", record({ range: optional(oneOf(ranges)), merchant: optional(text("a login; for operators", { max: 64 })) }), homeShape, "how payments go"),
-  "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return", ...decisions]), amount }), actionPreviewShape, "what a capture, a return or a decision about doubt would do now"),
+  "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return", "void", ...decisions]), amount }), actionPreviewShape, "what a capture, a return, a void or a decision about doubt would do now"),
 
   ...callbackRoutes,
   ...requestRoutes,

@@ -6,7 +6,13 @@
 import { isDeviceNumber } from "../orders/card-reference.ts";
 import type { Order } from "../orders/order.ts";
 import { isInDoubt } from "../orders/prior-attempts.ts";
-import { initialOf, sentIdentifiersOf, type Totals, totalsOf } from "../orders/transactions.ts";
+import {
+  initialOf,
+  sentIdentifiersOf,
+  type Totals,
+  totalsOf,
+  transactionsOf,
+} from "../orders/transactions.ts";
 import type { FailureCode } from "../values/failure.ts";
 import { formatAmount, isZero } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
@@ -49,6 +55,7 @@ export const moneyStates = [
   "captured",
   "partly_refunded",
   "refunded",
+  "voided",
   "charged_back",
   "cancelled",
   "verified",
@@ -70,7 +77,12 @@ export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): Mo
   if (!isZero(held)) return "held";
   if (isZero(charged)) return "cancelled";
   if (isZero(returned)) return "captured";
-  return isZero(standing) ? "refunded" : "partly_refunded";
+  if (!isZero(standing)) return "partly_refunded";
+  return isVoided(order) ? "voided" : "refunded";
+}
+
+function isVoided(order: Order): boolean {
+  return transactionsOf(order).some(({ kind, stage }) => kind === "void" && stage === "approved");
 }
 
 /** The letter of each filter and of each kind of searched word. */

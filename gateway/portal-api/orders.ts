@@ -5,8 +5,9 @@
  * `timeline.ts` names are shown.
  */
 import type { Advance } from "../orders/advance.ts";
+import { followUpEvents } from "../orders/events.ts";
 import { describeRefusal, mostOf, readMovedAmount } from "../orders/movable.ts";
-import type { Order } from "../orders/order.ts";
+import type { FollowUpTerms, Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
 import { followUp, totalsOf, transactionsOf } from "../orders/transactions.ts";
 import type { PortalReads } from "../storage/portal/portal-reads.ts";
@@ -160,7 +161,7 @@ export function previewHandlers({ reads, advance }: OrderOptions) {
       if (order === undefined) return notFound;
       const money = readMovedAmount(order, amount);
       if (money instanceof Problem) return refusalOf(money);
-      if (action !== "capture" && action !== "return")
+      if (action !== "capture" && action !== "return" && action !== "void")
         return previewDecision(order, action, { caller, advance });
       const begun = previewOf(order, action, money, caller.now);
       const whole = mostOf(order, action);
@@ -255,12 +256,13 @@ async function describeDetail(
 
 function mayOf(order: Order, callbacks: readonly StoredCallback[], caller: Caller) {
   const { role } = caller.account;
-  const can = (operation: "capture" | "return") =>
+  const can = (operation: FollowUpTerms["operation"]) =>
     hasRight(role, "move_money") &&
     !(previewOf(order, operation, undefined, caller.now) instanceof Failure);
   return {
     capture: can("capture"),
     return: can("return"),
+    void: can("void"),
     settle: hasRight(role, "move_money") ? decisionsFor(order, caller) : [],
     resend: hasRight(role, "resend_callbacks") && callbacks.length > 0,
   };
@@ -269,14 +271,13 @@ function mayOf(order: Order, callbacks: readonly StoredCallback[], caller: Calle
 /** Returns the transaction that the request would begin now, or why it would be refused. */
 function previewOf(
   order: Order,
-  operation: "capture" | "return",
+  operation: FollowUpTerms["operation"],
   amount: Money | undefined,
   now: Instant,
 ) {
   const request = { operation, amount, comment: undefined };
   const serialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
-  const kind = operation === "capture" ? "capture_asked" : "return_asked";
-  return followUp(order, { kind, serialNumber, request }, now);
+  return followUp(order, { kind: followUpEvents[operation], serialNumber, request }, now);
 }
 
 function viewTransaction(transaction: Order["transaction"], { gates }: Configured, caller: Caller) {

@@ -188,6 +188,7 @@ const transactionKinds = [
   "capture",
   "refund",
   "cancel",
+  "void",
 ] as const satisfies readonly TransactionKind[];
 
 /** What an operator may do about an order in doubt. */
@@ -239,6 +240,7 @@ export const orderDetailShape = record({
   may: record({
     capture: flag(),
     return: flag(),
+    void: flag(),
     resend: flag(),
     settle: list(oneOf(decisions), decisions.length),
   }),

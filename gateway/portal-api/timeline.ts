@@ -128,6 +128,7 @@ export type FactName = (typeof shownFacts)[number][0] | "gate" | "amount";
 const movesOfMoney: readonly string[] = [
   "capture_asked",
   "return_asked",
+  "void_asked",
   "captured",
   "returned",
   "settled_as_done",

@@ -7,14 +7,20 @@ import type { Order, ReturnUrls } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import { initialOf } from "../orders/transactions.ts";
 import type { EndpointId, ReceiptId } from "../values/ids.ts";
-import { foundStatusOf, makeStatusReader, type Status, statusOf } from "./status.ts";
+import {
+  foundStatusOf,
+  makeStatusReader,
+  type ShownBySettings,
+  type Status,
+  statusOf,
+} from "./status.ts";
 
 /** The checksum of the text followed by the merchant's key: SHA-1, in lower case hex. */
 type Sign = (text: string) => string;
 
 export type ResultFields = readonly (readonly [name: string, value: string])[];
 
-type ResultOptions = { readonly sign: Sign; readonly tellsChargebacks?: boolean };
+type ResultOptions = { readonly sign: Sign; readonly settings?: ShownBySettings };
 
 /** Fields of the status response, and their names there. */
 export const resultRows: readonly (readonly [name: string, inStatus: string])[] = [
@@ -51,8 +57,8 @@ export const resultNames: ReadonlySet<string> = new Set([
 
 export function printResult(found: FoundOrder, options: ResultOptions): ResultFields {
   const { order, transaction, dispute } = found;
-  const { sign, tellsChargebacks = false } = options;
-  const read = makeStatusReader(found, { tellsChargebacks });
+  const { sign, settings } = options;
+  const read = makeStatusReader(found, { ...(settings && { settings }) });
   const status = foundStatusOf(found);
   const all: readonly (readonly [name: string, value: string | undefined])[] = [
     ["status", status],

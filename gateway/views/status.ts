@@ -4,6 +4,7 @@
  * several of them may have the same status and name on the wire.
  */
 import { isDeviceNumber, shownHashId } from "../orders/card-reference.ts";
+import type { EndpointSettings } from "../orders/merchant.ts";
 import type { Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import {
@@ -48,15 +49,20 @@ const wireStages: Readonly<Record<Stage, { readonly status: Status; readonly suf
   error: { status: "error", suffix: "error" },
 };
 
-const wireKinds: Readonly<
-  Record<TransactionKind, { readonly prefix: string; readonly type: string }>
-> = {
+type WireKind = {
+  readonly prefix: string;
+  readonly type: string;
+  /** Another word for the stage of a refusal. */
+  readonly declined?: string;
+};
+const wireKinds: Readonly<Record<TransactionKind, WireKind>> = {
   sale: { prefix: "sale", type: "sale" },
   preauth: { prefix: "auth", type: "preauth" },
   "account-verification": { prefix: "av", type: "account-verification" },
   capture: { prefix: "capture", type: "capture" },
   refund: { prefix: "reversal", type: "reversal" },
   cancel: { prefix: "cancel", type: "reversal" },
+  void: { prefix: "void", type: "void", declined: "rejected" },
 };
 
 export function statusOf(stage: Stage): Status {
@@ -69,7 +75,9 @@ export function foundStatusOf({ transaction, dispute }: FoundOrder): Status {
 }
 
 export function wireStageOf(kind: TransactionKind, stage: Stage): string {
-  return `${wireKinds[kind].prefix}_${wireStages[stage].suffix}`;
+  const { prefix, declined } = wireKinds[kind];
+  const suffix = stage === "declined" ? declined : undefined;
+  return `${prefix}_${suffix ?? wireStages[stage].suffix}`;
 }
 
 export function wireTypeOf(kind: TransactionKind): string {
@@ -83,9 +91,10 @@ type StatusOptions = {
   /** The reference of a card that the order itself has registered. */
   readonly cardRefId?: string | undefined;
   readonly printDate: PrintDate;
-  /** The endpoint wants to be notified of chargebacks. */
-  readonly tellsChargebacks?: boolean;
+  /** The order's endpoint says how disputes and voids are shown. */
+  readonly settings?: ShownBySettings;
 };
+export type ShownBySettings = Pick<EndpointSettings, "tellsChargebacks" | "voidAs">;
 
 /** `initial` began the order; a capture or refund shows that transaction's card data. */
 type StatusFacts = FoundOrder &
@@ -102,7 +111,7 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["total-reversal-amount",    ({ transaction, totals }) => totalRefund(transaction, totals)],
   ["currency",                 ({ order }) => order.purchase.amount.currency.code],
   ["by-request-sn",            ({ bySerialNumber }) => bySerialNumber],
-  ["transaction-type",         ({ transaction, dispute }) => dispute ? chargebackTypeOf(dispute) : wireTypeOf(transaction.kind)],
+  ["transaction-type",         (facts) => transactionTypeOf(facts)],
 
   ["processor-tx-id",          transactionIdOf],
   ["processor-rrn",            ({ transaction }) => sentIdentifiersOf(transaction)?.reference],
@@ -173,7 +182,7 @@ const printers = new Map(rows);
 /** The response's value of one field: other views print only the fields that they show. */
 export type StatusReader = (field: string) => string | undefined;
 
-type ReaderOptions = Partial<Pick<StatusOptions, "printDate" | "tellsChargebacks">>;
+type ReaderOptions = Partial<Pick<StatusOptions, "printDate" | "settings">>;
 
 /** `printDate` may be left out where no date is read. */
 export function makeStatusReader(found: FoundOrder, options: ReaderOptions = {}): StatusReader {
@@ -202,11 +211,16 @@ function formatOptional(money: Money | undefined): string | undefined {
 /** The total of all refunds so far, not the amount of this transaction alone. */
 function totalRefund({ kind }: Transaction, totals: Totals): string | undefined {
   if (kind === "cancel") return formatAmount(totals.cancelled);
-  return kind === "refund" ? formatAmount(totals.returned) : undefined;
+  return kind === "refund" || kind === "void" ? formatAmount(totals.returned) : undefined;
 }
 
-function chargebackIn({ order, dispute, tellsChargebacks }: StatusFacts) {
-  return dispute ?? (tellsChargebacks === true ? chargebackStateOf(order) : undefined);
+function transactionTypeOf({ transaction: { kind }, dispute, settings }: StatusFacts): string {
+  if (dispute !== undefined) return chargebackTypeOf(dispute);
+  return kind === "void" ? (settings?.voidAs ?? "void") : wireTypeOf(kind);
+}
+
+function chargebackIn({ order, dispute, settings }: StatusFacts) {
+  return dispute ?? (settings?.tellsChargebacks === true ? chargebackStateOf(order) : undefined);
 }
 
 function commission(fee: Fee | undefined, { charged }: Totals): string | undefined {

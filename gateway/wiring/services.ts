@@ -65,9 +65,7 @@ export function makeServices({ config, configuration, hold }: NodeContext, parts
     },
     wallets: { open: querying(refusing(wallets.open)) },
     findAddressFault: callbacks.findAddressFault,
-    /** Whether the order's endpoint wants to be notified of chargebacks. */
-    tellsChargebacks: ({ endpointId }: Order) =>
-      configuration.getEndpoint(endpointId).settings.tellsChargebacks === true,
+    settingsOf: ({ endpointId }: Order) => configuration.getEndpoint(endpointId).settings,
     printDate: makePrintDate(config.zone),
   };
 }

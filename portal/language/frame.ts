@@ -200,6 +200,7 @@ export const frame = {
   actions: {
     capture: "Capture | Einziehen",
     return: "Refund | Erstatten",
+    void: "Void | Zurücknehmen",
     resend: "Resend callbacks | Callbacks erneut senden",
   },
   reasonHint: "It is kept in the audit. | Er wird im Protokoll festgehalten.",
@@ -212,5 +213,6 @@ export const frame = {
     reversal: "Refund | Erstattung",
     refund: "Refund | Erstattung",
     cancel: "Cancellation | Storno",
+    void: "Void | Rücknahme",
   },
 } satisfies Rows;

@@ -19,6 +19,7 @@ const states: Readonly<Record<State, Look>> = {
   held:            ["held",          "Held | Vorgemerkt",                      "The card holds the money until it is captured or cancelled. | Das Geld ist auf der Karte vorgemerkt, bis es eingezogen oder freigegeben wird."],
   partly_refunded: ["part",          "Partly refunded | Teilweise erstattet",  "A part of the money went back to the cardholder. | Ein Teil des Geldes ging an den Karteninhaber zurück."],
   refunded:        ["refunded",      "Refunded | Erstattet",                   "All of the money went back to the cardholder. | Das ganze Geld ging an den Karteninhaber zurück."],
+  voided:          ["off",           "Voided | Zurückgenommen",                "The charge was taken back before it was cleared. | Die Belastung wurde vor der Abrechnung zurückgenommen."],
   charged_back:    ["charged-back",  "Charged back | Rückbelastet",            "The issuer has taken money back, all or a part. | Der Herausgeber hat Geld zurückgeholt, ganz oder teilweise."],
   in_doubt:        ["doubt",         "In doubt | Ungeklärt",                  "The acquirer may have moved money or not. | Ob der Acquirer Geld bewegt hat, ist offen."],
   processing:      ["processing",    "Processing | In Arbeit",                 "It has not ended yet. | Die Zahlung ist noch nicht beendet."],

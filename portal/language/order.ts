@@ -29,6 +29,8 @@ export const order = {
       | Höchstens ${most}. Lassen Sie das Feld für den ganzen Betrag leer.`,
     return: (most: string) => `At most ${most}. This cannot be undone.
       | Höchstens ${most}. Das lässt sich nicht rückgängig machen.`,
+    void: (most: string) => `All of it: ${most}. This cannot be undone.
+      | Der ganze Betrag: ${most}. Das lässt sich nicht rückgängig machen.`,
   },
   typeAmount: "The order's amount | Betrag der Zahlung",
   typeAmountHint: (amount: string) => `This cannot be undone. Type ${amount} to confirm that it is
@@ -51,6 +53,8 @@ export const order = {
   begins: {
     capture: "It is taken from what is held. | Der Betrag wird vom vorgemerkten eingezogen.",
     refund: "It goes back to the cardholder. | Der Betrag geht an den Karteninhaber zurück.",
+    void: `The charge is taken back before it is cleared: the cardholder does not pay.
+      | Die Belastung wird vor der Abrechnung zurückgenommen: Der Karteninhaber zahlt nicht.`,
     cancel: `It is released: the card is not charged.
       | Der Betrag wird freigegeben: Die Karte wird nicht belastet.`,
   },

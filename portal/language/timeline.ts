@@ -62,6 +62,7 @@ const events: Table<Event> = {
   prior_unreversed: "Earlier attempt not reversed yet | Früherer Versuch noch nicht storniert",
   capture_asked: "Capture requested | Einzug angefordert",
   return_asked: "Return requested | Rückgabe angefordert",
+  void_asked: "Void requested | Rücknahme angefordert",
   captured: "Captured | Eingezogen",
   returned: "Returned | Zurückgegeben",
   repeat_unanswered: "Repeat unanswered | Wiederholung ohne Antwort",
@@ -143,6 +144,7 @@ export const timeline = {
   followUps: {
     capture: "Capture | Einzug",
     return: "Return | Rückgabe",
+    void: "Void | Rücknahme",
   },
   ruleMissing: (what: string) => `not known: ${what} | unbekannt: ${what}`,
   ruleScopes: {

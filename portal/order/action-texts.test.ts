@@ -18,7 +18,7 @@ import {
 } from "./action-texts.ts";
 
 test("only actions that the gateway allows are offered, moves of money before decisions", () => {
-  const none = { capture: false, return: false, resend: false, settle: [] };
+  const none = { capture: false, return: false, void: false, resend: false, settle: [] };
 
   assert.deepEqual(actionsFor({ may: none }), []);
   assert.deepEqual(actionsFor({ may: { ...none, return: true, resend: true } }), [
@@ -36,6 +36,7 @@ const outcomes: readonly (readonly [Action, Partial<Preview>, keyof typeof texts
   ["capture",         { of: "capture" },                       "taken"],
   ["return",          { of: "refund" },                        "back"],
   ["return",          { of: "cancel" },                        "released"],
+  ["void",            { of: "void" },                          "takenBack"],
   ["ask",             { of: "sale", becomes: "approved" },     "asked"],
   ["settle-done",     { of: "sale", becomes: "approved" },     "approved"],
   ["settle-done",     { of: "refund" },                        "stays"],
@@ -44,7 +45,7 @@ const outcomes: readonly (readonly [Action, Partial<Preview>, keyof typeof texts
 ];
 // biome-ignore format: a table
 const texts = {
-  taken: /taken from what is held/, back: /goes back to the cardholder/, released: /is released/, asked: /stays in doubt/,
+  taken: /taken from what is held/, back: /goes back to the cardholder/, released: /is released/, takenBack: /taken back before it is cleared/, asked: /stays in doubt/,
   approved: /becomes approved/, stays: /stays as it is/, error: /no money has moved/, try: /another card/,
 };
 

@@ -6,21 +6,26 @@ import type { InputOf, OutputOf } from "../shell/call.ts";
 import type { OrderDetail } from "./order-texts.ts";
 
 type Decision = OrderDetail["may"]["settle"][number];
-export type Action = "capture" | "return" | "resend" | Decision;
+export type Action = Move | "resend" | Decision;
+const moves = ["capture", "return", "void"] as const;
+type Move = (typeof moves)[number];
 export type Preview = OutputOf<"POST /orders/preview/:order">;
 
 export function actionsFor({ may }: Pick<OrderDetail, "may">): readonly Action[] {
-  const moves = (["capture", "return", "resend"] as const).filter((name) => may[name]);
-  return [...moves, ...may.settle];
+  return [...([...moves, "resend"] as const).filter((name) => may[name]), ...may.settle];
 }
 
 export function isDecision(action: Action): action is Decision {
   return action === "ask" || action === "settle-done" || action === "settle-not-done";
 }
 
+function isMove(action: Action): action is Move {
+  return moves.some((move) => move === action);
+}
+
 /** Whether an action cannot be undone. The user then types the amount as a confirmation. */
 export function isIrreversible(action: Action): boolean {
-  return action === "return" || action === "settle-done" || action === "settle-not-done";
+  return action !== "capture" && action !== "resend" && action !== "ask";
 }
 
 type MoneyText = { readonly text: string; readonly currency: string };
@@ -48,7 +53,7 @@ export function isConfirmed(
 ): boolean {
   if (!isIrreversible(action)) return true;
   const given = typed.trim().replace(",", ".");
-  if (action === "return") return given !== "";
+  if (isMove(action)) return given !== "";
   return /^\d+(\.\d*)?$/.test(given) && Number(given) === Number(amount.text);
 }
 
@@ -123,6 +128,7 @@ export function amountOf(preview: Preview | undefined): string {
 export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Messages): string {
   const { begins, decided } = messages;
   if (action === "capture") return begins.capture;
+  if (action === "void") return begins.void;
   if (!isDecision(action)) return begins[of === "cancel" ? "cancel" : "refund"];
   if (action === "ask") return decided.asked;
   return becomes === undefined ? decided.stays : decided[becomes];
@@ -136,6 +142,7 @@ type Written = { readonly reason: string; readonly amount: string; readonly once
 const performed = {
   "capture": "order capture",
   "return": "order return",
+  "void": "order void",
   "resend": "callback resend",
   "ask": "doubt ask",
   "settle-done": "doubt settle",
@@ -152,8 +159,7 @@ export function requestOf(
   { reason, amount, once }: Written,
 ): InputOf<"POST /actions/run"> {
   const request = { action: performed[action], reason };
-  if (action === "capture" || action === "return")
-    return { ...request, values: { order, ...givenAmount(amount) }, once };
+  if (isMove(action)) return { ...request, values: { order, ...givenAmount(amount) }, once };
   if (action === "resend") return { ...request, values: { order } };
   if (action === "ask") return { ...request, values: { order }, seen: version };
   const as = action === "settle-done" ? "done" : "not-done";

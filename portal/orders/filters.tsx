@@ -40,6 +40,7 @@ const stages = [
   ),
   ...["av_approved", "av_declined"],
   ...["capture", "reversal", "cancel"].flatMap((kind) => ends.map((end) => `${kind}_${end}`)),
+  ...ends.map((end) => `void_${end === "declined" ? "rejected" : end}`),
 ];
 
 /**

@@ -149,6 +149,8 @@ function wishesOf(
   const capture: FollowUpTerms = { operation: "capture", amount: undefined, comment: "c" };
   const returns = random.chance(0.3) ? [give(BigInt(1 + random.below(50)))] : [];
   if (random.chance(0.2)) returns.push(give());
+  const takeBack: FollowUpTerms = { operation: "void", amount: undefined, comment: undefined };
+  if (random.chance(0.15)) returns.unshift(takeBack);
   if (kind === "account-verification") return [];
   if (kind !== "preauth") return random.chance(returned) ? returns : [];
   return random.chance(captured) ? [capture, ...returns] : [give()];

@@ -314,7 +314,7 @@ function balanceAtGateway({ progress }: StoredOrder): Balance {
   const captured = approved.some(({ kind }) => kind === "capture");
   return {
     held: captured ? 0n : sum("preauth") - sum("cancel"),
-    taken: sum("sale") + sum("capture") - sum("refund"),
+    taken: sum("sale") + sum("capture") - sum("refund") - sum("void"),
   };
 }
 

@@ -92,6 +92,7 @@ export function makeMerchant({ set, baseUrl, makeClient, through = "plain" }: De
       at(endpoint).accountVerification(saleFields(fields)),
     capture: (order: Acknowledged, much: HowMuch = {}) => at(through).capture(about(order, much)),
     return: (order: Acknowledged, much: HowMuch = {}) => at(through).return(about(order, much)),
+    void: (order: Acknowledged, much: HowMuch = {}) => at(through).void(about(order, much)),
     status: (
       sale: { readonly "merchant-order-id": string; readonly "gw-order-id"?: string },
       endpoint = through,

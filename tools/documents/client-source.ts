@@ -20,7 +20,7 @@ import { block, camel, pascal, quote, sentence } from "./text.ts";
  * that are not listed are sent once.
  */
 const repeatable: ReadonlySet<string> = new Set([
-  ...["sale", "preauth", "account-verification", "capture", "return"],
+  ...["sale", "preauth", "account-verification", "capture", "return", "void"],
   ...["sale-form", "preauth-form", "account-verification-form"],
   ...["make-rebill", "make-rebill-sale", "make-rebill-preauth"],
   ...["create-card-ref", "create-card-ref-v4"],

@@ -98,6 +98,7 @@ const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "make-rebill": { ...month, client_orderid: "subscription-12-01", enumerate_amounts: "9.99,4.99" },
   "make-rebill-sale": { ...month, client_orderid: "subscription-12-02" },
   "make-rebill-preauth": { ...month, client_orderid: "subscription-12-03" },
+  void: { client_orderid: "subscription-12-02", orderid: sample.makeOrderId(5) },
   "sale-form": {
     client_orderid: "invoice-1044",
     order_desc: "Two tickets",

@@ -42,6 +42,7 @@ export function renderOrdersPage(): string {
     capture: wholeTable("capture"),
     refund: wholeTable("refund"),
     cancel: differences("cancel", "refund", "a return"),
+    void: wholeTable("void"),
     "any-stage": table(["Stage", "Event", "Next stage", "Effect"], anyStageRows()),
     events: table(["Event", "What happened"], eventRows()),
     effects: table(["Effect", "Kind", "What is done"], effectRows()),
@@ -304,6 +305,7 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
 
   capture_asked:         "the merchant requests a capture, and its transaction begins",
   return_asked:          "the merchant requests a return, and its transaction begins",
+  void_asked:            "the merchant requests a void, and its transaction begins",
   captured:              "the acquirer captured the held amount",
   returned:              "the acquirer refunded the money or released the hold",
   repeat_unanswered:     "the acquirer did not answer the repeated capture or return",

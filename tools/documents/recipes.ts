@@ -144,6 +144,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "preauth":     { ids: one, steps: [held] },
   "capture":     { ids: one, steps: [held, { does: "Charge a part of it; the rest is no longer held.", operation: "capture", sync: true, fields: { ...order, amount: "150.00", currency: "USD" } }] },
   "return":      { ids: one, steps: [paid, { does: "Refund a part of it.", operation: "return", sync: true, fields: { ...order, amount: "4.00", currency: "USD" } }] },
+  "void":        { ids: one, steps: [paid, { does: "Take it back before it is cleared.", operation: "void", sync: true, fields: { ...order } }] },
   "status":      { ids: one, steps: [paid, status] },
   "account-verification": { ids: one, steps: [{ does: "Ask the issuer whether the card is good.", operation: "account-verification", sync: true, fields: { client_orderid: "$id", ...payer, ...approving } }] },
   "create-card-ref":      { ids: one, steps: cardSteps },

@@ -117,7 +117,7 @@ export function makeSampleGateway(): CalledParts {
     wallets: {
       open: async ({ type }) => ({ wallet: { type }, paid: undefined }),
     },
-    tellsChargebacks: () => true,
+    settingsOf: () => ({ threeDSecure: "off", tellsChargebacks: true }),
     printDate: makePrintDate("UTC"),
   };
 
@@ -187,6 +187,7 @@ function approvalOf({ transaction }: Order): OrderEvent {
       return { kind: "captured", answer };
     case "refund":
     case "cancel":
+    case "void":
       return { kind: "returned", answer };
     default:
       return { kind: "authorized", answer, receiptId: asReceiptId("8146609321774035") };

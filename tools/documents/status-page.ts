@@ -68,6 +68,7 @@ const suffixMeanings: Readonly<Record<string, string>> = {
   unknown: "in doubt: the acquirer has not answered, and the gateway is settling the doubt",
   approved: "done: the money is taken, held, refunded or released, or the card is verified",
   declined: "refused by the bank, by 3-D Secure or because of the wallet's payment data",
+  rejected: "refused by the acquirer: the charge stands",
   filtered: "refused by the gateway's own checks",
   error: "failed; nothing was done, or it has been reversed",
 };
@@ -79,6 +80,7 @@ const kindMeanings: Readonly<Record<TransactionKind, string>> = {
   capture: "capture",
   refund: "return that refunds money",
   cancel: "return that releases the hold of a preauthorisation",
+  void: "void of a sale or a capture",
 };
 
 /**

@@ -54,6 +54,10 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
     "report chargebacks in status and callbacks",
     "Rückbelastungen in Status und Callbacks melden",
   ]),
+  setting("voidAs", "voidAs", optional(oneOf("type", ["reversal"])), [
+    "the type of a void in status and callbacks, for older client libraries: reversal",
+    "der Typ eines Voids in Status und Callbacks, für ältere Programme: reversal",
+  ]),
   setting("oauthOnly", "oauthOnly", onOff, [
     "accept only v4 requests, which are signed by OAuth",
     "nur Anfragen der Version 4 annehmen, die mit OAuth signiert sind",

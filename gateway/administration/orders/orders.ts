@@ -126,7 +126,7 @@ export const orderActions: readonly Action[] = [
       const { printDate } = session;
       const fields = printStatus(
         { order: found, transaction },
-        { bySerialNumber: undefined, printDate, tellsChargebacks: true },
+        { bySerialNumber: undefined, printDate, settings: { tellsChargebacks: true } },
       );
       const own = [...fields, ["link", found.page?.linkId] as const];
       const seen = Object.fromEntries(
@@ -166,6 +166,15 @@ export const orderActions: readonly Action[] = [
     does: [
       "refund, all or a part, or cancel what is held",
       "ganz oder teilweise erstatten, oder freigeben, was vorgemerkt ist",
+    ],
+    needsSecondPerson: isLargeReturn,
+  }),
+  action("record", "move_money", {
+    ...makeMove("void"),
+    name: "order void",
+    does: [
+      "take a charge back whole, before it is cleared",
+      "eine Belastung vor der Abrechnung ganz zurücknehmen",
     ],
     needsSecondPerson: isLargeReturn,
   }),

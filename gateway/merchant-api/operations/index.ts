@@ -18,6 +18,7 @@ export const operations: readonly Operation[] = [
   payments.makeRebill,
   payments.makeRebillSale,
   payments.makeRebillPreauth,
+  payments.voidCharge,
   status,
   uploads.uploadMethodUrlResult,
   uploads.uploadCresResult,

@@ -69,6 +69,12 @@ const followUpFields = {
   control: field.checksum(),
 } as const;
 
+/** The checksum does not cover amount and currency, so they only confirm what was charged. */
+const voidFields = {
+  ...followUpFields,
+  amount: field.optional(field.amount("confirms the charged amount; only all of it can be voided")),
+} as const;
+
 const following = {
   request: followUpFields,
   control: ["login", "client_orderid", "orderid", { moneyIfSent: "amount" }],
@@ -94,6 +100,19 @@ export const returnMoney = operation({
     "Refunds a sale or a capture, in full or in parts up to the charged amount; cancels a " +
     "preauthorisation that is not captured.",
   handle: (request, context) => followUp("return", request, context),
+});
+
+export const voidCharge = operation({
+  ...following,
+  request: voidFields,
+  control: ["login", "client_orderid", "orderid"],
+  name: "void",
+  goesOn: "for_disabled_endpoints",
+  path: "/v2/void/{id}",
+  purpose:
+    "Takes an approved sale or capture back whole, before it is cleared. Later, or for a part of " +
+    "it, use return.",
+  handle: (request, context) => followUp("void", request, context),
 });
 
 const rebilling = {

@@ -194,6 +194,7 @@ export const english = {
     "capture":              "Charged",
     "refund":               "Returned",
     "cancel":               "Reservation cancelled",
+    "void":                 "Payment taken back",
   },
   receiptRows: {
     merchant:         "Shop",

@@ -178,6 +178,7 @@ export const german: Texts = {
     "capture":              "Abbuchung",
     "refund":               "Erstattung",
     "cancel":               "Vormerkung aufgehoben",
+    "void":                 "Zahlung zurückgenommen",
   },
   receiptRows: {
     merchant:         "Shop",

@@ -5,6 +5,7 @@
  */
 import type { TransactionKind } from "../../orders/order.ts";
 import { isFinal, type Stage } from "../../orders/stages.ts";
+import { isCharge } from "../../orders/transactions.ts";
 import type { CountedPayment, TallyRow, TallyStore } from "../../screening/judge.ts";
 import type { PaymentResult, Seen, Tally } from "../../screening/rule.ts";
 import { asOrderId, type OrderId } from "../../values/ids.ts";
@@ -246,7 +247,7 @@ type OrderRow = { readonly id: string; readonly kind: TransactionKind; readonly 
 
 /** Returns the result of an order. A follow-up means that its charge was approved. */
 function resultOf({ kind, stage }: OrderRow): PaymentResult {
-  const isFollowUp = kind === "capture" || kind === "refund" || kind === "cancel";
+  const isFollowUp = !isCharge(kind);
   if (stage === "approved" || isFollowUp) return "approved";
   // If a payment page waits for a card, its counted tries were refused.
   if (stage === "declined" || stage === "awaiting_card") return "declined";
