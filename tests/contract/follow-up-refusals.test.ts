@@ -132,6 +132,38 @@ for (const operation of ["capture", "return"] as const) {
   });
 }
 
+/** The checksum of a void covers no amount, which only confirms what was charged. */
+// biome-ignore format: a table
+const ofVoid: readonly Row[] = [
+  [{},                            2,  /^INVALID_CONTROL_CODE$/, "1015USD"],
+  [{ orderid: "apples" },         5,  /^INVALID_PARAMETER: orderid: not an order id$/, ""],
+  [{ amount: "1e3" },             5,  /^INVALID_PARAMETER: amount/, ""],
+  [{ currency: "XXQ" },           5,  /^INVALID_PARAMETER: currency/, ""],
+  [{ orderid: "12345678" },       6,  /^ORDER_NOT_FOUND$/, ""],
+  [{ currency: "EUR" },           10, /^CURRENCY_NOT_SUPPORTED$/, ""],
+  [{ amount: "0" },               11, /^AMOUNT_OUT_OF_RANGE/, ""],
+  [{ amount: "10.14" },           11, /^AMOUNT_OUT_OF_RANGE: only the whole/, ""],
+  [{ amount: "10.16" },           11, /^AMOUNT_OUT_OF_RANGE/, ""],
+];
+
+test("a wrong void is refused with the reason, and has no effect", async (t) => {
+  const { world, good: order } = await startWithOrder(t, "void");
+  const good = { ...order, amount: "10.15" };
+  const { requests: _, ...untouched } = await standOf(world);
+
+  for (const path of pathsOf(world, "void")) {
+    for (const row of ofVoid) await assertTold(world, path, good, row);
+  }
+  await world.settle();
+  const { requests: __, ...afterwards } = await standOf(world);
+  assert.deepEqual(afterwards, untouched);
+
+  for (const path of pathsOf(world, "void")) {
+    const reply = read(await post(world, path, signedFollowUp(world, good, "")));
+    assert.equal(reply["gw-order-id"], good.orderid, reply["error-message"]);
+  }
+});
+
 test("captures and returns at an unknown endpoint or group are refused", async (t) => {
   const { world, good } = await startWithOrder(t, "capture");
   const untouched = await standOf(world);

@@ -50,6 +50,9 @@ test("every operation exists in v4, at an endpoint and at a group", async (t) =>
     await assertRefused(at.removeCardRef({ cardrefid }), 8);
     await at.capture(about(held, {}));
     await at.return(about(sold, {}));
+    const taken = await at.sale(saleFields());
+    await world.settle();
+    await at.void(about(taken, {}));
     await world.settle();
     // The order has nothing to upload for, and the refusal shows that the request was accepted.
     const order = { "client-order-id": sold["merchant-order-id"], orderid: sold["gw-order-id"] };
@@ -59,6 +62,7 @@ test("every operation exists in v4, at an endpoint and at a group", async (t) =>
     await assertRefused(at.uploadParesResult({ ...order, paRes: "eJw", md: "md" }), 9);
     assert.equal((await at.status(about(sold, {})))["order-stage"], "reversal_approved");
     assert.equal((await at.status(about(held, {})))["order-stage"], "capture_approved");
+    assert.equal((await at.status(about(taken, {})))["order-stage"], "void_approved");
   }
   const own = new Set(["id", "sync", "waitForResult", "createCardRef"]);
   const names = Object.keys(client.endpoint("1")).filter((name) => !own.has(name));
@@ -66,7 +70,7 @@ test("every operation exists in v4, at an endpoint and at a group", async (t) =>
 });
 
 const called = [
-  ...["sale", "preauth", "accountVerification", "capture", "return", "status"],
+  ...["sale", "preauth", "accountVerification", "capture", "return", "void", "status"],
   ...["saleForm", "preauthForm", "accountVerificationForm"],
   ...[
     "createCardRefV4",

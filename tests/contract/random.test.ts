@@ -70,7 +70,7 @@ test("random paths, methods and headers never break the gateway", async () => {
   await assertNoOrder();
 });
 
-const names = ["sale", "preauth", "account-verification", "capture", "return"];
+const names = ["sale", "preauth", "account-verification", "capture", "return", "void"];
 const operation = fc.constantFrom(
   ...["status", "status/group", ...names],
   ...names.flatMap((name) => [`${name}/group`, `sync/${name}`, `sync/${name}/group`]),
