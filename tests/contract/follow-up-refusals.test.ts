@@ -160,7 +160,7 @@ test("a wrong void is refused with the reason, and has no effect", async (t) => 
 
   for (const path of pathsOf(world, "void")) {
     const reply = read(await post(world, path, signedFollowUp(world, good, "")));
-    assert.equal(reply["gw-order-id"], good.orderid, reply["error-message"]);
+    assert.equal(reply["gw-order-id"], good.orderid);
   }
 });
 
