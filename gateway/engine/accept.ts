@@ -255,7 +255,7 @@ type FollowUpDependencies = Pick<AcceptDependencies, "runner" | "admit"> & {
 export function makeFollowUps(dependencies: FollowUpDependencies) {
   const { find, follow, runner, admit } = dependencies;
   return {
-    /** A capture, a return or a void: finds the order, begins the transaction and runs it from memory. */
+    /** Finds the order, begins a capture, a return or a void, and runs it from memory. */
     followUp: (entryPoint: EntryPoint, asked: FollowUpRequest) =>
       admit(() => beginNext(entryPoint, asked)),
   };

@@ -1,6 +1,7 @@
 /**
- * What a person captures, returns or voids of an order: the amount as it is typed, the most that there is,
- * and the sentence that refuses it. The portal's preview and the action itself agree on all three.
+ * What a person captures, returns or voids of an order: the amount as it is typed, the most that
+ * there is, and the sentence that refuses it. The portal's preview and the action itself agree on
+ * all three.
  */
 import { type Failure, failures } from "../values/failure.ts";
 import { formatAmount, isZero, type Money, parseAmount } from "../values/money.ts";
