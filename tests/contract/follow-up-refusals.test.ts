@@ -132,7 +132,7 @@ for (const operation of ["capture", "return"] as const) {
   });
 }
 
-/** The checksum of a void covers no amount, which only confirms what was charged. */
+/** The checksum of a void covers no amount, which only confirms the charge. */
 // biome-ignore format: a table
 const ofVoid: readonly Row[] = [
   [{},                            2,  /^INVALID_CONTROL_CODE$/, "1015USD"],

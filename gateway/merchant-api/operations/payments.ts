@@ -69,7 +69,7 @@ const followUpFields = {
   control: field.checksum(),
 } as const;
 
-/** The checksum does not cover amount and currency, so they only confirm what was charged. */
+/** The checksum does not cover amount and currency, so they only confirm the charge. */
 const voidFields = {
   ...followUpFields,
   amount: field.optional(field.amount("confirms the charged amount; only all of it can be voided")),
