@@ -25,7 +25,7 @@ import { startWorld } from "../support/world.ts";
 
 const unknownEndpoint = 3;
 const currencyNotSupported = 10;
-const goesOn = ["status", "capture", "return"];
+const goesOn = ["status", "capture", "return", "void"];
 const uploads = ["uploadMethodUrlResult", "uploadCresResult", "uploadParesResult"];
 
 const world = await startWorld(endOfFile);
@@ -34,7 +34,12 @@ await giveKey(world, world.set.login, pair);
 const secure = world.merchant("secure");
 
 test("a disabled endpoint begins nothing new in any version, and completes existing orders", async (t) => {
-  const [sold, partly, held] = await Promise.all([pay("sale"), pay("sale"), pay("preauth")]);
+  const [sold, partly, taken, held] = await Promise.all([
+    pay("sale"),
+    pay("sale"),
+    pay("sale"),
+    pay("preauth"),
+  ]);
   const [method, challenge, pares] = [
     await beginWith(world, cards.frictionless),
     await beginChallenge(world),
@@ -47,6 +52,7 @@ test("a disabled endpoint begins nothing new in any version, and completes exist
   await assertAllRefused([...goesOn, ...uploads], known);
   await secure.return(sold.order);
   await secure.return(partly.order, { amount: "4.15" });
+  await secure.void(taken.order);
   await secure.endpoint("secure").sync.capture(about(held.order, {}));
   await uploadMethod(method);
   const { cres } = await passChallenge(challenge.status);
@@ -59,6 +65,7 @@ test("a disabled endpoint begins nothing new in any version, and completes exist
 
   assert.deepEqual(await booked(sold), ["sale 1015", "reversal 1015"]);
   assert.deepEqual(await booked(partly), ["sale 1015", "reversal 415"]);
+  assert.deepEqual(await booked(taken), ["sale 1015", "reversal 1015"]);
   assert.deepEqual(await booked(held), ["authorisation 1015", "capture 1015"]);
   for (const each of [method, challenge, pares]) {
     assert.deepEqual(await booked(each), ["sale 1015"]);
