@@ -101,8 +101,10 @@ export function makeFollowUpEffect(
     const isConfirmed = sentAt >= unansweredAt + answerTimeoutMs;
     if (found?.kind !== "not_found" || !isConfirmed) return { kind: "repeat_refused", code };
     const { kind, stage } = order.transaction;
-    const isDisproved = kind === "void" && stage === "repeating";
-    return { kind: "refused", answer, reason: isDisproved ? notVoided : reason };
+    if (kind !== "void") return { kind: "refused", answer, reason };
+    // The order of a node that died has to come into doubt before the doubt can end.
+    if (stage !== "repeating") return { kind: "repeat_refused", code };
+    return { kind: "refused", answer, reason: notVoided };
   }
 
   function done(answer: Answer): OrderEvent {

@@ -8,11 +8,16 @@ import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Follow } from "../orders/apply.ts";
 import { type CardData, followUpEvents } from "../orders/events.ts";
 import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
-import type { Finding, Order, RefundPolicy } from "../orders/order.ts";
+import type { Finding, Order } from "../orders/order.ts";
 import { noCard, openPage } from "../orders/payment-page.ts";
 import type { Accepted, FollowUpRequest, OrderRequest } from "../orders/requests.ts";
 import { isFinal } from "../orders/stages.ts";
-import { findRepeated, initialOf, newTransaction } from "../orders/transactions.ts";
+import {
+  findRepeated,
+  initialOf,
+  newTransaction,
+  refundPolicyNow,
+} from "../orders/transactions.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardId, type EndpointId, type GateId, type OrderId } from "../values/ids.ts";
@@ -270,7 +275,9 @@ export function makeFollowUps(dependencies: FollowUpDependencies) {
 
     if (await lacksCard(found.order, request)) return cardDestroyed;
     const kind = followUpEvents[request.operation];
-    const refunds = refundsOf(entryPoint, found.order);
+    const { endpointId } = found.order;
+    const endpoint = entryPoint.endpoints.find(({ id }) => id === endpointId);
+    const refunds = refundPolicyNow(endpoint, found.order);
     const followed = await follow(found.order, {
       kind,
       serialNumber,
@@ -289,16 +296,6 @@ export function makeFollowUps(dependencies: FollowUpDependencies) {
     if (initialOf(order).stage !== "approved" || findRepeated(order, request)) return false;
     return !isUsable(await dependencies.findCard(order.merchantId, order.card.cardId));
   }
-}
-
-/** An operator's change of the gate counts for charges that were made before it too. */
-function refundsOf({ endpoints }: EntryPoint, order: Order): RefundPolicy | undefined {
-  const { endpointId } = order;
-  const gateId = initialOf(order).identifiers?.gate.id;
-  const gates = endpoints.find(({ id }) => id === endpointId)?.gates ?? [];
-  const gate = gates.find(({ id }) => id === gateId);
-  const hadPolicy = initialOf(order).identifiers?.gate.refunds !== undefined;
-  return gate === undefined ? undefined : (gate.refunds ?? (hadPolicy ? {} : undefined));
 }
 
 /** Does the work, or refuses it at once while too many orders are in flight. */

@@ -94,12 +94,17 @@ function factsOfDoubt(
     case "settled_as_done":
       return { reason: undefined, receiptId: event.receiptId };
     case "settled_as_not_done":
-      return { reason: transaction.reason ?? { code: "settled_by_operator", detail: "" } };
+      return { reason: transaction.reason ?? notDone(transaction) };
     case "expired":
       return lateOf(transaction, at);
     default:
       return {};
   }
+}
+
+/** Without a void the charge stands; without any other transaction no money has moved. */
+function notDone({ kind }: Transaction): Reason {
+  return { code: kind === "void" ? "not_voided" : "settled_by_operator", detail: "" };
 }
 
 /** The earlier proof did not satisfy the issuer, so the merchant must not see it any more. */

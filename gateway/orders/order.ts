@@ -244,6 +244,8 @@ export type FollowUpTerms = {
   readonly operation: "capture" | "return" | "void";
   /** Absent: the whole. */
   readonly amount: Money | undefined;
+  /** The currency that a void confirms, which may come without an amount. */
+  readonly currency?: string;
   readonly comment: string | undefined;
   /** The id of the portal's form that asked for it, by which a form sent twice is recognised. */
   readonly once?: string;

@@ -88,8 +88,8 @@ test("each refund has its own reference and trace number, as many as can be name
 });
 
 test("a void never becomes a refund", () => {
-  const at = (hoursLater: number, refunds: RefundPolicy) => {
-    const { serialNumber, request } = asks("void");
+  const at = (hoursLater: number, refunds: RefundPolicy, minor?: bigint) => {
+    const { serialNumber, request } = asks("void", minor);
     const event = { kind: "void_asked", serialNumber, request, refunds } as const;
     const step = advance(approved(), event, later(start, hours(hoursLater)));
     return step instanceof Failure ? step.message : step.order.transaction.kind;
@@ -97,5 +97,9 @@ test("a void never becomes a refund", () => {
 
   assert.equal(at(23, { after: "24h", partial: true }), "void");
   assert.equal(at(24, { after: "24h" }), "NOT_ALLOWED_IN_THIS_STATE: cleared");
+  assert.equal(
+    at(0, { partial: true }, 1041n),
+    "AMOUNT_OUT_OF_RANGE: only the whole can be cancelled or voided",
+  );
   assert.equal(at(0, { after: "always" }), "NOT_SUPPORTED_BY_GATE");
 });

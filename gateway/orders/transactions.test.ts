@@ -76,10 +76,15 @@ test("a void takes a whole charge back, and nothing else", () => {
     assert.equal(refusal(voided, asks(operation)), 9, operation);
 });
 
-test("a charge that was charged back is not voided, and one whose void was refused stands", () => {
+test("a charge that was ever charged back is not voided, and one whose void was refused stands", () => {
   const refused = meet(meet(approved(), asks("void")), events.refused);
 
-  assert.equal(refusal(meet(approved(), events.charged_back), asks("void")), 9);
+  const disputed = meet(approved(), events.charged_back);
+  const { chargeback } = events.charged_back;
+  const won = { ...events.charged_back, chargeback: { ...chargeback, stage: "reversed" } } as const;
+
+  assert.equal(refusal(disputed, asks("void")), 9);
+  assert.equal(refusal(meet(disputed, won), asks("void")), 9);
   assert.deepEqual(totals(refused), [0n, 1042n, 0n, 0n, 1042n]);
   assert.equal(refusal(refused, asks("void")), "begins void");
 });

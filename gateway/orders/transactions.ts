@@ -8,6 +8,7 @@ import type { SerialNumber } from "../values/ids.ts";
 import { add, isSameMoney, isZero, Money, subtract } from "../values/money.ts";
 import { calendarIn, dayNumber, hours, type Instant, later } from "../values/time.ts";
 import type { FollowUpEvent } from "./events.ts";
+import type { Endpoint } from "./merchant.ts";
 import { referenceOf, traceNumberOf } from "./messages.ts";
 import type {
   AcquirerIdentifiers,
@@ -134,11 +135,13 @@ export function followUp(order: Order, event: FollowUpEvent, at: Instant): Trans
   const isFree = order.owed === undefined || order.owed.effect === "reverse_prior";
   if (!isFinal(order.transaction.stage) || !isFree) return stillOnItsWay;
   const totals = totalsOf(order);
-  const rule = rules[request.operation](totals);
+  const rule = rules[request.operation](totals, order);
   if (rule === undefined) return new Failure("not_allowed_now", "", "nothing left to do it with");
   if (rule.kind === "capture" && isHoldOver(order, at)) return holdOver;
 
   const { identifiers } = initialOf(order);
+  const { currency = rule.whole.currency.code } = request;
+  if (currency !== rule.whole.currency.code) return new Failure("currency_not_supported");
   const amount = request.amount ?? rule.whole;
   const asRefund = isOfCharge(rule) && isRefund(order, event, { amount, rule, at });
   if (asRefund && rule.kind === "void") return cleared(order, event);
@@ -176,8 +179,22 @@ function isRefund(order: Order, event: FollowUpEvent, { amount, rule, at }: Aske
     zone: initialOf(order).identifiers?.gate.zone,
     chargedAt: approvedAt(captureOf(order) ?? initialOf(order)),
     at,
-    isPart: rule.begun || amount.minor < rule.whole.minor,
+    isPart: rule.kind !== "void" && (rule.begun || amount.minor < rule.whole.minor),
   });
+}
+
+/**
+ * Returns the policy of the charge's gate as it is configured now. An operator's change of the gate
+ * also counts for charges that were made before it.
+ */
+export function refundPolicyNow(
+  endpoint: Pick<Endpoint, "gates"> | undefined,
+  order: Order,
+): RefundPolicy | undefined {
+  const charged = initialOf(order).identifiers?.gate;
+  const gate = endpoint?.gates.find(({ id }) => id === charged?.id);
+  const hadPolicy = charged?.refunds !== undefined;
+  return gate === undefined ? undefined : (gate.refunds ?? (hadPolicy ? {} : undefined));
 }
 
 function policyOf(order: Order, event: FollowUpEvent): RefundPolicy | undefined {
@@ -242,8 +259,10 @@ function returnRule({ held, left, charged }: Totals): Rule | undefined {
   };
 }
 
-function voidRule({ charged, returned, chargedBack }: Totals): Rule | undefined {
-  if (isZero(charged) || !isZero(returned) || !isZero(chargedBack)) return undefined;
+/** A charge that an issuer has once charged back was cleared, also where the merchant has won. */
+function voidRule({ charged, returned }: Totals, { chargebacks = [] }: Order): Rule | undefined {
+  const wasChargedBack = chargebacks.some(({ stage }) => stage !== "retrieval");
+  if (isZero(charged) || !isZero(returned) || wasChargedBack) return undefined;
   return { kind: "void", whole: charged, part: "never", begun: false };
 }
 

@@ -9,7 +9,7 @@ import { followUpEvents } from "../orders/events.ts";
 import { describeRefusal, mostOf, readMovedAmount } from "../orders/movable.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
 import { stagesInDoubt } from "../orders/stages.ts";
-import { followUp, totalsOf, transactionsOf } from "../orders/transactions.ts";
+import { followUp, refundPolicyNow, totalsOf, transactionsOf } from "../orders/transactions.ts";
 import type { PortalReads } from "../storage/portal/portal-reads.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
@@ -154,7 +154,7 @@ export function orderHandlers(options: OrderOptions) {
 }
 
 /** Previews use the functions that decide the request itself. */
-export function previewHandlers({ reads, advance }: OrderOptions) {
+export function previewHandlers({ reads, advance, configured }: OrderOptions) {
   return {
     async "POST /orders/preview/:order"({ order: id, action, amount }, caller) {
       const order = await reads.findOrder(id, caller.merchantId);
@@ -163,7 +163,8 @@ export function previewHandlers({ reads, advance }: OrderOptions) {
       if (money instanceof Problem) return refusalOf(money);
       if (action !== "capture" && action !== "return" && action !== "void")
         return previewDecision(order, action, { caller, advance });
-      const begun = previewOf(order, action, money, caller.now);
+      const asked = { operation: action, amount: money, comment: undefined };
+      const begun = previewOf(order, asked, configured(), caller.now);
       const whole = mostOf(order, action);
       const most = viewMoney(whole);
       if (begun instanceof Failure) {
@@ -249,16 +250,28 @@ async function describeDetail(
       chargedBack: viewMoney(chargedBack),
       left: viewMoney(left),
     },
-    may: mayOf(order, callbacks, caller),
+    may: mayOf(order, callbacks, configured, caller),
     ...(receipt === undefined ? {} : { receipt }),
   };
 }
 
-function mayOf(order: Order, callbacks: readonly StoredCallback[], caller: Caller) {
+function mayOf(
+  order: Order,
+  callbacks: readonly StoredCallback[],
+  configured: Configured,
+  caller: Caller,
+) {
   const { role } = caller.account;
   const can = (operation: FollowUpTerms["operation"]) =>
     hasRight(role, "move_money") &&
-    !(previewOf(order, operation, undefined, caller.now) instanceof Failure);
+    !(
+      previewOf(
+        order,
+        { operation, amount: undefined, comment: undefined },
+        configured,
+        caller.now,
+      ) instanceof Failure
+    );
   return {
     capture: can("capture"),
     return: can("return"),
@@ -269,15 +282,11 @@ function mayOf(order: Order, callbacks: readonly StoredCallback[], caller: Calle
 }
 
 /** Returns the transaction that the request would begin now, or why it would be refused. */
-function previewOf(
-  order: Order,
-  operation: FollowUpTerms["operation"],
-  amount: Money | undefined,
-  now: Instant,
-) {
-  const request = { operation, amount, comment: undefined };
+function previewOf(order: Order, request: FollowUpTerms, { endpoints }: Configured, now: Instant) {
+  const refunds = refundPolicyNow(endpoints.get(order.endpointId), order);
   const serialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
-  return followUp(order, { kind: followUpEvents[operation], serialNumber, request }, now);
+  const kind = followUpEvents[request.operation];
+  return followUp(order, { kind, serialNumber, request, ...(refunds && { refunds }) }, now);
 }
 
 function viewTransaction(transaction: Order["transaction"], { gates }: Configured, caller: Caller) {

@@ -97,7 +97,7 @@ export const failures = {
   settled_by_operator:      row("error", 5006, "SETTLED_BY_OPERATOR",     "the acquirer did not answer; an operator has confirmed that nothing is charged"),
   card_not_held:            row("error", 5007, "CARD_NO_LONGER_HELD",     "the card data is no longer held: the card was removed, or lost in a failure of the gateway; nothing was sent"),
   value_not_supported:      row("error", 5008, "AUTHENTICATION_VALUE_NOT_SUPPORTED", "no gate of the endpoint has a place for an authentication value or cryptogram of this length; nothing was sent"),
-  not_voided:               row("error", 5009, "NOT_VOIDED",              "the acquirer did not answer, and confirmed later that nothing is voided: the charge stands"),
+  not_voided:               row("error", 5009, "NOT_VOIDED",              "the acquirer did not answer; it is certain by now that nothing is voided, and the charge stands"),
 } as const;
 
 export type FailureCode = keyof typeof failures;

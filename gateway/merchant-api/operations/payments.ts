@@ -3,6 +3,7 @@ import type { ChargeKind, FollowUpTerms } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
 import { asOrderId } from "../../values/ids.ts";
 import { parseAmount } from "../../values/money.ts";
+import { amountFaults } from "../control.ts";
 import * as field from "../fields.ts";
 import { type Context, type Operation, operation, type Repeats, type Reply } from "../operation.ts";
 import { begin, charge, chargeSubject, withoutAmount } from "../purchase.ts";
@@ -104,6 +105,7 @@ export const returnMoney = operation({
 
 export const voidCharge = operation({
   ...following,
+  rules: voidRules,
   request: voidFields,
   control: ["login", "client_orderid", "orderid"],
   name: "void",
@@ -156,6 +158,11 @@ function followUpRules({ amount: sent, currency: code }: FollowUpValues) {
   return isAlone ? [new Failure("missing_parameter", "amount")] : [];
 }
 
+/** The checksum has not read the amount: an amount without a currency, or an unreadable one. */
+function voidRules(_request: FollowUpValues, { sent, entryPoint }: Context): readonly Failure[] {
+  return amountFaults([{ moneyIfSent: "amount" }], sent, entryPoint);
+}
+
 async function followUp(
   operation: FollowUpTerms["operation"],
   request: FollowUpValues,
@@ -166,7 +173,12 @@ async function followUp(
   const accepted = await services.orders.followUp(entryPoint, {
     wanted: { clientOrderId, orderId: asOrderId(request.orderid) },
     serialNumber,
-    request: { operation, amount: money, comment },
+    request: {
+      operation,
+      amount: money,
+      comment,
+      ...(operation === "void" && code !== undefined && { currency: code.code }),
+    },
   });
   return accepted instanceof Failure ? accepted : acknowledge(accepted);
 }

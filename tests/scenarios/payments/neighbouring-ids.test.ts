@@ -78,6 +78,7 @@ function attemptsWithOrder(own: Acknowledged, other: Acknowledged): Attempts {
     ],
     capture:               [(id) => strange.capture(theirs(id)), (id) => strange.sync.capture(theirs(id))],
     return:                [(id) => strange.return(theirs(id)), (id) => strange.sync.return(theirs(id))],
+    void:                  [(id) => strange.void(theirs(id)), (id) => strange.sync.void(theirs(id))],
     createCardRef:         [(id) => strange.createCardRef(theirs(id))],
     uploadMethodUrlResult: [(id) => stranger.uploadMethod(called(id), { threeDSServerTransID })],
     uploadCresResult:      [(id) => strange.uploadCresResult({ ...uploaded(id), cres: "e30" })],

@@ -101,7 +101,13 @@ test("an order shows what was sent, what happened and what the merchant saw, and
   const sent = new Map(body.request.map(({ name, value }) => [name, value]));
   assert.match(sent.get("credit_card_number") ?? "", /^\d{6}\*{4}\d{4}$/);
   assert.equal(sent.get("comment"), "by the door");
-  assert.deepEqual(body.may, { capture: false, return: true, settle: [], resend: false });
+  assert.deepEqual(body.may, {
+    capture: false,
+    return: true,
+    void: true,
+    settle: [],
+    resend: false,
+  });
 });
 
 test("a merchant's user sees neither gates nor nodes", async () => {
