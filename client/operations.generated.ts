@@ -1088,7 +1088,7 @@ export const errorCodes = {
   CARD_NO_LONGER_HELD: 5007,
   /** No gate of the endpoint has a place for an authentication value or cryptogram of this length; nothing was sent. */
   AUTHENTICATION_VALUE_NOT_SUPPORTED: 5008,
-  /** The acquirer did not answer, and confirmed later that nothing is voided: the charge stands. */
+  /** The acquirer did not answer; it is certain by now that nothing is voided, and the charge stands. */
   NOT_VOIDED: 5009,
 } as const;
 
