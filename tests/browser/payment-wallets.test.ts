@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Page } from "playwright-core";
 import { assertNoViolations } from "../support/browser/accessibility.ts";
-import { takePicture, test, testInLongRun } from "../support/browser/browser.ts";
+import { routeOnce, takePicture, test, testInLongRun } from "../support/browser/browser.ts";
 import {
   assertReturned,
   charged,
@@ -68,9 +68,7 @@ test("after a refused token another try pays", async (t) => {
   // Minting moves the clock, which must not end the page.
   const faulty = await mintA(checkout.world, {}, { defect: "tampered" });
   const { page, payment } = await openPage(t, checkout, "desk");
-  await page.route("**/staging/wallets/walleta", (route) => route.fulfill({ body: faulty }), {
-    times: 1,
-  });
+  await routeOnce(page, "**/staging/wallets/walleta", (route) => route.fulfill({ body: faulty }));
 
   await buttonOf(page, "Wallet A").click();
   await inSheet(page, "Pay").click();

@@ -4,7 +4,14 @@
  */
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { bankIn, openWindow, press, sizesFor, test } from "../support/browser/browser.ts";
+import {
+  bankIn,
+  openWindow,
+  press,
+  routeOnce,
+  sizesFor,
+  test,
+} from "../support/browser/browser.ts";
 import {
   assertReturned,
   charged,
@@ -25,7 +32,7 @@ describe("a payment that is interrupted", () => {
     const payment = await checkout.begin(cards.frictionless);
     const { page } = await openWindow(t, "desk");
     // The first answer never comes.
-    await page.route("**/acs/method", () => undefined, { times: 1 });
+    await routeOnce(page, "**/acs/method", () => undefined);
     const asked = page.waitForRequest("**/acs/method");
     await page.goto(payment.link, { waitUntil: "commit" });
     await asked;
@@ -63,7 +70,7 @@ describe("a payment that is interrupted", () => {
       await page.goto(payment.link);
       await bankIn(page, size).locator("#code").waitFor();
       // The page after the return is blocked, so that the page before it is reloaded.
-      await page.route(payment.link, (route) => route.abort("aborted"), { times: 1 });
+      await routeOnce(page, payment.link, (route) => route.abort("aborted"));
       const onward = page.waitForEvent("requestfailed");
       await press(bankIn(page, size), right);
       await onward;

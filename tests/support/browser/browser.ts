@@ -12,6 +12,7 @@ import {
   chromium,
   type FrameLocator,
   type Page,
+  type Route,
 } from "playwright-core";
 import { chooseBrowser, thisMachine } from "../../../tools/find-browser.ts";
 import { atEnd, type Test } from "../clean-up.ts";
@@ -163,4 +164,21 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   const folder = process.env[picturesSetting];
   if (folder === undefined) return;
   await page.screenshot({ fullPage: true, path: join(folder, `${name}.png`) });
+}
+
+/**
+ * Handles the next request for an address, and lets the later ones pass. The route stays: Chromium
+ * may never answer a request during which a route is removed (microsoft/playwright#41802).
+ */
+export function routeOnce(
+  page: Page,
+  url: string,
+  handle: (route: Route) => Promise<void> | undefined,
+): Promise<unknown> {
+  let isOver = false;
+  return page.route(url, (route) => {
+    if (isOver) return route.continue();
+    isOver = true;
+    return handle(route);
+  });
 }
