@@ -71,6 +71,10 @@ export const order = {
       benachrichtigt.`,
     declined: `It becomes declined: no money has moved. The merchant is told.
       | Die Zahlung wird abgelehnt: Kein Geld ist geflossen. Der Händler wird benachrichtigt.`,
+    voided: `It becomes approved: the charge is taken back. The merchant is told.
+      | Sie wird genehmigt: Die Belastung ist zurückgenommen. Der Händler wird benachrichtigt.`,
+    notVoided: `It ends with an error: the charge stands. The merchant is told.
+      | Sie endet mit einem Fehler: Die Belastung bleibt. Der Händler wird benachrichtigt.`,
     filtered: "It ends: no money has moved. | Die Zahlung endet: Kein Geld ist geflossen.",
     processing: `This try ends unpaid, and the cardholder may pay with another card.
       | Dieser Versuch endet unbezahlt, und der Karteninhaber kann mit einer anderen Karte zahlen.`,

@@ -40,6 +40,8 @@ const outcomes: readonly (readonly [Action, Partial<Preview>, keyof typeof texts
   ["ask",             { of: "sale", becomes: "approved" },     "asked"],
   ["settle-done",     { of: "sale", becomes: "approved" },     "approved"],
   ["settle-done",     { of: "refund" },                        "stays"],
+  ["settle-done",     { of: "void", becomes: "approved" },     "voided"],
+  ["settle-not-done", { of: "void", becomes: "error" },        "notVoided"],
   ["settle-not-done", { of: "sale", becomes: "error" },        "error"],
   ["settle-not-done", { of: "sale", becomes: "processing" },   "try"],
 ];
@@ -47,6 +49,7 @@ const outcomes: readonly (readonly [Action, Partial<Preview>, keyof typeof texts
 const texts = {
   taken: /taken from what is held/, back: /goes back to the cardholder/, released: /is released/, takenBack: /taken back before it is cleared/, asked: /stays in doubt/,
   approved: /becomes approved/, stays: /stays as it is/, error: /no money has moved/, try: /another card/,
+  voided: /charge is taken back/, notVoided: /charge stands/,
 };
 
 for (const [action, preview, text] of outcomes) {

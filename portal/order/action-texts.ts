@@ -131,7 +131,9 @@ export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Me
   if (action === "void") return begins.void;
   if (!isDecision(action)) return begins[of === "cancel" ? "cancel" : "refund"];
   if (action === "ask") return decided.asked;
-  return becomes === undefined ? decided.stays : decided[becomes];
+  if (becomes === undefined) return decided.stays;
+  if (of === "void") return becomes === "approved" ? decided.voided : decided.notVoided;
+  return decided[becomes];
 }
 
 type Shown = { readonly line: { readonly order: string }; readonly version: number };
