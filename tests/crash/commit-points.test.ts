@@ -11,7 +11,7 @@ import { type Sale, startLoad } from "../support/load.ts";
 import { rowsOf, series } from "../support/series.ts";
 import { untilTrue } from "../support/until.ts";
 
-const load = { clients: 20, sales: series(40, 160) };
+const load = { clients: 20, sales: series(30, 160) };
 
 /**
  * The run of the point, the proxy of the trap, what the trap waits for, and the state that the

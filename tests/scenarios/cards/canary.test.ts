@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { readEverything } from "../../support/expect.ts";
 import { about, rebillFields, saleFields } from "../../support/merchant.ts";
 import { runGwProcess } from "../../support/programs.ts";
+import { testInLongRun } from "../../support/series.ts";
 import {
   packed,
   paid,
@@ -101,41 +102,44 @@ const walletCards = ["4539578763621486", "4000004000000020", "5200000000000015"]
 /** This number has a wrong check digit. */
 const mistyped = "4539578763621487";
 
-test("no card number, token or private key is stored or logged after wallet payments", async (t) => {
-  const world = await startWalletWorld(t, { GW_DATABASE_URL: "" });
-  const { texts, replies } = await payInEveryWay(world);
-  await world.pass(30_000);
-  const listed = await runGwProcess(world, "wallet", "key", "list");
-  await world.installation.database.query("checkpoint");
-  const { text, tables } = await readEverything(world);
+testInLongRun(
+  "no card number, token or private key is stored or logged after wallet payments",
+  async (t) => {
+    const world = await startWalletWorld(t, { GW_DATABASE_URL: "" });
+    const { texts, replies } = await payInEveryWay(world);
+    await world.pass(30_000);
+    const listed = await runGwProcess(world, "wallet", "key", "list");
+    await world.installation.database.query("checkpoint");
+    const { text, tables } = await readEverything(world);
 
-  const everything = `${text}\n${world.logged.join("")}\n${replies.join("\n")}\n${listed.printed}`;
-  for (const card of [...walletCards, mistyped]) {
-    assert.ok(!everything.includes(card), `${card.slice(0, 6)} was found`);
-  }
-  // Tokens are searched for hundreds of times, so only readable text of some length is searched.
-  const readable = (everything.match(/[ -~]{40,}/g) ?? []).join("\n");
-  for (const sent of texts) {
-    for (const form of [sent, packed(sent)]) {
-      assert.match(form, /^[ -~]+$/);
-      // Even a part of a token must not be found.
-      const parts = [form.slice(0, 60), form.slice(-60), form.slice(100, 160)];
-      const found = parts.filter((part) => part.length >= 40 && readable.includes(part));
-      assert.deepEqual(found, [], "a token was found");
+    const everything = `${text}\n${world.logged.join("")}\n${replies.join("\n")}\n${listed.printed}`;
+    for (const card of [...walletCards, mistyped]) {
+      assert.ok(!everything.includes(card), `${card.slice(0, 6)} was found`);
     }
-  }
-  for (const proof of texts.flatMap(cryptogramsOf)) {
-    assert.ok(!everything.includes(proof), "a cryptogram was found");
-  }
-  const keys = await privateKeysIn(world);
-  assert.equal(keys.length, 2);
-  for (const form of keys.flatMap(formsOf)) {
-    assert.ok(!everything.includes(form), "a private key was found");
-  }
-  for (const part of [tables, readable]) {
-    assert.ok(part.includes("walletb_encrypted"), "orders were dumped");
-  }
-});
+    // Tokens are searched for hundreds of times, so only readable text of some length is searched.
+    const readable = (everything.match(/[ -~]{40,}/g) ?? []).join("\n");
+    for (const sent of texts) {
+      for (const form of [sent, packed(sent)]) {
+        assert.match(form, /^[ -~]+$/);
+        // Even a part of a token must not be found.
+        const parts = [form.slice(0, 60), form.slice(-60), form.slice(100, 160)];
+        const found = parts.filter((part) => part.length >= 40 && readable.includes(part));
+        assert.deepEqual(found, [], "a token was found");
+      }
+    }
+    for (const proof of texts.flatMap(cryptogramsOf)) {
+      assert.ok(!everything.includes(proof), "a cryptogram was found");
+    }
+    const keys = await privateKeysIn(world);
+    assert.equal(keys.length, 2);
+    for (const form of keys.flatMap(formsOf)) {
+      assert.ok(!everything.includes(form), "a private key was found");
+    }
+    for (const part of [tables, readable]) {
+      assert.ok(part.includes("walletb_encrypted"), "orders were dumped");
+    }
+  },
+);
 
 type Paid = { readonly texts: readonly string[]; readonly replies: readonly string[] };
 

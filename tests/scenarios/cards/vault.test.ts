@@ -233,20 +233,23 @@ test("a node replaces the key of pending card data and frees its space, with its
   assert.deepEqual(size, { bytes: "0" });
 });
 
-test("a login without the right to make roles works, with advice what to do", async (t) => {
-  const url = await makeDatabaseOf(`plain_${process.pid}`);
-  const world = await startWorld(t, { GW_DATABASE_URL: url });
-  const merchant = world.merchant();
-  const sale = await merchant.sale();
-  await world.settle();
+testInLongRun(
+  "a login without the right to make roles works, with advice what to do",
+  async (t) => {
+    const url = await makeDatabaseOf(`plain_${process.pid}`);
+    const world = await startWorld(t, { GW_DATABASE_URL: url });
+    const merchant = world.merchant();
+    const sale = await merchant.sale();
+    await world.settle();
 
-  const doctor = await runGw(world, "doctor");
-  const migrated = await runGw(world, "migrate");
+    const doctor = await runGw(world, "doctor");
+    const migrated = await runGw(world, "migrate");
 
-  assert.equal((await merchant.status(sale)).status, "approved");
-  assert.match(doctor.printed, /trouble vault: its tables are open/);
-  assert.match(migrated.printed, /create role tollgate_gateway;.* grant .* to "plain_\d+"/);
-});
+    assert.equal((await merchant.status(sale)).status, "approved");
+    assert.match(doctor.printed, /trouble vault: its tables are open/);
+    assert.match(migrated.printed, /create role tollgate_gateway;.* grant .* to "plain_\d+"/);
+  },
+);
 
 /** Makes a database like an operator's, whose owner has no other rights. */
 async function makeDatabaseOf(login: string): Promise<string> {
