@@ -112,7 +112,8 @@ testInLongRun(
     await world.installation.database.query("checkpoint");
     const { text, tables } = await readEverything(world);
 
-    const everything = `${text}\n${world.logged.join("")}\n${replies.join("\n")}\n${listed.printed}`;
+    const logged = world.logged.join("");
+    const everything = [text, logged, replies.join("\n"), listed.printed].join("\n");
     for (const card of [...walletCards, mistyped]) {
       assert.ok(!everything.includes(card), `${card.slice(0, 6)} was found`);
     }
