@@ -9,7 +9,7 @@ import { isSource, isTest, readRepository, type TextFile } from "./repository.ts
 
 /** A linear expression needs less than a hundredth of this time. */
 const cpuMsMax = 100;
-const charactersMax = 10_000;
+const charactersMax = 40_000;
 
 const literalForm = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/[\\\n])+\//g;
 const folders = /^(?:gateway|protocols|client|portal)\//;
