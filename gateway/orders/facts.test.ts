@@ -96,3 +96,11 @@ test("a demanded challenge makes forgotten what was proved before", () => {
   assert.equal(demanded.authentication, undefined);
   assert.equal(demanded.demanded?.code, "authentication_required");
 });
+
+test("a void that an operator settles as not done says that the charge stands", () => {
+  const reasonOf = (kind: "void" | "refund") =>
+    applyFacts(inStage("repeating", kind), events.settled_as_not_done, start).reason?.code;
+
+  assert.equal(reasonOf("void"), "not_voided");
+  assert.equal(reasonOf("refund"), "settled_by_operator");
+});

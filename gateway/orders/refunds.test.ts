@@ -5,7 +5,7 @@ import { Failure } from "../values/failure.ts";
 import { asInstant, hours, type Instant, later, minutes } from "../values/time.ts";
 import type { Order, RefundPolicy } from "./order.ts";
 import { advance, approved, asks, events, meet, start } from "./testing.ts";
-import { initialOf, travelsAsRefund } from "./transactions.ts";
+import { initialOf, refundPolicyNow, travelsAsRefund } from "./transactions.ts";
 
 /** A return of so much at that moment, through a gate with that policy. */
 function returnAt(order: Order, at: Instant, refunds: RefundPolicy, minor?: bigint): Order {
@@ -102,4 +102,20 @@ test("a void never becomes a refund", () => {
     "AMOUNT_OUT_OF_RANGE: only the whole can be cancelled or voided",
   );
   assert.equal(at(0, { after: "always" }), "NOT_SUPPORTED_BY_GATE");
+});
+
+test("the policy that the gate has now counts, also where it has none any more", () => {
+  const order = approved();
+  const { identifiers } = order.transaction;
+  assert.ok(identifiers !== undefined);
+  const { gate } = identifiers;
+  const now = (refunds?: RefundPolicy) =>
+    refundPolicyNow({ gates: [{ ...gate, refunds }] as never }, order);
+
+  assert.deepEqual(now({ after: "24h" }), { after: "24h" });
+  assert.equal(now(), undefined);
+  assert.equal(refundPolicyNow(undefined, order), undefined);
+  const had = { ...identifiers, gate: { ...gate, refunds: { after: "always" } } };
+  const charged = { ...order, transaction: { ...order.transaction, identifiers: had } };
+  assert.deepEqual(refundPolicyNow({ gates: [{ ...gate }] as never }, charged), {});
 });
