@@ -10,7 +10,9 @@ import {
   OAuthFault,
   type Parameter,
   parseOAuthHeader,
+  type SignatureMethod,
   verify,
+  verifyHmac,
 } from "@tollgate/protocols/oauth1";
 import type { EntryPoint, Merchant } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
@@ -158,31 +160,37 @@ export type OAuthOptions = {
     readonly nonce: string;
     readonly signedAt: Instant;
   }) => Promise<boolean | Failure>;
+  /** Called when a request is signed with the control key before the present one. */
+  readonly noteOldKey: (merchant: MerchantId) => void;
 };
 
 type SignedRequest = {
   readonly call: SignedCall;
   /** The parameters of the body, not trimmed: the signature covers them in this form. */
   readonly pairs: readonly Parameter[];
-  readonly entryPoint: EntryPoint;
+  readonly findMerchant: (login: string) => Merchant | undefined;
+  /**
+   * Whether HMAC-SHA1 is accepted beside RSA-SHA256. Clients of such operations repeat the OAuth
+   * parameters in the body.
+   */
+  readonly takesHmac: boolean;
 };
 
 const nonceForm = /^[!-~]{1,128}$/;
 
 /**
- * OAuth 1.0a with RSA-SHA256: whether the endpoint's merchant signed the request recently and with
- * a nonce that was not used before. Returns undefined when that is so. A denied client does not get
- * to know which check failed, and an unknown consumer takes as long as a wrong signature; the
- * operator's log names the check.
+ * OAuth 1.0a: returns the merchant that signed the request recently and with a nonce that was not
+ * used before. A denied client does not get to know which check failed, and an unknown consumer
+ * takes as long as a wrong signature; the operator's log names the check.
  */
 export async function checkOAuth(
-  { call, pairs, entryPoint }: SignedRequest,
-  { baseUrls, windowMs, takeNonce }: OAuthOptions,
+  { call, pairs, findMerchant, takesHmac }: SignedRequest,
+  { baseUrls, windowMs, takeNonce, noteOldKey }: OAuthOptions,
   clock: Pick<Clock, "now">,
-): Promise<AccessDenied | Failure | undefined> {
-  const header = parseOAuthHeader(call.authorization);
+): Promise<Merchant | AccessDenied | Failure> {
+  const header = parseOAuthHeader(call.authorization, methodsOf(takesHmac));
   if (header instanceof OAuthFault) return new AccessDenied(header.reason);
-  const { consumerKey, nonce, timestamp, signature } = header;
+  const { method, consumerKey, nonce, timestamp, signature } = header;
   const signedAt = asInstant(timestamp * 1000);
   if (Math.abs(clock.now() - signedAt) > windowMs) return new AccessDenied("timestamp");
   if (!nonceForm.test(nonce)) return new AccessDenied("malformed_nonce");
@@ -190,24 +198,56 @@ export async function checkOAuth(
   const texts: string[] = [];
   for (const base of baseUrls(call.port)) {
     const request = { method: call.method, url: base + call.target, parameters: pairs };
-    const text = makeBaseString(request, header.parameters);
+    const text = makeBaseString(request, header.parameters, { mayRepeat: takesHmac });
     if (text instanceof OAuthFault) return new AccessDenied(text.reason);
     texts.push(text);
   }
-  const { merchant } = entryPoint;
-  const isConsumer = consumerKey === merchant.login;
-  const keys = isConsumer ? merchant.oauthKeys.map(({ publicKey }) => publicKey) : [];
-  // Without a key the decoy takes the same time, and its result does not count.
-  const usedKeys = keys.length > 0 ? keys : [decoy];
-  const isSigned = texts.some((text) => usedKeys.some((key) => verify(text, signature, key)));
-  if (!isConsumer) return new AccessDenied("consumer");
-  if (keys.length === 0) return new AccessDenied("no_key");
-  if (!isSigned) return new AccessDenied("signature");
+  const merchant = findMerchant(consumerKey);
+  const key = signers[method](merchant, texts, signature);
+  if (merchant === undefined) return new AccessDenied("consumer");
+  if (key !== "key" && key !== "old_key") return new AccessDenied(key);
 
   const isFirst = await takeNonce({ merchantId: merchant.id, nonce, signedAt });
-  if (typeof isFirst !== "boolean") return isFirst;
-  return isFirst ? undefined : new AccessDenied("nonce");
+  if (isFirst instanceof Failure) return isFirst;
+  if (!isFirst) return new AccessDenied("nonce");
+  if (key === "old_key") noteOldKey(merchant.id);
+  return merchant;
 }
+
+export function methodsOf(takesHmac: boolean): readonly SignatureMethod[] {
+  return takesHmac ? ["RSA-SHA256", "HMAC-SHA1"] : ["RSA-SHA256"];
+}
+
+/** Which of the merchant's keys has signed one of the texts, or the check that failed. */
+type FindKey = (
+  merchant: Merchant | undefined,
+  texts: readonly string[],
+  signature: string,
+) => "key" | "old_key" | "signature" | "no_key" | "rsa_only";
+
+// Without a key the decoy takes the same time, and its result does not count.
+const signers: Readonly<Record<SignatureMethod, FindKey>> = {
+  "RSA-SHA256"(merchant, texts, signature) {
+    const keys = merchant?.oauthKeys.map(({ publicKey }) => publicKey) ?? [];
+    const usedKeys = keys.length > 0 ? keys : [decoy];
+    const isSigned = texts.some((text) => usedKeys.some((key) => verify(text, signature, key)));
+    if (keys.length === 0) return "no_key";
+    return isSigned ? "key" : "signature";
+  },
+
+  "HMAC-SHA1"(merchant, texts, signature) {
+    const isBy = (key: Secret<string> | undefined) => {
+      const secret = key?.reveal() ?? decoySecret;
+      const verified = texts.map((text) => verifyHmac(text, signature, secret));
+      return key !== undefined && verified.includes(true);
+    };
+    const isNew = isBy(merchant?.controlKey);
+    const isOld = isBy(merchant?.oldControlKey);
+    if (merchant?.settings.rsaOnly === true) return "rsa_only";
+    if (isNew) return "key";
+    return isOld ? "old_key" : "signature";
+  },
+};
 
 /**
  * A key of the usual size; its modulus is larger than any signature, so that none is refused early.
@@ -216,6 +256,8 @@ const decoy = createPublicKey({
   key: { kty: "RSA", n: Buffer.alloc(256, 0xff).toString("base64url"), e: "AQAB" },
   format: "jwk",
 });
+/** The decoy has the length of the control keys that the gateway makes. */
+const decoySecret = "00000000-0000-0000-0000-000000000000";
 
 /** Does not say why. */
 export const accessDeniedPage =

@@ -16,9 +16,15 @@ import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import type { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 import { findMistakes, holdsKey } from "./checksum-mistakes.ts";
-import { AccessDenied, amountFaults } from "./control.ts";
+import { AccessDenied, amountFaults, methodsOf } from "./control.ts";
 import { Fault } from "./fields.ts";
-import type { CalledParts, Operation, Sent, Version } from "./operation.ts";
+import {
+  type CalledParts,
+  isSignedByOAuth,
+  type Operation,
+  type Sent,
+  type Version,
+} from "./operation.ts";
 import { type Call, type RequestOutcome, readBody, readFields } from "./pipeline.ts";
 import { type Mistake, type SignedPart, signedParts } from "./signed-parts.ts";
 
@@ -44,7 +50,7 @@ type ShownField = {
 export type RefusedDocument = {
   readonly fields: readonly ShownField[];
   readonly faults: readonly string[];
-  /** Values that the checksum covers, in its order; absent in v4. */
+  /** Values that the checksum covers, in its order; absent where OAuth signs. */
   readonly parts?: readonly SignedPart[];
   /** Absent where the checksum is right, empty where no usual mistake explains it. */
   readonly mistakes?: readonly Mistake[];
@@ -98,7 +104,7 @@ export function describeRefused(refused: RefusedCall, options: DescribeOptions):
   const fields = showFields(pairs, refused.operation, entryPoint);
   const faults = [...own, ...findFaults(refused, sent).map(messageOf)];
   const known = { fields, faults: [...new Set(faults)].slice(0, faultsMax), ...check };
-  if (version === "v4") {
+  if (isSignedByOAuth(refused.operation, version)) {
     const base = showBaseString(refused, fields, options);
     return base === undefined ? known : { ...known, base };
   }
@@ -130,21 +136,24 @@ const masked = "MASKED";
 
 /** Returns undefined where the form of the header allows no base string. */
 function showBaseString(
-  { call, outcome: { entryPoint } }: RefusedCall,
+  { call, outcome: { entryPoint }, operation: { takesHmac = false } }: RefusedCall,
   fields: readonly ShownField[],
   { baseUrlOf }: DescribeOptions,
 ): string | undefined {
-  const header = parseOAuthHeader(call.authorization);
+  const header = parseOAuthHeader(call.authorization, methodsOf(takesHmac));
   if (header instanceof OAuthFault) return undefined;
   const [path = "", query] = call.target.split("?");
   const show = (text: string, max = 64) =>
     text.length > max ? masked : (showText(text, entryPoint) ?? masked);
+  const repeated = new Set(takesHmac ? header.parameters.map(([name]) => name) : []);
   const text = makeBaseString(
     {
       method: call.method,
       url: baseUrlOf(call.port) + show(path, 200),
       parameters: [
-        ...fields.map(({ name, value }): Parameter => [name, value ?? masked]),
+        ...fields
+          .filter(({ name }) => !repeated.has(name))
+          .map(({ name, value }): Parameter => [name, value ?? masked]),
         ...[...new URLSearchParams(query)].map(([name]): Parameter => [show(name), masked]),
       ],
     },
@@ -159,7 +168,7 @@ function findFaults(
   sent: Sent,
 ): readonly Failure[] {
   const { entryPoint } = outcome;
-  const isOAuth = version === "v4";
+  const isOAuth = isSignedByOAuth(operation, version);
   const all = Object.entries(operation.request).filter(
     ([name]) => !isOAuth || (name !== "login" && name !== "control"),
   );

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { signRequest } from "@tollgate/protocols/oauth1";
 import type { EntryPoint } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
+import { Secret } from "../values/secret.ts";
 import { asInstant } from "../values/time.ts";
 import { AccessDenied, accessDeniedPage, checkOAuth } from "./control.ts";
 import { entryPoint } from "./testing.ts";
@@ -25,6 +26,7 @@ type Change = {
   readonly nonce?: string;
   readonly timestamp?: number;
   readonly privateKey?: typeof one.privateKey;
+  readonly secret?: string;
 };
 
 function sign(change: Change = {}): string {
@@ -42,29 +44,38 @@ function sign(change: Change = {}): string {
   return String(header);
 }
 
+const { merchant } = entryPoint;
+const secret = merchant.controlKey.reveal();
+
 function place(...keys: readonly (typeof one)[]): EntryPoint {
   const oauthKeys = keys.map(({ publicKey }, index) => ({ id: `${index}`, name: "", publicKey }));
   return { ...entryPoint, merchant: { ...entryPoint.merchant, oauthKeys } };
 }
 
-function check(
+async function check(
   authorization: string | undefined,
   {
     at = place(one),
     sent = pairs as readonly (readonly [string, string])[],
     takeNonce = async (_taken: unknown): Promise<boolean | Failure> => true,
     to = target,
+    takesHmac = false,
+    noteOldKey = (_: unknown): void => undefined,
   } = {},
 ) {
-  return checkOAuth(
-    { call: { method: "POST", target: to, port: 80, authorization }, pairs: sent, entryPoint: at },
+  const call = { method: "POST", target: to, port: 80, authorization };
+  const findMerchant = (login: string) => (login === "acme" ? at.merchant : undefined);
+  const signer = await checkOAuth(
+    { call, pairs: sent, findMerchant, takesHmac },
     {
       baseUrls: () => ["https://pay.example", "http://localhost:8080"],
       windowMs: 300_000,
       takeNonce,
+      noteOldKey,
     },
     { now: () => asInstant(now) },
   );
+  return signer === at.merchant ? undefined : signer;
 }
 
 test("a request that its merchant signed comes in, by every key and every address", async () => {
@@ -136,6 +147,75 @@ test("a database that is unreachable denies nobody: the request may come again",
   const away = new Failure("storage_unavailable");
 
   assert.equal(await check(sign(), { takeNonce: async () => away }), away);
+});
+
+const hmac = { takesHmac: true };
+const oauthPairs = [
+  ["oauth_consumer_key", "acme"],
+  ["oauth_nonce", "n-1"],
+  ["oauth_signature_method", "HMAC-SHA1"],
+  ["oauth_timestamp", String(now / 1000)],
+  ["oauth_version", "1.0"],
+] as const;
+
+test("HMAC-SHA1 is taken only where the operation says so, and RSA-SHA256 beside it", async () => {
+  assert.equal(await check(sign({ secret }), hmac), undefined);
+  assert.equal(await check(sign(), hmac), undefined);
+  assert.deepEqual(await check(sign({ secret })), new AccessDenied("other_signature_method"));
+});
+
+test("the body may repeat the header's parameters where HMAC-SHA1 is taken", async () => {
+  const [, nonce, ...others] = oauthPairs;
+  const repeated = [...pairs, ...oauthPairs];
+  const differing = [...pairs, ...others, ["oauth_nonce", "n-2"]] as const;
+  const inTwoPlaces = new AccessDenied("parameter_in_two_places");
+
+  assert.equal(await check(sign({ secret }), { ...hmac, sent: repeated }), undefined);
+  assert.equal(await check(sign({ secret }), { ...hmac, sent: [...pairs, nonce] }), undefined);
+  assert.deepEqual(await check(sign({ secret }), { ...hmac, sent: differing }), inTwoPlaces);
+  assert.deepEqual(await check(sign(), { sent: [...pairs, nonce] }), inTwoPlaces);
+  const inQuery = { ...hmac, to: `${target}?oauth_nonce=n-1` };
+  assert.deepEqual(await check(sign({ secret }), inQuery), inTwoPlaces);
+});
+
+test("both control keys count during a renewal, and the operator sees the old one used", async () => {
+  const renewed = {
+    ...merchant,
+    controlKey: new Secret("new"),
+    oldControlKey: merchant.controlKey,
+  };
+  const noted: unknown[] = [];
+  const noteOldKey = (id: unknown) => void noted.push(id);
+  const at = { ...entryPoint, merchant: renewed };
+
+  assert.equal(await check(sign({ secret: "new" }), { ...hmac, at, noteOldKey }), undefined);
+  assert.deepEqual(noted, []);
+  assert.equal(await check(sign({ secret }), { ...hmac, at, noteOldKey }), undefined);
+  assert.deepEqual(noted, [merchant.id]);
+});
+
+// biome-ignore format: a table
+const hmacWrong: readonly (readonly [header: string, check: string])[] = [
+  [sign({ secret: "" }),                                       "signature"],
+  [sign({ secret: `${secret}&` }),                             "signature"],
+  [sign({ secret: secret.toUpperCase() }),                     "signature"],
+  [sign({ secret, consumerKey: "stranger" }),                  "consumer"],
+  [sign({ secret: "00000000-0000-0000-0000-000000000000", consumerKey: "stranger" }), "consumer"],
+  [sign({ secret: "00000000-0000-0000-0000-000000000000" }),   "signature"],
+  [sign({ secret, timestamp: now / 1000 - 301 }),              "timestamp"],
+  [sign({ secret }).replace("HMAC-SHA1", "RSA-SHA256"),        "no_key"],
+  [sign().replace("RSA-SHA256", "HMAC-SHA1"),                  "signature"],
+  [sign({ secret }).replace(/(signature=")[^"]*/, "$1%21"),    "signature"],
+  [sign({ secret }).replace("%3D\"", "\""),                    "signature"],
+];
+
+test("a wrong HMAC is denied, also one by the decoy and one that claims the other method", async () => {
+  for (const [header, expected] of hmacWrong) {
+    assert.deepEqual(await check(header, { ...hmac, at: place() }), new AccessDenied(expected));
+  }
+  const rsaOnly = { ...merchant, settings: { rsaOnly: true } };
+  const at = { ...place(one), merchant: { ...place(one).merchant, ...rsaOnly, oauthKeys: [] } };
+  assert.deepEqual(await check(sign({ secret }), { ...hmac, at }), new AccessDenied("rsa_only"));
 });
 
 test("whoever is denied reads nothing but that", () => {

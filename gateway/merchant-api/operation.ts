@@ -47,6 +47,8 @@ export type Operation<Request extends Fields = Fields> = {
   readonly versions?: readonly Version[];
   /** Accepts a group id in place of the endpoint id. */
   readonly takesGroupIds?: boolean;
+  /** Signed by OAuth in every version, by RSA-SHA256 or HMAC-SHA1. */
+  readonly takesHmac?: boolean;
   readonly purpose: string;
   readonly request: Request;
   readonly control: readonly ControlTerm<keyof Request & string>[];
@@ -123,6 +125,10 @@ export function operation<Request extends Fields>(definition: Operation<Request>
 
 export function versionsOf({ versions = ["v2", "v4"] }: Operation): readonly Version[] {
   return versions;
+}
+
+export function isSignedByOAuth({ takesHmac = false }: Operation, version: Version): boolean {
+  return version === "v4" || takesHmac;
 }
 
 export function pathIn(version: Version, { path }: Operation): string {

@@ -12,7 +12,7 @@ import { Failure } from "../values/failure.ts";
 import type { MerchantId, SerialNumber } from "../values/ids.ts";
 import type { Clock } from "../values/time.ts";
 import {
-  type AccessDenied,
+  AccessDenied,
   amountFaults,
   checkControl,
   checkOAuth,
@@ -24,6 +24,7 @@ import {
   type CalledParts,
   type Context,
   type ControlTerm,
+  isSignedByOAuth,
   isWaived,
   type Operation,
   type Reply,
@@ -54,8 +55,6 @@ export type PipelineDependencies = {
   readonly findEntryPoint: (form: Call["form"], id: string) => EntryPoint | undefined;
   readonly oauth: OAuthOptions;
   readonly clock: Clock;
-  /** Called when a request is signed with the control key before the present one. */
-  readonly noteOldKey: (merchant: MerchantId) => void;
   /**
    * Zero, or the seconds that the merchant has to wait. Called after authentication, so that no one
    * can use up another merchant's limit.
@@ -80,9 +79,10 @@ export function makePipeline(
   dependencies: PipelineDependencies,
   version: Version,
 ): (call: Call) => Promise<RequestOutcome> {
-  const { services, findEntryPoint, takeToken, oauth, clock, noteOldKey } = dependencies;
+  const { services, findEntryPoint, takeToken, oauth, clock } = dependencies;
   const { control, isQuery = false, takesGroupIds = false, rules = () => [], handle } = operation;
-  const isOAuth = version === "v4";
+  const { takesHmac = false } = operation;
+  const isOAuth = isSignedByOAuth(operation, version);
   const { known, signed, others } = isOAuth ? oauthFields(operation) : splitFields(operation);
   // One shape for all requests of the operation saves 7 % of a sale without sockets: V8 makes a
   // dictionary of an object that gets more than a dozen properties by computed names.
@@ -106,11 +106,15 @@ export function makePipeline(
     const values: Record<string, unknown> = { ...absent };
     const [unreadable] = readFields(signed, sent, entryPoint, values);
     if (unreadable !== undefined) return refuse(isOpen ? unreadable : unknownEndpoint);
-    const mismatch = isOAuth
-      ? await checkOAuth({ call, pairs: body.pairs, entryPoint }, oauth, clock)
-      : checkChecksum(control, sent, entryPoint, noteOldKey);
-    if (mismatch !== undefined) return refuse(isOpen ? mismatch : unknownEndpoint);
-    const retryAfterSeconds = takeToken(isQuery, entryPoint.merchant.id);
+    const { merchant } = entryPoint;
+    const findMerchant = (login: string) => (login === merchant.login ? merchant : undefined);
+    const signer = isOAuth
+      ? await checkOAuth({ call, pairs: body.pairs, findMerchant, takesHmac }, oauth, clock)
+      : checkChecksum(control, sent, entryPoint, oauth.noteOldKey);
+    if (signer instanceof Failure || signer instanceof AccessDenied) {
+      return refuse(isOpen ? signer : unknownEndpoint);
+    }
+    const retryAfterSeconds = takeToken(isQuery, merchant.id);
     if (retryAfterSeconds > 0) {
       return { ...refuse(new Failure("too_many_requests")), retryAfterSeconds };
     }
@@ -183,7 +187,7 @@ function checkChecksum(
   control: readonly ControlTerm[],
   sent: Sent,
   entryPoint: EntryPoint,
-  noteOldKey: PipelineDependencies["noteOldKey"],
+  noteOldKey: OAuthOptions["noteOldKey"],
 ): Failure | undefined {
   const mismatch = checkControl(control, sent, entryPoint, noteOldKey);
   if (mismatch !== undefined) return mismatch;

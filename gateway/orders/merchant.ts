@@ -38,6 +38,8 @@ export type MerchantSettings = {
   readonly unpaidCardKeepDays?: number;
   /** Whether the merchant may send wallets' payment data that it has decrypted itself. */
   readonly decryptedWallets?: boolean;
+  /** OAuth signatures by HMAC-SHA1 with the control key are refused. */
+  readonly rsaOnly?: boolean;
   /** The merchant's identifiers at the wallets. */
   readonly wallets?: WalletSettings;
 };

@@ -43,10 +43,10 @@ export function merchantInterface(
       windowMs,
       takeNonce: services.querying(routeTakeNonce(cells, { clock, windowMs, retryMs })),
       baseUrls: (port) => signedUrlsOf(config, port),
+      noteOldKey: makeNoteOldControlKey(database.query, clock, (error) =>
+        log("request.old_key_unnoted", { err: error }),
+      ),
     },
-    noteOldKey: makeNoteOldControlKey(database.query, clock, (error) =>
-      log("request.old_key_unnoted", { err: error }),
-    ),
     takeToken: makeTakeToken(
       { transactions: config.transactionsPerSecond, queries: config.questionsPerSecond },
       clock,

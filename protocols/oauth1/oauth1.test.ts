@@ -16,8 +16,10 @@ import {
   parseOAuthHeader,
   readRsaPrivateKey,
   sign,
+  signHmac,
   signRequest,
   verify,
+  verifyHmac,
 } from "./oauth1.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -192,6 +194,67 @@ test("an RSA private key is read from both of its containers, and nothing else i
 
   for (const text of privatePems) assert.ok(readRsaPrivateKey(text)?.equals(privateKey));
   for (const text of others) assert.equal(readRsaPrivateKey(String(text)), undefined);
+});
+
+// RFC 5849, section 1.2: a request for a token, and one for a photo.
+const published = [
+  {
+    method: "POST",
+    url: "https://photos.example.net/token",
+    own: {
+      token: "hh5s93j4hdidpola",
+      timestamp: 137131201,
+      nonce: "walatlh",
+      verifier: "hfdp7dh39dks9884",
+    },
+    tokenSecret: "hdhd0244k9j7ao03",
+    signature: "gKgrFCywp7rO0OXSjdot/IHF7IU=",
+  },
+  {
+    method: "GET",
+    url: "http://photos.example.net/photos?file=vacation.jpg&size=original",
+    own: { token: "nnch734d00sl2jdk", timestamp: 137131202, nonce: "chapoH" },
+    tokenSecret: "pfkkdhi9sl3r4s00",
+    signature: "MdpQcU8iPSUjWoN/UDMsK2sui9I=",
+  },
+];
+
+test("the examples of RFC 5849 have their published HMAC-SHA1 signatures", () => {
+  for (const { method, url, own, tokenSecret, signature } of published) {
+    const all = { consumer_key: "dpf43f3p2l4k3l03", signature_method: "HMAC-SHA1", ...own };
+    const header = Object.entries(all).map(
+      ([name, value]) => [`oauth_${name}`, `${value}`] as const,
+    );
+    const text = makeBaseString({ method, url, parameters: [] }, header);
+
+    assert.ok(typeof text === "string");
+    assert.equal(signHmac(text, "kd94hf93k423kf44", tokenSecret), signature, url);
+  }
+});
+
+test("an HMAC verifies by its secret alone, and only as canonical base64", () => {
+  fc.assert(
+    fc.property(texts, texts, texts, (text, secret, other) => {
+      const signature = signHmac(text, secret);
+      assert.ok(verifyHmac(text, signature, secret));
+      assert.equal(verifyHmac(text, signature, other), other === secret);
+      const changed = [signature.slice(0, -1), `${signature}\n`, "", "é".repeat(14)];
+      for (const wrong of changed) assert.equal(verifyHmac(text, wrong, secret), false);
+    }),
+  );
+  // The secret is encoded, so that another pair of secrets never has the same key.
+  assert.notEqual(signHmac("a", "b&c"), signHmac("a", "b", "c"));
+});
+
+test("a header may be signed by HMAC-SHA1 only where its reader takes that", () => {
+  const header = String(
+    signRequest({ method: "GET", url, parameters: [] }, { ...credentials(), secret: "s" }),
+  );
+  const read = parseOAuthHeader(header, ["RSA-SHA256", "HMAC-SHA1"]);
+
+  assert.ok(!(read instanceof OAuthFault));
+  assert.equal(read.method, "HMAC-SHA1");
+  assert.deepEqual(parseOAuthHeader(header), new OAuthFault("other_signature_method"));
 });
 
 const { cases } = readVectors<{ readonly cases: readonly BaseStringCase[] }>("base-string.json");

@@ -1,9 +1,9 @@
 /**
- * OAuth 1.0a (RFC 5849) for one signature method, RSA-SHA256, which the RFC itself does not define
- * and which is RSASSA-PKCS1-v1_5 over SHA-256. It is two-legged: there are a consumer and its keys,
- * but no tokens. The header is read strictly: every parameter once and percent encoded, with all
- * six required ones. Further parameters are signed and otherwise ignored. The realm is ignored and
- * not signed.
+ * OAuth 1.0a (RFC 5849) for two signature methods: RSA-SHA256, which the RFC itself does not define
+ * and which is RSASSA-PKCS1-v1_5 over SHA-256, and HMAC-SHA1. It is two-legged: there are a
+ * consumer and its keys, but no tokens. The header is read strictly: every parameter once and
+ * percent encoded, with all six required ones. Further parameters are signed and otherwise ignored.
+ * The realm is ignored and not signed.
  */
 import { Buffer } from "node:buffer";
 import * as crypto from "node:crypto";
@@ -40,12 +40,17 @@ type OAuthRequest = {
   readonly parameters: readonly Parameter[];
 };
 
-const signatureMethod = "RSA-SHA256";
+export type SignatureMethod = "RSA-SHA256" | "HMAC-SHA1";
+
 const oauthVersion = "1.0";
 const signatureName = "oauth_signature";
 const required = ["consumer_key", "nonce", "signature", "signature_method", "timestamp", "version"];
 
-export function parseOAuthHeader(header: string | undefined) {
+/** Reads the header of a request that may be signed by one of `methods`. */
+export function parseOAuthHeader(
+  header: string | undefined,
+  methods: readonly SignatureMethod[] = ["RSA-SHA256"],
+) {
   if (header === undefined || header.trim() === "") return new OAuthFault("no_header");
   const [scheme = ""] = /^\s*[^\s]+/.exec(header) ?? [];
   if (scheme.trim().toLowerCase() !== "oauth") return new OAuthFault("other_scheme");
@@ -54,11 +59,13 @@ export function parseOAuthHeader(header: string | undefined) {
 
   const get = (name: string) => values.get(`oauth_${name}`) ?? "";
   if (required.some((name) => get(name) === "")) return new OAuthFault("missing_parameter");
-  if (get("signature_method") !== signatureMethod) return new OAuthFault("other_signature_method");
+  const method = methods.find((each) => each === get("signature_method"));
+  if (method === undefined) return new OAuthFault("other_signature_method");
   if (get("version") !== oauthVersion) return new OAuthFault("other_version");
   const timestamp = get("timestamp");
   if (!/^[1-9]\d{0,11}$/.test(timestamp)) return new OAuthFault("malformed_timestamp");
   return {
+    method,
     consumerKey: get("consumer_key"),
     nonce: get("nonce"),
     timestamp: Number(timestamp),
@@ -74,22 +81,27 @@ type Credentials = {
   readonly nonce: string;
   /** The time in seconds since 1970. */
   readonly timestamp: number;
-  readonly privateKey: crypto.KeyObject;
-};
+} & SigningKey;
+
+/** The RSA key, or the shared secret for HMAC-SHA1. */
+type SigningKey = { readonly privateKey: crypto.KeyObject } | { readonly secret: string };
 
 /** Returns the Authorization header for a request. */
 export function signRequest(request: OAuthRequest, credentials: Credentials): string | OAuthFault {
   const signed = [
     ["oauth_consumer_key", credentials.consumerKey],
     ["oauth_nonce", credentials.nonce],
-    ["oauth_signature_method", signatureMethod],
+    ["oauth_signature_method", "secret" in credentials ? "HMAC-SHA1" : "RSA-SHA256"],
     ["oauth_timestamp", String(credentials.timestamp)],
     ["oauth_version", oauthVersion],
   ] as const;
   const baseString = makeBaseString(request, signed);
   if (baseString instanceof OAuthFault) return baseString;
-  const signature = [signatureName, sign(baseString, credentials.privateKey)] as const;
-  const parameters = [...signed, signature].map(
+  const signature =
+    "secret" in credentials
+      ? signHmac(baseString, credentials.secret)
+      : sign(baseString, credentials.privateKey);
+  const parameters = [...signed, [signatureName, signature] as const].map(
     ([name, value]) => `${encodePercent(name)}="${encodePercent(value)}"`,
   );
   return `OAuth ${parameters.join(", ")}`;
@@ -117,11 +129,12 @@ function readParameters(text: string): ReadonlyMap<string, string> | OAuthFault 
 
 /**
  * Makes the signed text. `oauthParameters` are those of the header, without the realm and the
- * signature.
+ * signature. With `mayRepeat` the body may repeat them with the same values, which count once.
  */
 export function makeBaseString(
   { method, url, parameters }: OAuthRequest,
   oauthParameters: readonly Parameter[],
+  { mayRepeat = false } = {},
 ): string | OAuthFault {
   const address = URL.parse(url);
   if (address === null || !/^https?:$/.test(address.protocol)) {
@@ -130,7 +143,8 @@ export function makeBaseString(
   const query = parseQuery(address.search);
   if (query === undefined) return new OAuthFault("malformed_query");
 
-  const others = [...query, ...parameters];
+  const own = new Map(mayRepeat ? oauthParameters : []);
+  const others = [...query, ...parameters.filter(([name, value]) => own.get(name) !== value)];
   const oauthNames = new Set([...oauthParameters.map(([name]) => name), signatureName]);
   if (others.some(([name]) => oauthNames.has(name))) {
     return new OAuthFault("parameter_in_two_places");
@@ -165,6 +179,22 @@ export function verify(baseString: string, signature: string, key: crypto.KeyObj
   const bytes = Buffer.from(signature, "base64");
   if (bytes.length === 0 || bytes.toString("base64") !== signature) return false;
   return crypto.verify("sha256", Buffer.from(baseString), { key, padding }, bytes);
+}
+
+/**
+ * Returns the signature in base64. The gateway issues no tokens, so that nothing follows the `&` of
+ * its key.
+ */
+export function signHmac(baseString: string, secret: string, tokenSecret = ""): string {
+  const key = `${encodePercent(secret)}&${encodePercent(tokenSecret)}`;
+  return crypto.createHmac("sha1", key).update(baseString).digest("base64");
+}
+
+/** Verifies a signature in constant time. Only canonical base64 is accepted. */
+export function verifyHmac(baseString: string, signature: string, secret: string): boolean {
+  const right = Buffer.from(signHmac(baseString, secret));
+  const sent = Buffer.from(signature);
+  return right.length === sent.length && crypto.timingSafeEqual(right, sent);
 }
 
 /**

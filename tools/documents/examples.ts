@@ -138,8 +138,12 @@ export async function makeExamples(): Promise<readonly Example[]> {
     findEntryPoint: () => sample.endpoint,
     clock: sample.clock,
     takeToken: () => 0,
-    noteOldKey: () => undefined,
-    oauth: { baseUrls: () => [sample.baseUrl], windowMs: 0, takeNonce: async () => true },
+    oauth: {
+      baseUrls: () => [sample.baseUrl],
+      windowMs: 0,
+      takeNonce: async () => true,
+      noteOldKey: () => undefined,
+    },
   };
   const examples: Example[] = [];
   for (const [index, operation] of operations.entries()) {

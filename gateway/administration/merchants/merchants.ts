@@ -50,6 +50,10 @@ export const merchantTable: readonly SettingRow<MerchantSettings>[] = [
     "accept wallets' payment data that the merchant has decrypted",
     "Wallet-Daten annehmen, die der Händler selbst entschlüsselt hat",
   ]),
+  setting("rsaOnly", "rsaOnly", onOff, [
+    "refuse OAuth signatures made with the control key (HMAC-SHA1)",
+    "OAuth-Signaturen mit dem Kontrollschlüssel (HMAC-SHA1) ablehnen",
+  ]),
 ];
 
 export const merchantActions: readonly Action[] = [
