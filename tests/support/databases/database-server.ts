@@ -42,7 +42,7 @@ export async function makeDatabase(template?: string): Promise<string> {
   if (citusUrl !== undefined)
     return makeOnCitus(citusUrl, nameForRun(server.folder, name), template);
   await whileConnected(server, (client) =>
-    client.query(`create database ${name} template ${template ?? "template1"}`),
+    client.query(`create database ${name} template ${template ?? "template1"} strategy file_copy`),
   );
   return server.url.replace(/\/tollgate(?=\?|$)/, `/${name}`);
 }
