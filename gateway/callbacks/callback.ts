@@ -1,12 +1,13 @@
 /** A callback: the notice of one transaction's result, its attempts, and when the next is due. */
 import type { Order } from "../orders/order.ts";
+import { sequencesPerUrl } from "../orders/transactions.ts";
 import type { MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
 import { asInstant, hours, type Instant, parseDate } from "../values/time.ts";
 
 export type Callback = {
   readonly merchantId: MerchantId;
   readonly orderId: OrderId;
-  /** The transaction's place in its order: an order's callbacks are delivered in this sequence. */
+  /** A URL gets an order's callbacks in this sequence, which the step that owes them says. */
   readonly sequence: number;
   readonly serialNumber: SerialNumber;
   readonly url: string;
@@ -70,7 +71,7 @@ export type Saturated = {
 
 export type CallbackStore = {
   claimDue(claim: CallbackClaim): Promise<readonly Callback[]>;
-  /** True when an earlier callback of the order is open: this one is then due with that one. */
+  /** True when an earlier callback to the URL is open: this one is then due with that one. */
   waitsForEarlier(callback: Callback): Promise<boolean>;
   /**
    * Every attempt is kept. The decision applies only while this node's lease is in the row: an
@@ -99,6 +100,11 @@ const retryAfterMaxMs = hours(24);
 const jitter = 0.1;
 /** Allows for the time in which no node was running. */
 const ageMarginMs = hours(24);
+
+/** Whether the callback is of the order's first transaction, and waits for no other. */
+export function isFirst({ sequence }: Pick<Callback, "sequence">): boolean {
+  return sequence % sequencesPerUrl === 1;
+}
 
 /** A merchant's receiver. The store's statements build the same text. */
 export function receiverKey({ merchantId, receiver }: Pick<Callback, "merchantId" | "receiver">) {

@@ -15,6 +15,7 @@ import {
   type DeliveryAttempt,
   type DeliveryDecision,
   decide,
+  isFirst,
   type RetryOptions,
 } from "./callback.ts";
 import {
@@ -123,13 +124,12 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
   let isCancelled = false;
 
   return {
-    /** Delivers the callback of a step that was committed. */
-    start({ order, callback, at }: Pick<Step, "order" | "callback" | "at">): void {
-      if (callback === undefined) return;
+    /** Delivers the callbacks of a step that was committed. */
+    start({ order, callbacks = [], at }: Pick<Step, "order" | "callbacks" | "at">): void {
       const key = { merchantId: order.merchantId, orderId: order.id };
       // The lease that the commit wrote, however long the commit took.
       const lease = { tries: 0, begunAt: at, leaseUntil: later(at, leaseMs) };
-      admit({ callback: { ...callback, ...key, ...lease }, order });
+      for (const each of callbacks) admit({ callback: { ...each, ...key, ...lease }, order });
     },
     /** Claims callbacks that are due; answers how many. */
     async claimDue(): Promise<number> {
@@ -223,7 +223,7 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
   async function deliver({ callback, order }: Job, finish: () => void): Promise<void> {
     // It was queued for so long that another node could claim it during the attempt.
     if (later(clock.now(), timeoutMs) > callback.leaseUntil) return;
-    if (callback.sequence > 1 && (await store.waitsForEarlier(callback))) return;
+    if (!isFirst(callback) && (await store.waitsForEarlier(callback))) return;
     const current = order ?? (await store.findOrder(callback));
     if (isStopping) return release([{ callback, order }]);
     const sent = await send(callback, current);

@@ -54,7 +54,7 @@ test("what waits for a place is not read from the database again, unless much wa
   const start = (count: number) => {
     const callback = { url: shop.url, receiver: receiverOf(shop.url), sequence: 1, serialNumber };
     for (let at = 1; at <= count; at += 1) {
-      deliver.start({ order: orderOf("7", at), callback, at: clock.now() });
+      deliver.start({ order: orderOf("7", at), callbacks: [callback], at: clock.now() });
     }
   };
 

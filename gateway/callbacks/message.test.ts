@@ -175,3 +175,27 @@ test("a renewed secret signs beside the old one for a day, or until that is reti
   assert.equal(oldSecretUntil(renewed), now + hours(24));
   assert.equal(oldSecretUntil(retireOldSecret(renewed)), undefined);
 });
+
+test("a URL with macros gets what it names alone, by GET; an order's own URL has none", () => {
+  const url = `https://shop.example/told?status=\${status}&mail=\${email}&tel=\${phone}#x`;
+  const filled = "https://shop.example/told?status=approved&mail=a%2Bb%40c.example&tel=";
+  const ofEndpoint = { ...callback, url, sequence: 10_002 };
+
+  for (const method of ["GET", "POST", "JSON"] as const) {
+    const message = writeMessage(ofEndpoint, { ...asGet, method });
+    assert.deepEqual([message.method, message.url, message.body], ["GET", filled, ""]);
+    assert.deepEqual(message.headers, { "webhook-id": "42000001-10002" });
+  }
+  assert.ok(writeMessage({ ...ofEndpoint, sequence: 2 }, asGet).url.endsWith(text));
+});
+
+test("a URL with macros that becomes too long sends its query as a signed form", () => {
+  const url = `https://shop.example/told?data=\${merchantdata}`;
+  const fields = [["merchantdata", "é".repeat(9_000)]] as const;
+
+  const message = writeMessage({ ...callback, url, sequence: 10_001 }, { ...asGet, fields });
+
+  assert.deepEqual([message.method, message.url], ["POST", "https://shop.example/told"]);
+  assert.equal(new URLSearchParams(message.body).get("data"), fields[0][1]);
+  assert.ok(message.headers["webhook-signature"]);
+});

@@ -7,7 +7,7 @@ import { createHmac } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
 import type { CallbackMethod, Endpoint, EndpointSettings } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
-import { findNamed } from "../orders/transactions.ts";
+import { findNamed, sequencesPerUrl } from "../orders/transactions.ts";
 import {
   asOrderId,
   asSerialNumber,
@@ -18,6 +18,7 @@ import {
 import { type Clock, hours, type Instant } from "../values/time.ts";
 import { printResult, type ResultFields, resultNames } from "../views/result.ts";
 import type { Callback, CallbackRequest } from "./callback.ts";
+import { fillMacros, hasMacros } from "./callback-urls.ts";
 
 type MessageOptions = {
   readonly fields: ResultFields;
@@ -109,17 +110,16 @@ export function makeRewrite(
 
 export function writeMessage(
   callback: Omit<Told, "serialNumber">,
-  { fields, method, secrets, timestamp }: MessageOptions,
+  { secrets, timestamp, ...options }: MessageOptions,
 ): CallbackRequest {
   // The id is the same for every attempt, so that a receiver can recognise a repeat.
   const id = `${callback.orderId}-${callback.sequence}`;
-  const address = withoutShadows(callback.url);
-  const form = method === "JSON" ? "" : writeForm(fields);
+  const { method, address, form } = partsOf(callback, options);
   const url = withQuery(address, form);
   if (method === "GET" && isShort(url)) {
     return { method: "GET", url, body: "", headers: { "webhook-id": id } };
   }
-  const body = method === "JSON" ? JSON.stringify(Object.fromEntries(fields)) : form;
+  const body = method === "JSON" ? JSON.stringify(Object.fromEntries(options.fields)) : form;
   const signatures = secrets().map((secret) =>
     createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64"),
   );
@@ -134,6 +134,20 @@ export function writeMessage(
       "webhook-signature": signatures.map((each) => `v1,${each}`).join(" "),
     },
   };
+}
+
+/** A URL with macros gets only the fields that it names, in its query and with any method. */
+function partsOf(
+  { sequence, url }: Pick<Told, "sequence" | "url">,
+  { method, fields }: Pick<MessageOptions, "method" | "fields">,
+) {
+  // The URLs of an order have no macros: their text is only text.
+  if (sequence < sequencesPerUrl || !hasMacros(url)) {
+    const form = method === "JSON" ? "" : writeForm(fields);
+    return { method, address: withoutShadows(url), form };
+  }
+  const [, address = "", form = ""] = /^([^?#]*)\??([^#]*)/.exec(fillMacros(url, fields)) ?? [];
+  return { method: "GET" as const, address, form };
 }
 
 /**

@@ -313,7 +313,8 @@ const pagesAtOnce = 500;
  * on hold.
  */
 async function closePages(session: MachineSession): Promise<number> {
-  const report = makeReport(session);
+  const { endpoints } = await readConfiguration(session);
+  const report = makeReport(session, (endpoint) => endpoints.get(endpoint));
   const stores = session.cells.stores(({ node }) => node.query);
   const cause = "the installation was restored";
   // An unreachable cell is not skipped, because its open pages would charge cards again.

@@ -3,7 +3,12 @@
  * due, and finds them. Every committed step is announced to the same listeners, whichever of these
  * made it.
  */
-import { type ImmediateHandlers, makeAdvance, type Step } from "../orders/advance.ts";
+import {
+  type FindEndpointUrls,
+  type ImmediateHandlers,
+  makeAdvance,
+  type Step,
+} from "../orders/advance.ts";
 import { type Commit, makeApply, makeClaim, makeFollow } from "../orders/apply.ts";
 import type { Order } from "../orders/order.ts";
 import type { Clock } from "../values/time.ts";
@@ -65,6 +70,7 @@ type Options = Omit<AcceptDependencies, FromStore | Made | "clock"> &
       Pick<Parameters<typeof makeFollowUps>[0], "findCard">;
     readonly deadlines: Parameters<typeof makeAdvance>[0];
     readonly immediate: ImmediateHandlers;
+    readonly findEndpointUrls: FindEndpointUrls;
     readonly findBySequence: LateDependencies["find"];
     readonly settings: {
       readonly inFlightMax: number;
@@ -91,7 +97,7 @@ export function makeEngine(options: Options) {
   });
   const announcing = makeAnnouncing([...options.onStep, waits.notify, ended.onStep], onTrouble);
   const pure = {
-    advance: makeAdvance(options.deadlines, options.immediate),
+    advance: makeAdvance(options.deadlines, options.immediate, options.findEndpointUrls),
     conditionsOf: makeConditionsOf(options),
     clock,
   };

@@ -10,6 +10,8 @@ import { isFinal } from "./stages.ts";
 import {
   advance,
   answer,
+  approved,
+  asks,
   conditions,
   deadlines,
   draft,
@@ -64,6 +66,31 @@ test("an order that is filtered out is final and owes no external effect", () =>
   assert.equal(transaction.stage, "filtered");
   assert.equal(transaction.finishedAt, start);
   assert.deepEqual([owed, deadlineAt], [undefined, undefined]);
+});
+
+test("a result goes to the order's URL and to those of its endpoint, each once", () => {
+  const order = approved();
+  const immediate = {
+    screen: () => events.filtered_out,
+    look_up_3ds: () => events.left_unauthenticated,
+  };
+  const told = (own: string | undefined, urls: readonly string[]) => {
+    const purchase = { ...order.purchase, urls: { ...order.purchase.urls, notify: own } };
+    const decide = makeAdvance(deadlines, immediate, () => urls);
+    const met = decide({ ...order, purchase }, asks("return"), start);
+    assert.ok(!(met instanceof Failure));
+    const done = decide(met.order, events.returned, start);
+    assert.ok(!(done instanceof Failure));
+    return done.callbacks?.map(({ url, sequence }) => [sequence, url]);
+  };
+  const [own, books] = ["https://shop.example", `https://books.example/?id=\${orderid}`];
+
+  assert.deepEqual(told(own, []), [[2, own]]);
+  assert.deepEqual(told(undefined, [books]), [[10_002, books]]);
+  assert.deepEqual(told(own, [`${own}/`, books]), [
+    [2, own],
+    [10_002, books],
+  ]);
 });
 
 test("an event that the stage does not know is refused, and the order stays as it is", () => {

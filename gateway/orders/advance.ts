@@ -1,25 +1,19 @@
 /**
  * The decision: an order meets an event and becomes the next order, or refuses it. Pure: the result
- * depends on the arguments alone. Immediate effects are folded in, so that one commit holds every
- * step that waits for no other system.
+ * depends on the arguments and the URLs of endpoints alone. Immediate effects are folded in, so
+ * that one commit holds every step that waits for no other system.
  */
 import assert from "node:assert/strict";
 import { Failure } from "../values/failure.ts";
 import { type GateId, receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
-import {
-  acquirerIsAsked,
-  type EventOf,
-  isBeforeRest,
-  isFollowUp,
-  mayArrive,
-  type OrderEvent,
-} from "./events.ts";
+import { acquirerIsAsked, isBeforeRest, isFollowUp, mayArrive, type OrderEvent } from "./events.ts";
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
 import type { Finding, Order, Owed } from "./order.ts";
 import { closePage, endTry, enterCard, mayTryAgain } from "./payment-page.ts";
 import { decidePrior, findOwingAttempt, mayReversePrior, meetPrior } from "./prior-attempts.ts";
+import type { FoundOrder } from "./requests.ts";
 import {
   type Effect,
   type ImmediateEffect,
@@ -28,7 +22,13 @@ import {
   isImmediate,
   type OpenStage,
 } from "./stages.ts";
-import { callbackSequenceOf, followUp, initialOf, withChargeback } from "./transactions.ts";
+import {
+  callbackSequenceOf,
+  followUp,
+  initialOf,
+  sequencesPerUrl,
+  withChargeback,
+} from "./transactions.ts";
 import {
   anyStage,
   beginningOnPage,
@@ -51,18 +51,24 @@ export type Step = {
   readonly order: Order;
   readonly events: readonly OrderEvent[];
   readonly at: Instant;
-  /** The callback that the step owes to the merchant. */
-  readonly callback?: OwedCallback;
+  /** The callbacks that the step owes to the merchant: one for each URL. */
+  readonly callbacks?: readonly OwedCallback[];
 };
 
 type OwedCallback = {
   readonly url: string;
   /** Host and port: deliveries are limited by receiver. */
   readonly receiver: string;
-  /** The transaction's place in its order. */
+  /**
+   * The transaction's place in its order, and `sequencesPerUrl` more for each further URL: a URL
+   * gets the callbacks of an order in the order of these places.
+   */
   readonly sequence: number;
   readonly serialNumber: SerialNumber;
 };
+
+/** Returns the URLs of the order's endpoint that are called with the result. */
+export type FindEndpointUrls = (found: FoundOrder) => readonly string[];
 
 /** What immediate effects are decided by, gathered by the caller before it decides. */
 export type Conditions = {
@@ -100,7 +106,11 @@ export type Deadlines = {
   readonly repeatGapsMs: readonly number[];
 };
 
-export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): Advance {
+export function makeAdvance(
+  deadlines: Deadlines,
+  handlers: ImmediateHandlers,
+  findEndpointUrls: FindEndpointUrls = () => [],
+): Advance {
   return (order, event, at, conditions) => {
     const stayed = meetInAnyStage(order, event, at);
     if (stayed instanceof Failure) return stayed;
@@ -124,7 +134,7 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     const owed = owedFor(met, last, at) ?? priorOwed(met.order, last, at);
     const next = { ...met.order, deadlineAt, owed };
     const step = stepFrom(order, next, events, at);
-    return withCallback(step, met.effects, event);
+    return withCallbacks(step, met.effects, event);
   };
 
   /** A message that may still be on its way to the host would undo what the operator decides. */
@@ -151,7 +161,18 @@ export function makeAdvance(deadlines: Deadlines, handlers: ImmediateHandlers): 
     if (owes === "renewed" && owed) {
       owed = claimableFrom(owed.effect, event, after.transaction.tries, at);
     }
-    return withCallback(stepFrom(before, { ...after, owed }, [event], at), effects, event);
+    return withCallbacks(stepFrom(before, { ...after, owed }, [event], at), effects, event);
+  }
+
+  /** The merchant is notified of a dispute if its endpoint wants that. */
+  function withCallbacks(step: Step, effects: readonly Effect[], event: OrderEvent): Step {
+    if (!effects.includes("notify_merchant")) return step;
+    const { order } = step;
+    const isDispute = event.kind === "charged_back";
+    if (isDispute && !event.notify) return step;
+    const dispute = isDispute ? { dispute: event.chargeback } : {};
+    const found = { order, transaction: order.transaction, ...dispute };
+    return { ...step, callbacks: callbacksOf(found, findEndpointUrls(found)) };
   }
 
   function owedFor({ order, effects }: Met, last: OrderEvent, at: Instant): Owed | undefined {
@@ -309,30 +330,25 @@ function notIn({ transaction: { stage } }: Order, { kind }: OrderEvent): Failure
   return new Failure("not_allowed_now", "", `${kind} in stage ${stage}`);
 }
 
-/** The merchant is notified of a dispute if its endpoint wants that. */
-function disputeCallbackOf(
-  order: Order,
-  { chargeback: { serialNumber }, notify }: EventOf<"charged_back">,
-): OwedCallback | undefined {
-  const url = notify ? order.purchase.urls.notify : undefined;
-  if (url === undefined) return undefined;
-  const sequence = callbackSequenceOf(order);
-  return { url, receiver: receiverOf(url), sequence, serialNumber };
+/** The order's own URL comes first. One that the endpoint has too is called once. */
+function callbacksOf(found: FoundOrder, endpointUrls: readonly string[]): readonly OwedCallback[] {
+  const own = ownUrlOf(found);
+  const others = endpointUrls.filter((url) => own === undefined || !isSame(url, own));
+  const { serialNumber } = found.dispute ?? found.transaction;
+  return [own, ...others].flatMap((url, index) => {
+    if (url === undefined) return [];
+    const sequence = callbackSequenceOf(found) + index * sequencesPerUrl;
+    return [{ url, receiver: receiverOf(url), sequence, serialNumber }];
+  });
 }
 
-function withCallback(step: Step, effects: readonly Effect[], event: OrderEvent): Step {
-  if (!effects.includes("notify_merchant")) return step;
-  const { order } = step;
-  const isDispute = event.kind === "charged_back";
-  const callback = isDispute ? disputeCallbackOf(order, event) : callbackOf(order);
-  return callback === undefined ? step : { ...step, callback };
-}
-
-/** The callback of the first transaction goes to one address, those of later ones to another. */
-function callbackOf({ purchase, transaction, earlier }: Order): OwedCallback | undefined {
+/** The callback of the first transaction goes to one URL, those of later ones to another. */
+function ownUrlOf({ order: { purchase, earlier }, dispute }: FoundOrder): string | undefined {
   const { serverCallback, notify } = purchase.urls;
-  const url = earlier.length === 0 ? (serverCallback ?? notify) : notify;
-  if (url === undefined) return undefined;
-  const { serialNumber } = transaction;
-  return { url, receiver: receiverOf(url), sequence: earlier.length + 1, serialNumber };
+  if (dispute !== undefined) return notify;
+  return earlier.length === 0 ? (serverCallback ?? notify) : notify;
+}
+
+function isSame(url: string, other: string): boolean {
+  return url === other || URL.parse(url)?.href === URL.parse(other)?.href;
 }

@@ -94,6 +94,16 @@ export type EndpointGate = Omit<GateFacts, "choice"> & {
 export const callbackMethods = ["GET", "POST", "JSON"] as const;
 export type CallbackMethod = (typeof callbackMethods)[number];
 
+/** An address of the endpoint that is called besides those of the order. */
+export type CallbackUrl = {
+  /** The `type` of the callbacks that it gets, or `all`. */
+  readonly type: string;
+  /** The only `status` that it gets; every one if absent. */
+  readonly status?: string;
+  /** Its query may have macros, which the fields of a callback replace. */
+  readonly url: string;
+};
+
 export type EndpointSettings = {
   readonly threeDSecure: "off" | "when_possible" | "always";
   /** In minor units, as text; an order outside them is filtered. */
@@ -108,6 +118,7 @@ export type EndpointSettings = {
   /** An approval of less than was asked for stands; otherwise it is taken back. */
   readonly acceptsPartialApprovals?: boolean;
   readonly callbackMethod?: CallbackMethod;
+  readonly callbackUrls?: readonly CallbackUrl[];
   /** How often the secret that signs forms was renewed, and when, while the old one counts. */
   readonly webhookSecret?: { readonly generation: number; readonly renewedAt?: number };
   /** Status and callbacks tell of chargebacks. */

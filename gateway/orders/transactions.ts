@@ -361,11 +361,15 @@ const disputeStages: Readonly<
   "reversed": { effect: "frees", type: "chargeback-reversal" },
 };
 
+export const disputeTypes = [...new Set(Object.values(disputeStages).map(({ type }) => type))];
+
 export function chargebackTypeOf({ stage }: Chargeback): string {
   return disputeStages[stage].type;
 }
 
-const callbackSequenceFrom = 1_000;
+const disputesFrom = 1_000;
+/** How far apart the sequences of one transaction's callbacks are, which go to different URLs. */
+export const sequencesPerUrl = 10_000;
 
 /** In minor units of the charge, over all cases; an amount that was freed does not count. */
 function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
@@ -413,7 +417,11 @@ export function findRecorded(
 
 const alreadyRecorded = new Failure("not_allowed_now", "", "recorded already");
 
-/** Callbacks of disputes come after those of transactions, which are counted from 1. */
-export function callbackSequenceOf({ chargebacks = [] }: Order): number {
-  return callbackSequenceFrom + chargebacks.length;
+/**
+ * The sequence of the callback to the order's own URL: transactions are counted from 1, and
+ * disputes come after them.
+ */
+export function callbackSequenceOf({ order, dispute }: FoundOrder): number {
+  const { earlier, chargebacks = [] } = order;
+  return dispute === undefined ? earlier.length + 1 : disputesFrom + chargebacks.length;
 }

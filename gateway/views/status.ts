@@ -65,6 +65,9 @@ const wireKinds: Readonly<Record<TransactionKind, WireKind>> = {
   void: { prefix: "void", type: "void", declined: "rejected" },
 };
 
+/** Every type of a transaction. */
+export const wireTypes = [...new Set(Object.values(wireKinds).map(({ type }) => type))];
+
 export function statusOf(stage: Stage): Status {
   return wireStages[stage].status;
 }

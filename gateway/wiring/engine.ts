@@ -5,6 +5,7 @@ import type { StartAcquirer } from "../acquirers/gates.ts";
 import { type HandedAnswers, makeHandedAnswers } from "../acquirers/handed-answers.ts";
 import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
 import { callbackLeaseMs } from "../callbacks/callback.ts";
+import { makeFindEndpointUrls } from "../callbacks/callback-urls.ts";
 import { allowsHttp, deadlinesOf, linkShareOf } from "../config/config.ts";
 import { makeCards } from "../engine/cards.ts";
 import { makeEngine as assemble } from "../engine/engine.ts";
@@ -67,6 +68,7 @@ export function makeEngine(context: Used, parts: Parts) {
     settings: config,
     deadlines: deadlinesOf(config),
     immediate: { screen, look_up_3ds: lookUp3ds },
+    findEndpointUrls: makeFindEndpointUrls(context.configuration.getEndpoint),
     handlers: {
       ...makeAcquirerEffects(context, threeds),
       authenticate: threeds.authenticate,

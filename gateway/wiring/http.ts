@@ -113,7 +113,7 @@ export function stagingRoutes(
     callbacks,
     findState: async () => ({ configuration: current(), missing: await findMissing() }),
     findMerchant: (login) => current().merchants.find((each) => each.login === login),
-    report: makeReportToOrder(context),
+    report: makeReportToOrder(context, context.configuration.getEndpoint),
   });
   return routes ?? [];
 }

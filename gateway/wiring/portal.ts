@@ -135,7 +135,7 @@ function showOrders(
   return {
     ...makeShownMessages(gates, writeKept),
     statusTextOf: makeStatusText(services, config),
-    advance: makeOperatorAdvance(config),
+    advance: makeOperatorAdvance(config, configuration.getEndpoint),
     findSigner({ endpointId }: Order, text: string, control: string) {
       const { merchant } = configuration.getEndpoint(endpointId);
       return findSigner(merchant, text, control);

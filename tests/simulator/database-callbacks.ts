@@ -47,12 +47,26 @@ export function insertCallbacks(
   }
 }
 
-/** Returns the open earlier callbacks of the order. */
-function earlierOf(tables: Tables, { order_id, sequence }: Key): CallbackRecord[] {
-  const places = Array.from({ length: sequence - 1 }, (_, index) => index + 1);
-  return places.flatMap((place) => {
-    const callback = tables.callbacks.get(`${order_id}/${place}`);
-    return callback !== undefined && callback.ended === null ? [callback] : [];
+type Told = Pick<CallbackRecord, "order_id" | "sequence" | "url">;
+
+/** Whether the order's first callback is to be delivered before the other one. */
+function isBefore(earlier: Told, later: Told): boolean {
+  const isOfSameUrl =
+    earlier.url === later.url || Math.max(earlier.sequence, later.sequence) < 10_000;
+  const isOfSameOrder = earlier.order_id === later.order_id;
+  return isOfSameOrder && isOfSameUrl && earlier.sequence % 10_000 < later.sequence % 10_000;
+}
+
+/** Returns the open earlier callbacks of the order to the URL. */
+export function earlierOf(tables: Tables, later: Told): CallbackRecord[] {
+  const { order_id, sequence } = later;
+  const places = Array.from({ length: (sequence % 10_000) - 1 }, (_, index) => index + 1);
+  // The order's own URLs, and that of its endpoint.
+  const sequences = places.flatMap((place) => [place, 10_000 + place]);
+  return sequences.flatMap((each) => {
+    const callback = tables.callbacks.get(`${order_id}/${each}`);
+    const isEarlier = callback?.ended === null && isBefore(callback, later);
+    return isEarlier ? [callback] : [];
   });
 }
 
@@ -102,11 +116,12 @@ const claim: Statement = (tables, [packed, until]) =>
     return { ...key, url, receiver, tries, begunAt: begun_at / 1000 };
   });
 
-const wait: Statement = (tables, [merchant, order, sequence, lease]) => {
+const wait: Statement = (tables, [merchant, order, sequence, lease, url]) => {
   const key = {
     merchant_id: String(merchant),
     order_id: String(order),
     sequence: Number(sequence),
+    url: String(url),
   };
   const earlier = earlierOf(tables, key);
   if (earlier.length === 0) return [];
@@ -128,15 +143,19 @@ const record: Statement = (tables, [packed]) => {
     const due_at = ended === null ? microsOf(attempt.due ?? 0) : null;
     const tries = callback.tries + attempt.counted;
     tables.callbacks.put(keyOf(callback), { ...callback, tries, ended, due_at });
-    takeAlong(tables, attempt, inBatch);
+    takeAlong(tables, { ...attempt, url: callback.url }, inBatch);
   }
   return [];
 };
 
-function takeAlong(tables: Tables, attempt: Attempted, inBatch: ReadonlySet<string>): void {
+function takeAlong(tables: Tables, attempt: Attempted & Told, inBatch: ReadonlySet<string>): void {
   for (const later of tables.callbacks.values()) {
-    const isLater = later.order_id === attempt.order_id && later.sequence > attempt.sequence;
-    if (!isLater || later.ended !== null || inBatch.has(keyOf(later))) continue;
+    if (
+      !isBefore({ ...attempt, order_id: String(attempt.order_id) }, later) ||
+      later.ended !== null ||
+      inBatch.has(keyOf(later))
+    )
+      continue;
     const begun_at = attempt.ended === null ? later.begun_at : microsOf(attempt.at);
     const due_at = microsOf(attempt.due ?? attempt.at);
     tables.callbacks.put(keyOf(later), { ...later, due_at, begun_at });

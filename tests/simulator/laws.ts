@@ -12,6 +12,7 @@ import { type OrderRow, unpackOrder } from "../../gateway/storage/orders/order-r
 import { open } from "../../gateway/vault/keys.ts";
 import { makeCellWatch, unreachable } from "./cells.ts";
 import { readSettings, strictShop } from "./configuration.ts";
+import { earlierOf } from "./database-callbacks.ts";
 import type { OrderRecord, Tables } from "./database-model.ts";
 import type { Booking } from "./host.ts";
 import { makeHostLaws } from "./host-laws.ts";
@@ -311,9 +312,9 @@ export function makeLaws(tables: Tables, known: Known) {
   }
 
   function onCallbackEnded(orderId: string, sequence: number): void {
-    for (let place = 1; place < sequence; place += 1) {
-      if (tables.callbacks.get(`${orderId}/${place}`)?.ended !== null) continue;
-      breakLaw("callbacks are told in order", `${sequence} before ${place}`, orderId);
+    const ended = tables.callbacks.get(`${orderId}/${sequence}`);
+    for (const earlier of ended === undefined ? [] : earlierOf(tables, ended)) {
+      breakLaw("callbacks are told in order", `${sequence} before ${earlier.sequence}`, orderId);
     }
   }
 }

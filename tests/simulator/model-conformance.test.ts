@@ -11,6 +11,7 @@ import type { EventKind } from "../../gateway/orders/events.ts";
 import type { Order } from "../../gateway/orders/order.ts";
 import { noCard, openPage } from "../../gateway/orders/payment-page.ts";
 import { advance, asks, draft, events, step as stepOf } from "../../gateway/orders/testing.ts";
+import { sequencesPerUrl } from "../../gateway/orders/transactions.ts";
 import { makeCallbackStore } from "../../gateway/storage/callbacks/callbacks.ts";
 import { makeFindSealedCard, makePendingCardStore } from "../../gateway/storage/cards/cards.ts";
 import { makeKeyStore, makeRotationStore } from "../../gateway/storage/cards/vault-keys.ts";
@@ -148,7 +149,11 @@ function makeWorld(random: Random, seed: number) {
     const serial = `01800000-0000-7000-800${seed}-${String(count).padStart(12, "0")}`;
     const purchase = {
       ...draft.purchase,
-      urls: { ...draft.purchase.urls, notify: "https://shop.example/told" },
+      urls: {
+        ...draft.purchase.urls,
+        serverCallback: "https://shop.example/first",
+        notify: "https://shop.example/told",
+      },
     };
     const drafted: Order = {
       ...draft,
@@ -163,7 +168,8 @@ function makeWorld(random: Random, seed: number) {
     };
     const onPage = { ...openPage(drafted, { lifeMs: 60_000_000, triesMax: 3 }), card: noCard };
     const hasPage = random.chance(0.3);
-    const step = stepOf(hasPage ? { ...drafted, ...onPage } : drafted, events.received, now);
+    const begun = hasPage ? { ...drafted, ...onPage } : drafted;
+    const step = withEndpointUrl(stepOf(begun, events.received, now));
     const { merchantId } = drafted;
     const sealed = {
       keyId: 1 + random.below(2),
@@ -190,8 +196,9 @@ function makeWorld(random: Random, seed: number) {
       `01900000-0000-7000-800${seed}-${String(seen.length).padStart(12, "0")}`,
     );
     const own = "serialNumber" in event ? { ...event, serialNumber } : event;
-    const step = advance(order, own, now);
-    if (step instanceof Failure) return find();
+    const met = advance(order, own, now);
+    if (met instanceof Failure) return find();
+    const step = withEndpointUrl(met);
     const node = random.below(2);
     return {
       name: `move ${order.id} from ${order.version} by ${event.kind}`,
@@ -403,6 +410,16 @@ function makeWorld(random: Random, seed: number) {
     }
     return { name: "waits", ask: ({ callbacks }) => callbacks.waitsForEarlier(callback) };
   }
+}
+
+/** The endpoint has a URL too. */
+function withEndpointUrl(step: Step): Step {
+  const others = (step.callbacks ?? []).map((own) => ({
+    ...own,
+    url: "https://books.example/told",
+    sequence: own.sequence + sequencesPerUrl,
+  }));
+  return { ...step, callbacks: [...(step.callbacks ?? []), ...others] };
 }
 
 /** Both refuse a write under a destroyed key. */

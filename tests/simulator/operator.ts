@@ -53,7 +53,9 @@ export function makeOperator(world: World) {
     waitMs: config.acceptRetryMs,
     onFailed: () => undefined,
   });
-  const report = makeReport({ config, cells, database });
+  const report = makeReport({ config, cells, database }, (id) =>
+    configurations.newest().endpoints.get(id),
+  );
 
   return { work, settleStuck, settleRepeats, giveHost };
 

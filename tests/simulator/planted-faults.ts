@@ -82,7 +82,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   { name: "a callback is lost at the hand-over", file: "callbacks/callbacks.ts",
     right: "if (room <= 0 || isStopping) return 0;", wrong: "if (room <= 0 || !isStopping) return 0;" },
   { name: "a later callback does not wait for an earlier one", file: "callbacks/callbacks.ts",
-    right: "if (callback.sequence > 1 && (await store.waitsForEarlier(callback))) return;\n", wrong: "" },
+    right: "if (!isFirst(callback) && (await store.waitsForEarlier(callback))) return;\n", wrong: "" },
   { name: "the result of a follow-up is not called back", file: "orders/advance.ts",
     right: "earlier.length === 0 ? (serverCallback ?? notify) : notify;", wrong: "earlier.length === 0 ? (serverCallback ?? notify) : undefined;" },
   { name: "an order that rests has no deadline", file: "orders/advance.ts",

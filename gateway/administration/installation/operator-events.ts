@@ -3,6 +3,7 @@
  * itself runs no effects: a node finds the order due and sends the callback. An event applies only
  * to the version of the order that the operator has seen.
  */
+import { makeFindEndpointUrls } from "../../callbacks/callback-urls.ts";
 import { type Config, deadlinesOf, userName } from "../../config/config.ts";
 import { type Advance, makeAdvance } from "../../orders/advance.ts";
 import { type ApplyDependencies, makeApply } from "../../orders/apply.ts";
@@ -32,13 +33,18 @@ export type OperatorReport = (
 ) => Promise<Order | Failure | typeof stale>;
 
 type Reading = { readonly config: Config; readonly cells: Cells; readonly database: Database };
+type FindEndpoint = Parameters<typeof makeFindEndpointUrls>[0];
 
-export function makeReport({ config, cells, database }: Reading): OperatorReport {
+/** The endpoints have the URLs to which a report may owe callbacks. */
+export function makeReport(
+  { config, cells, database }: Reading,
+  findEndpoint: FindEndpoint,
+): OperatorReport {
   const options = { retryMs: config.acceptRetryMs, callbackLeaseMs: 0 };
   const name = makeFixedName(`gw-${userName()}`);
   const stores = cells.stores(({ node }) => makeCommit(node.query, name, options));
   const steps: Omit<ApplyDependencies, "clock"> = {
-    advance: makeOperatorAdvance(config),
+    advance: makeOperatorAdvance(config, findEndpoint),
     commit: (step) =>
       stores.call(step.order.merchantId, (commit, isAgain) => commit(step, isAgain)),
     load: () => Promise.reject(stale),
@@ -53,8 +59,9 @@ export function makeReport({ config, cells, database }: Reading): OperatorReport
   };
 }
 
-export function makeOperatorAdvance(config: Config): Advance {
-  return makeAdvance(deadlinesOf(config), { screen: unexpected, look_up_3ds: unexpected });
+export function makeOperatorAdvance(config: Config, findEndpoint: FindEndpoint): Advance {
+  const handlers = { screen: unexpected, look_up_3ds: unexpected };
+  return makeAdvance(deadlinesOf(config), handlers, makeFindEndpointUrls(findEndpoint));
 }
 
 function unexpected(): never {
@@ -99,8 +106,8 @@ function notNow(sentence: string): Problem {
 
 export type ReportToOrder = ReturnType<typeof makeReportToOrder>;
 
-export function makeReportToOrder(reading: Reading) {
-  const report = makeReport(reading);
+export function makeReportToOrder(reading: Reading, findEndpoint: FindEndpoint) {
+  const report = makeReport(reading, findEndpoint);
   return (
     find: () => Promise<Order | undefined>,
     eventFor: (order: Order) => Promise<OrderEvent | undefined>,

@@ -57,7 +57,7 @@ export const chargebackActions: readonly Action[] = [
       if (lines instanceof Problem) return lines;
 
       const configuration = await readConfiguration(session);
-      const report = makeReport(session);
+      const report = makeReport(session, (id) => configuration.endpoints.get(id));
       const results = [];
       for (const line of lines) {
         const result = await record({ session, configuration, report }, line);

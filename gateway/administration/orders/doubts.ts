@@ -15,7 +15,7 @@ import { type Action, action } from "../action.ts";
 import { onlyOnCommandLine, option, required } from "../field.ts";
 import { findOrder, order, queriesOf } from "../find.ts";
 import { decideDoubt, makeReport } from "../installation/operator-events.ts";
-import { type Output, openVault, Report, type Session } from "../session.ts";
+import { type Output, openVault, Report, readConfiguration, type Session } from "../session.ts";
 
 const listedMax = 1_000;
 
@@ -119,7 +119,9 @@ async function decide(
   if (session.seen !== undefined && session.seen !== found.version) {
     return new Problem("The order has moved on. Look at it again.", "moved_on");
   }
-  const decided = await decideDoubt(makeReport(session), found, eventFor(found));
+  const { endpoints } = await readConfiguration(session);
+  const report = makeReport(session, (endpoint) => endpoints.get(endpoint));
+  const decided = await decideDoubt(report, found, eventFor(found));
   if (decided instanceof Problem) return decided;
   session.node?.noteStep(decided);
   const { kind, stage } = decided.transaction;

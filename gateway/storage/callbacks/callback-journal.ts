@@ -12,6 +12,7 @@ import type {
 import type { Instant } from "../../values/time.ts";
 import { isHere } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
+import { isBefore } from "./callbacks.ts";
 
 export type CallbackEntry = {
   readonly order: string;
@@ -57,9 +58,9 @@ type Resending = {
 };
 
 /**
- * Makes callbacks due at once and resets their attempts. Open callbacks before them in the same
- * order are sent first and are returned with `asked: false`. At most `most` callbacks are chosen,
- * the oldest first.
+ * Makes callbacks due at once and resets their attempts. Open callbacks of the same order before
+ * them, to the same URL, are sent first and are returned with `asked: false`. At most `most`
+ * callbacks are chosen, the oldest first.
  */
 export function resendCallbacks(
   query: Query,
@@ -68,17 +69,16 @@ export function resendCallbacks(
 ) {
   return query<Pick<CallbackEntry, "order" | "sequence"> & { readonly asked: boolean }>(
     `with chosen as materialized (
-       select merchant_id, order_id, sequence from callbacks where ${filteredRows}
+       select merchant_id, order_id, sequence, url from callbacks where ${filteredRows}
        order by made_at limit $10
      ), wanted as (
        select merchant_id, order_id, sequence, true as asked from chosen
-       union all
+       union
        select earlier.merchant_id, earlier.order_id, earlier.sequence, false
-       from callbacks as earlier join (
-         select merchant_id, order_id, max(sequence) as last from chosen group by 1, 2
-       ) as later using (merchant_id, order_id)
-       where earlier.sequence < later.last and earlier.ended is null
-         and (merchant_id, order_id, earlier.sequence) not in (select * from chosen)
+       from callbacks as earlier join chosen using (merchant_id, order_id)
+       where ${isBefore("earlier", "chosen")} and earlier.ended is null
+         and (merchant_id, order_id, earlier.sequence) not in
+           (select merchant_id, order_id, sequence from chosen)
      )
      update callbacks set ended = null, ended_at = null, tries = 0,
        begun_at = to_timestamp($9::float8 / 1000), due_at = to_timestamp($9::float8 / 1000),

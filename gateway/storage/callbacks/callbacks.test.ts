@@ -94,6 +94,61 @@ test("a callback that waits for an earlier one is deferred, unless the earlier o
   );
 });
 
+test("callbacks to one URL wait for each other, and those to another URL for none of them", async () => {
+  const [own, changed, other] = [url, "https://shop.example/later", "https://books.example/told"];
+  await owe(1, later(now, 3_600_000), undefined, own);
+  await owe(10_001, lease, "delivered", other);
+  await owe(2, lease, undefined, changed);
+  await owe(10_002, lease, undefined, other);
+  await owe(20_002, lease, undefined, own);
+
+  const waits = [
+    [2, changed],
+    [10_002, other],
+    [20_002, own],
+  ] as const;
+  const answers = [];
+  for (const [sequence, to] of waits) {
+    answers.push(await waitsForEarlier({ ...callback(sequence), url: to }));
+  }
+  const claim = { now, until: lease, countMax: 10, except: { receivers: [], merchants: [] } };
+  const resent = await resendCallbacks(
+    database.query,
+    { merchantId, orderId, sequence: 10_002 },
+    { now, by: "ann" },
+  );
+
+  assert.deepEqual(answers, [true, false, true]);
+  assert.deepEqual(
+    resent.map(({ sequence }) => sequence),
+    [10_002],
+  );
+  assert.deepEqual(
+    (await claimDue(claim)).map(({ sequence }) => sequence),
+    [10_002],
+  );
+});
+
+test("the end of a callback makes the next one to its URL due, and no other", async () => {
+  const other = "https://books.example/told";
+  await owe(1, lease);
+  await owe(2, later(now, 3_600_000));
+  await owe(10_002, later(now, 3_600_000), undefined, other);
+  await owe(20_002, later(now, 3_600_000));
+
+  await tell(1, delivered);
+
+  assert.deepEqual(
+    (await rows()).map(([sequence, , , due]) => [sequence, due]),
+    [
+      [1, null],
+      [2, now],
+      [10_002, now + 3_600_000],
+      [20_002, now],
+    ],
+  );
+});
+
 test("the limit of callbacks to send again holds over all cells together", async () => {
   for (const sequence of [1, 2, 3]) await owe(sequence, later(now, 3_600_000), "given_up");
 

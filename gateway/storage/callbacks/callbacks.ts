@@ -5,6 +5,7 @@
  */
 import type { AttemptRecord, Callback, CallbackStore } from "../../callbacks/callback.ts";
 import type { Order } from "../../orders/order.ts";
+import { sequencesPerUrl } from "../../orders/transactions.ts";
 import type { Instant } from "../../values/time.ts";
 import { assertHomeCell, isHere } from "../cells/cells.ts";
 import type { Query } from "../server/database.ts";
@@ -17,7 +18,7 @@ type Due = {
   readonly sequence: number;
   /** The time when the callback is due, in seconds. */
   readonly due: number;
-  /** The time when an earlier callback of the order is due, which has to end first. */
+  /** The time when an earlier callback to the URL is due, which has to end first. */
   readonly waits: number | null;
 };
 
@@ -28,7 +29,7 @@ type Dependencies = {
 };
 
 /**
- * How long attempts are gathered. Only the order's next callback waits for the record of an
+ * How long attempts are gathered. Only the next callback to the URL waits for the record of an
  * attempt.
  */
 const recordGapMs = 50;
@@ -66,8 +67,8 @@ export function makeCallbackStore(
         if (waiting.length === 0) return [];
       }
     },
-    async waitsForEarlier({ merchantId, orderId, sequence, leaseUntil }) {
-      const key = [merchantId, orderId, sequence, leaseUntil];
+    async waitsForEarlier({ merchantId, orderId, sequence, leaseUntil, url }) {
+      const key = [merchantId, orderId, sequence, leaseUntil, url];
       return (await query(waitStatement, key, "defer_callback")).length > 0;
     },
     record,
@@ -115,9 +116,18 @@ function packRecord({ callback, attempt, decision }: AttemptRecord) {
 }
 
 /**
- * Finds only the first open callback of each order. A later one is found too, unless the earlier
- * one is itself due: it is then deferred, so that the next look does not read it again. The `+
- * interval '0'` keeps the planner from searching all open callbacks for the maximum instead of
+ * Compares two callbacks of an order: the first is to be delivered before the second. Both go to
+ * the same URL; the order's own URLs, whose sequences are the lowest, count as one.
+ */
+export const isBefore = (earlier: string, later: string) =>
+  `${earlier}.sequence % ${sequencesPerUrl} < ${later}.sequence % ${sequencesPerUrl}
+    and (${earlier}.url = ${later}.url
+      or greatest(${earlier}.sequence, ${later}.sequence) < ${sequencesPerUrl})`;
+
+/**
+ * Finds only the first open callback of an order to each URL. A later one is found too, unless the
+ * earlier one is itself due: it is then deferred, so that the next look does not read it again. The
+ * `+ interval '0'` keeps the planner from searching all open callbacks for the maximum instead of
  * those of the order.
  */
 export const dueStatement = `
@@ -125,14 +135,14 @@ select merchant_id, order_id, sequence, extract(epoch from due_at)::float8 as du
   (select extract(epoch from max(earlier.due_at + interval '0'))::float8
    from callbacks as earlier
    where earlier.merchant_id = callbacks.merchant_id and earlier.order_id = callbacks.order_id
-     and earlier.sequence < callbacks.sequence and earlier.ended is null) as waits
+     and ${isBefore("earlier", "callbacks")} and earlier.ended is null) as waits
 from callbacks
 where due_at <= to_timestamp($1::float8 / 1000) and ${isHere}
   and merchant_id || ' ' || receiver <> all($3::text[]) and merchant_id <> all($4::bigint[])
   and not exists (
     select from callbacks as earlier
     where earlier.merchant_id = callbacks.merchant_id and earlier.order_id = callbacks.order_id
-      and earlier.sequence < callbacks.sequence and earlier.ended is null
+      and ${isBefore("earlier", "callbacks")} and earlier.ended is null
       and earlier.due_at <= to_timestamp($1::float8 / 1000))
 order by due_at limit $2`;
 
@@ -170,16 +180,17 @@ where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.ord
     select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}`;
 
 /**
- * Makes a callback due together with the earlier one of its order, so that no look reads it before.
+ * Makes a callback due together with the earlier one to its URL, so that no look reads it before.
  * It does nothing if another node or the operator has moved it since. The lock waits for a node
  * that is recording the end of the earlier callback: that node has not seen this one and would not
  * make it due.
  */
 export const waitStatement = `
 with open as (
-  select due_at from callbacks
-  where merchant_id = $1 and order_id = $2 and sequence < $3 and ended is null
-    and ${assertHomeCell("= $1")} for share
+  select earlier.due_at from callbacks as earlier
+  join (values ($3::int, $5::text)) as own(sequence, url) on ${isBefore("earlier", "own")}
+  where merchant_id = $1 and order_id = $2 and ended is null
+    and ${assertHomeCell("= $1")} for share of earlier
 ), earlier as (
   select max(due_at) as due_at from open
 ), moved as (
@@ -191,7 +202,7 @@ with open as (
 select from earlier where due_at is not null`;
 
 /**
- * Records attempts. A callback that has ended makes the order's next one due. One that has not
+ * Records attempts. A callback that has ended makes the next one to its URL due. One that has not
  * ended moves the next one to its own time, unless that was attempted in this batch too, because a
  * statement can update a row only once. Two details are for the planner: a redundant condition
  * makes it expect one row, and a comparison without an index makes it use the key, so that it does
@@ -219,14 +230,14 @@ with attempted as materialized (
   where callbacks.merchant_id = attempted.merchant_id and callbacks.order_id = attempted.order_id
     and callbacks.sequence = attempted.sequence and callbacks.ended is null
     and callbacks.due_at is not distinct from to_timestamp(attempted.lease / 1000)
-  returning attempted.merchant_id, attempted.order_id, attempted.sequence, attempted.ended,
-    attempted.at, attempted.due
+  returning attempted.merchant_id, attempted.order_id, attempted.sequence, callbacks.url,
+    attempted.ended, attempted.at, attempted.due
 )
 update callbacks set due_at = to_timestamp(coalesce(moved.due, moved.at) / 1000),
   begun_at = case when moved.ended is null then begun_at else to_timestamp(moved.at / 1000) end
 from moved
 where callbacks.merchant_id = moved.merchant_id and callbacks.order_id = moved.order_id
-  and callbacks.sequence > moved.sequence and callbacks.ended is null
+  and ${isBefore("moved", "callbacks")} and callbacks.ended is null
   and not exists (
     select from attempted as own
     where own.merchant_id = callbacks.merchant_id and own.order_id = callbacks.order_id

@@ -117,7 +117,7 @@ function makeWrite(
   { statement, name, callbackLeaseMs, ...keys }: Writing,
 ) {
   return async (steps: readonly Step[], isRepeated: boolean, more: readonly string[]) => {
-    const callbacks = jsonArray(steps.flatMap((step) => packCallback(step, callbackLeaseMs)));
+    const callbacks = jsonArray(steps.flatMap((step) => packCallbacks(step, callbackLeaseMs)));
     const columns = stepColumns(steps, node.name);
     const values = [...columns, callbacks, ...more];
     const write = () => query<WrittenRow>(statement, values, name);
@@ -183,12 +183,12 @@ function leavesRun({ order, events }: Step): boolean {
   );
 }
 
-/** Packs a callback. It is leased to this node, which sends it as soon as it is written. */
-function packCallback({ order, at, callback }: Step, leaseMs: number): readonly string[] {
-  if (callback === undefined) return [];
-  const { url, receiver, sequence, serialNumber } = callback;
-  const key = { merchant_id: order.merchantId, order_id: order.id, sequence };
-  return [JSON.stringify({ ...key, serial: serialNumber, url, receiver, at, due: at + leaseMs })];
+/** Packs callbacks. They are leased to this node, which sends them as soon as they are written. */
+function packCallbacks({ order, at, callbacks = [] }: Step, leaseMs: number): readonly string[] {
+  const named = { merchant_id: order.merchantId, order_id: order.id };
+  return callbacks.map(({ url, receiver, sequence, serialNumber: serial }) =>
+    JSON.stringify({ ...named, sequence, serial, url, receiver, at, due: at + leaseMs }),
+  );
 }
 
 /**

@@ -191,11 +191,11 @@ create table payment_links (
 );
 
 -- Callbacks to merchants. A row is written with the step that ended a transaction, and its text is
--- made from the order when it is sent. The callbacks of one order are sent in their sequence.
+-- made from the order when it is sent. A URL gets the callbacks of one order in their sequence.
 create table callbacks (
   merchant_id bigint not null,
   order_id    bigint not null,
-  -- The transaction's place in its order.
+  -- The transaction's place in its order, and 10,000 more for each URL beside the order's own.
   sequence    integer not null,
   serial      uuid not null,
   url         text not null,
