@@ -93,8 +93,15 @@ export function makeRetention(dependencies: Dependencies) {
   let ripe: ReadonlySet<string> = new Set();
   /** The last listed card, after which the listing continues. */
   let place: CondemnedCard | undefined;
+  let last: Promise<void> = Promise.resolve();
 
-  return async (): Promise<void> => {
+  /** Runs share the cards that are ripe, so each begins after the one before it. */
+  return (): Promise<void> => {
+    last = last.catch(() => undefined).then(run);
+    return last;
+  };
+
+  async function run(): Promise<void> {
     await destroyRipe();
     await condemnRemoved();
     const now = clock.now();
@@ -105,7 +112,7 @@ export function makeRetention(dependencies: Dependencies) {
       for (const card of cards) condemned.add(keyOf(card));
     });
     ripe = condemned;
-  };
+  }
 
   async function destroyRipe(): Promise<void> {
     place = await eachPage(async (condemned) => {

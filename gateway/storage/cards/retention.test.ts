@@ -173,6 +173,15 @@ test("a marked card is destroyed by the next run, not by the one that marked it"
   assert.equal(await listCards(), "");
 });
 
+test("two runs of a node that are asked for at once run one after the other", async () => {
+  await add(shop, 1, inStage("declined"));
+  now = asInstant(start + 31 * day);
+
+  await Promise.all([run(), run()]);
+
+  assert.equal(await listCards(), "");
+});
+
 test("each order is examined once for each retention period, and by one node in an hour", async () => {
   for (let id = 1; id <= 1200; id += 1) await add(shop, id, inStage("declined"));
   now = asInstant(start + 31 * day);
