@@ -10,27 +10,38 @@ export const edge = "\0";
 type Kind = "code" | "comments" | "strings" | "patterns";
 type Span = { readonly kind: Kind; readonly from: number; readonly to: number };
 
+/** Each part is made when it is first read, because most rules read one of them. */
 export function splitSource(source: string): Parts {
-  const parts = { code: "", comments: "", strings: "", patterns: "" };
-  const add = (kind: Kind, text: string) => {
-    const blank = text.replace(/[^\n]/g, " ");
-    parts.code += kind === "code" ? text : blank;
-    parts.comments += kind === "comments" ? text : blank;
-    parts.strings += kind === "strings" ? text : text.replace(/./g, blankOrEdge);
-    parts.patterns += kind === "patterns" ? text : blank;
+  const made = new Map<Kind, string>();
+  const make = (kind: Kind) => made.get(kind) ?? made.set(kind, keep(kind, source)).get(kind) ?? "";
+  return {
+    get code() {
+      return make("code");
+    },
+    get comments() {
+      return make("comments");
+    },
+    get strings() {
+      return make("strings");
+    },
+    get patterns() {
+      return make("patterns");
+    },
   };
-  let at = 0;
-  for (const { kind, from, to } of spansIn(source)) {
-    add("code", source.slice(at, from));
-    add(kind, source.slice(from, to));
-    at = to;
-  }
-  add("code", source.slice(at));
-  return parts;
 }
 
-function blankOrEdge(symbol: string): string {
-  return symbol === '"' || symbol === "'" || symbol === "`" ? edge : " ";
+function keep(kind: Kind, source: string): string {
+  const blank = kind === "strings" ? source.replace(/["'`]/g, edge) : source;
+  const others = blank.replace(/[^\n\0]+/g, ({ length }) => " ".repeat(length));
+  const between = kind === "code" ? source : others;
+  const kept: string[] = [];
+  let at = 0;
+  for (const span of spansIn(source)) {
+    const inside = kind === span.kind ? source : others;
+    kept.push(between.slice(at, span.from), inside.slice(span.from, span.to));
+    at = span.to;
+  }
+  return [...kept, between.slice(at)].join("");
 }
 
 const commentForm = /\/\/[^\n]*|\/\*.*?(?:\*\/|$)/sy;
