@@ -1,4 +1,4 @@
-/** The background jobs of a node: claiming due work, and deleting what has expired. */
+/** A node's background jobs, which claim due work and delete what has expired. */
 import { askForDueKeys } from "../acquirers/gates.ts";
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import { makeKeepRules, makeRetention } from "../engine/retention.ts";
@@ -34,7 +34,7 @@ type Parts = {
   readonly portalStore: Pick<PortalStore, "deleteExpired">;
   readonly refused: RefusedRequests;
   readonly tls: ServerTls | undefined;
-  /** Reads again what the operator may have changed: a notice of it may have been lost. */
+  /** Reads the configuration again, because a notification of a change may have been lost. */
   readonly reload: () => Promise<void>;
 };
 
@@ -43,7 +43,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   const { engine, callbacks, indexQueue, refused, tls } = parts;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, makeReportFailures(log, failed));
-  /** Starts work that pauses while the installation is on hold. */
+  /** Starts a task that pauses while the installation is on hold. */
   const startWork = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     start(everyMs, hold.unless(task, undefined), failed);
   const destroyExpired = async () => {
@@ -92,9 +92,14 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   ];
   return {
     stop: () => Promise.all(stops.map((stop) => stop())),
-    /** When it fails, the next sweep of a running node finds them in the history. */
+    /**
+     * Indexes the waiting orders. If this fails, the next catch-up of a running node indexes them.
+     */
     indexRest: () => flushIndex().catch(() => undefined),
-    /** Deletes and destroys at once what is due to be: a condemned card by the second run. */
+    /**
+     * Runs each job of deletion once. A card number takes two runs: it is condemned, then
+     * destroyed.
+     */
     async cleanUp(): Promise<void> {
       await keepAllPartitions();
       await destroyExpired();
@@ -109,7 +114,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   };
 }
 
-/** Leaves no residue of pending card data: a new key every day, and no space of deleted rows. */
+/** Removes every residue of pending card data: replaces the key daily and vacuums the table. */
 function makeCleanPendingCards(context: NodeContext): () => Promise<void> {
   const { config, log, keys, cells, database, vaultDatabase } = context;
   const pendingKeys = makePendingKeys(vaultDatabase, database, cells);
@@ -125,7 +130,7 @@ function makeCleanPendingCards(context: NodeContext): () => Promise<void> {
   };
 }
 
-/** Destroys card numbers that are no longer needed, with a line in the log and in the audit. */
+/** Destroys card numbers that are no longer needed. Writes a log entry and an audit entry. */
 function makeDestroyCards(context: NodeContext): () => Promise<unknown> {
   const { config, clock, log, metrics, cells, audit, configuration } = context;
   const observe = makeObserveDestroyed(log, metrics);

@@ -23,7 +23,7 @@ import { portsOf } from "../wallets/merchant-session.ts";
 import { openWallets } from "../wallets/wallets.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** The countries and kinds of cards by their first digits. `builtIn` are those of test cards. */
+/** Opens the table of card ranges. `builtIn` has the ranges of the sandbox's test cards. */
 export function makeIssuers({ database, log }: NodeContext, builtIn: readonly IssuerRange[] = []) {
   return openIssuers({
     store: makeIssuerStore(database),
@@ -54,7 +54,9 @@ export async function connectDirectoryServers({ config, database, clock, log, ho
     directories,
     resultsUrl: results.urlOf,
 
-    /** The configuration or the certificate files may have changed. */
+    /**
+     * Reads the directory servers and their certificate files again, because they may have changed.
+     */
     async reload(): Promise<void> {
       await directories.reload(results.renew);
       // The refresh is not awaited, because a directory server may take minutes to send its ranges.
@@ -64,28 +66,28 @@ export async function connectDirectoryServers({ config, database, clock, log, ho
     /** Starts receiving results and refreshing card ranges. */
     async start(receiveResult: ReceiveResult): Promise<void> {
       results.serve(receiveResult);
-      // A certificate authority that could not be read at the start may be known then.
+      // If a certificate authority could not be read when the node started, it is read now.
       await directories.start(results.update);
     },
 
     async stop(): Promise<void> {
       await results.stop();
-      // Cancels requests for ranges that are in flight.
+      // Stops receiving results and cancels requests for card ranges that are in flight.
       await directories.stop();
     },
   };
 }
 
 /**
- * Makes the wallets. Their sessions follow the address rules of callbacks: no address inside the
- * operator's network is called.
+ * Makes the wallets. Their sessions follow the address rules of callbacks, so that no address
+ * inside the operator's network is called.
  */
 export function makeWallets(context: NodeContext) {
   const { config, clock, log, metrics, cells, vaultDatabase, vault } = context;
   const hosts = partsOf(config.walletaHosts);
   const rules = makeAddressRules({
     ports: portsOf(hosts),
-    // The hosts of the sandbox are on this machine.
+    // In staging, the wallet's host is the sandbox, which is on this machine.
     allowsLoopback: config.environment === "staging",
     privateNetworks: [],
     names: [],
@@ -110,7 +112,10 @@ export function makeWallets(context: NodeContext) {
   });
 }
 
-/** `networks` have countries before an operator has loaded a file: for staging. */
+/**
+ * Builds the screening rules and lists. In staging, `networks` are test addresses whose country is
+ * known without a file.
+ */
 export function makeScreening(
   { cells, config, configuration, database, log, metrics, vault }: NodeContext,
   networks: readonly (readonly [network: string, country: string])[] = [],

@@ -35,7 +35,7 @@ type Parts = Pick<Screening, "judgePayment" | "isGuess"> & {
   readonly threeds: ThreeDs;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   readonly openWallet: PageDependencies["openWallet"];
-  /** Called with every committed step: they send its callback and index the order. */
+  /** Listeners for every committed step. They send its callback and index its order. */
   readonly onStep: readonly ((step: Step) => void)[];
 };
 
@@ -89,7 +89,7 @@ export function makeEngine(context: Used, parts: Parts) {
   });
   return {
     ...engine,
-    /** Nothing is claimed while the installation is on hold. */
+    /** Claims due orders, but none while the installation is on hold. */
     claims: { ...engine.claims, claimDue: hold.unless(engine.claims.claimDue, 0) },
     cards: makeCards({
       store: routeReferences(cells),
@@ -100,7 +100,9 @@ export function makeEngine(context: Used, parts: Parts) {
       graceMs: config.cardReferenceGraceMs,
     }),
     closeOrderIds: orderIds.close,
-    /** Checks each cell: resolves when the cell's queues of reads and of new orders move. */
+    /**
+     * One check for each cell, which resolves when the cell's queues of reads and commits advance.
+     */
     probes: store.probes,
     countInDoubt: store.countInDoubt,
   };
@@ -110,7 +112,7 @@ type ThreeDsUsed = Pick<Used, "config" | "clock" | "log" | "vault" | "configurat
   Pick<NodeContext, "pendingCards">;
 
 type DirectoryServers = {
-  /** The directory server and the enrolment of a card. */
+  /** Finds a directory server, and the enrolment of a card. */
   readonly directories: Pick<Directories, "find" | "findEnrolment">;
   readonly resultsUrl: (directory: string) => string;
 };
@@ -133,7 +135,7 @@ export function makeThreeDs(
     timeoutMs: config.directoryTimeoutMs,
     getEndpoint: configuration.getEndpoint,
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
-    /** Returns the present settings of the gate, which contain the merchant for 3-D Secure. */
+    /** Returns the current settings of the order's gate, which name its merchant for 3-D Secure. */
     findMerchant: ({ transaction: { identifiers } }: Order) =>
       identifiers && configuration.current().gates.get(identifiers.gate.id)?.settings,
   });
@@ -150,7 +152,9 @@ type GateDependencies = Pick<
 > &
   Pick<NodeContext, "gates" | "node" | "audit" | "configuration">;
 
-/** Starts the links of gates, and lets processes hand each other's answers over. */
+/**
+ * Opens the gates' links. An answer that arrives at the wrong process is passed to the right one.
+ */
 export function openGates(context: GateDependencies, lateApprovals: LateApprovals): void {
   const { config, clock, database, vault, log, gates, node } = context;
   const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
@@ -178,8 +182,8 @@ function makeStartAcquirer(
       log: (event, facts) => log(event, { gate: name, ...facts }),
       async storeKey(delivered) {
         const outcome = await store(delivered);
-        // The configuration is read before the host is answered, because the host may use the key
-        // at once.
+        // The configuration is reloaded before the host is answered, because the host may use the
+        // new key for its next message.
         await configuration.reload();
         return outcome;
       },

@@ -1,6 +1,6 @@
 /**
- * Builds what the ports answer beside merchants and the portal: health, figures, documents,
- * staging.
+ * Builds the responses of the ports beyond the merchant interface and the portal: health, metrics,
+ * documentation and staging.
  */
 import { join } from "node:path";
 import { readGateCertificates } from "../acquirers/gates.ts";
@@ -29,7 +29,7 @@ import { later } from "../values/time.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** Where several processes share the port: how one of them reads the figures of all. */
+/** Makes the reader of all processes' metrics, where several processes share the port. */
 export type ShareMetrics = (
   own: NodeContext["metrics"]["registry"],
   node: string,
@@ -101,7 +101,7 @@ type Shown = {
   readonly findMissing: () => Promise<Readiness["missing"]>;
 };
 
-/** Returns the routes of staging. There are none in production. */
+/** Returns the routes of staging, or no routes in production. */
 export function stagingRoutes(
   context: NodeContext,
   staging: StagingParts | undefined,
@@ -128,7 +128,7 @@ type Parts = {
 
 const overdueMs = 60_000;
 
-/** Builds what `/metrics` shows when it is scraped. */
+/** Adds the measurements that are made when `/metrics` is read. */
 export function watchFigures(context: NodeContext, parts: Parts): void {
   const { config, clock, metrics, cells, database, gates, hold } = context;
   const { engine, directories, screening, ports, tls } = parts;
@@ -156,8 +156,8 @@ export function watchFigures(context: NodeContext, parts: Parts): void {
 }
 
 /**
- * Returns the remaining days of the ports' own certificates, and of those that directory servers
- * receive.
+ * Returns the days until the certificates expire: those of this gateway's ports, and those with
+ * which it authenticates to directory servers.
  */
 async function findCertificateDays(
   { config, clock }: NodeContext,

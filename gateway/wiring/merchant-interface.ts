@@ -1,4 +1,4 @@
-/** Builds the merchant interface: who may call it, and what is kept of the calls. */
+/** Builds the merchant interface: authentication, limits, and the record of its requests. */
 import { signedUrlsOf } from "../config/config.ts";
 import { makeSummary } from "../http/bounds.ts";
 import type { Clients } from "../http/ports.ts";
@@ -54,7 +54,7 @@ export function merchantInterface(
   });
 }
 
-/** Records refused requests for the portal, as far as they may be shown. */
+/** Records refused requests for the portal. Values that may not be shown are masked. */
 export function keepRefusedRequests(context: NodeContext) {
   const { config, clock, log, metrics, cells } = context;
   const { current } = context.configuration;

@@ -1,6 +1,6 @@
 /**
- * Opens what every part of a node uses: settings, databases, clock, log, metrics, vault, the node's
- * name among others, the gates and the configuration.
+ * Opens what every part of a node uses: settings, databases, clock, log, metrics, vault, gates, the
+ * configuration, and the node's unique name.
  */
 import { hostname } from "node:os";
 import { makeGates } from "../acquirers/gates.ts";
@@ -26,14 +26,16 @@ import { makePendingCards, makeVault } from "../vault/vault.ts";
 
 export type NodeContextOptions = {
   readonly config: Config;
-  /** The databases of the main cell, which also has what an installation has only once. */
+  /**
+   * The databases of the main cell, which also contains the tables that an installation has once.
+   */
   readonly databases: CellDatabases;
   readonly openCell: (place: CellLocation) => CellDatabases;
   readonly masterKey: Uint8Array;
   readonly log: Log;
-  /** The node's own; it is corrected by the database's time. */
+  /** The clock of the machine if absent. The database's time corrects it. */
   readonly clock?: Clock;
-  /** The time that nodes share, where it is not the main database's. */
+  /** Reads the time that all nodes share. If absent, it is the main database's time. */
   readonly readTime?: () => Promise<Instant>;
 };
 
@@ -84,7 +86,7 @@ export async function openNodeContext(options: NodeContextOptions) {
     listensAt(opened: Ports): void {
       ports = opened;
     },
-    /** The public address. */
+    /** Returns the public address of the merchant interface. */
     baseUrl: () => baseUrlOf(config, ports.port),
   };
 }

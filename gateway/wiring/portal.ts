@@ -1,4 +1,4 @@
-/** Builds the portal: its API over the system of record, and the pages of its front end. */
+/** Builds the portal: its API and the pages of its front end. */
 import { join } from "node:path";
 import { makeShownMessages } from "../acquirers/iso8583-host/shown-messages.ts";
 import { listAudit } from "../administration/installation/audit.ts";
@@ -43,7 +43,7 @@ import type { EdgeServices } from "./services.ts";
 
 const builtPortal = join(import.meta.dirname, "../../portal/dist");
 
-/** Fills the portal's tables behind payments. */
+/** Makes the queue that writes the portal's index after a payment has been committed. */
 export function makeIndex({ cells, clock, config }: NodeContext): IndexQueue {
   const waitMs = config.portalIndexEveryMs;
   return makeIndexQueue({ cells, now: clock.now, waitMs, describe: describeOrder, figuresOf });
@@ -75,9 +75,9 @@ type Parts = {
   readonly store: PortalStore;
   readonly requests: RefusedStore;
   readonly services: EdgeServices;
-  /** What keeps this node from being ready, by name. */
+  /** Returns the reasons why this node is not ready, by the name of the part. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
-  /** What actions work on. */
+  /** The opened installation on which actions work. */
   readonly opened: Opened | undefined;
   readonly staging: StagingParts | undefined;
   readonly clients: Clients;
@@ -125,7 +125,7 @@ export function portalRoutes(context: NodeContext, parts: Parts): readonly HttpR
   });
 }
 
-/** What the portal shows of orders beside what is stored of them, and addresses. */
+/** Builds the functions that show an order: its messages, its status, its receipt and its URLs. */
 function showOrders(
   { config, vault, configuration, gates, baseUrl }: NodeContext,
   { services }: Parts,

@@ -1,6 +1,6 @@
 /**
- * What the edges call: functions of the engine, the vault and the wallets. While storage is
- * unavailable they return a failure; those that change something are refused while on hold.
+ * The functions of the engine, the vault and the wallets that the edges call. They return a failure
+ * while the storage is unavailable. Functions that change something also refuse on hold.
  */
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import { makeStorageGuard } from "../http/server.ts";
@@ -12,7 +12,10 @@ import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** Guards calls that other limits bound: `GW_IN_FLIGHT_MAX`, or the waiting order itself. */
+/**
+ * Wraps a function so that it returns a failure while the storage is unavailable. It has no limit
+ * of its own: `GW_IN_FLIGHT_MAX` limits its calls, or the order that waits for it.
+ */
 export const guarded = makeStorageGuard(isUnavailable);
 
 type Parts = {
@@ -31,7 +34,10 @@ export function makeServices({ config, configuration, hold }: NodeContext, parts
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
   return {
-    /** Functions that cost a query each. */
+    /**
+     * Wraps a function that needs a query. At most `GW_QUERIES_IN_FLIGHT_MAX` of them run at a
+     * time.
+     */
     querying,
     orders: {
       accept: guarded(refusing(engine.accept)),
