@@ -1,4 +1,4 @@
-/** Countries of addresses, from files as operators have them, good and bad. */
+/** The countries of IP addresses, read from valid and damaged files. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ test("a MaxMind database tells the country of an address", async () => {
   assert.equal(countries.find("81.2.69.142"), "GB");
   assert.equal(countries.find("::ffff:89.160.20.112"), "SE");
   assert.equal(countries.find("89.160.20.200"), undefined);
-  // The database has no IPv6: its tree must not be walked with other bits.
+  // A database without IPv6 finds no IPv6 address: its search tree has only 32 levels.
   assert.equal(countries.find("5102:458e::1"), undefined);
   assert.equal(countries.find("no address"), undefined);
 });

@@ -1,8 +1,8 @@
 /**
- * IP addresses and networks, and the country of an address, from a file of the operator's: a
- * MaxMind database (MMDB) or CSV. The file is read again when it has changed; one that cannot be
- * used is reported, and the data that was read before stays in use. Without data, nothing is known
- * of any address.
+ * IP addresses and networks, and the country of an address. Countries come from a file of the
+ * operator, which is a MaxMind database (MMDB) or CSV. The file is read again when it changes. If
+ * the new file cannot be used, the node reports that and keeps the old data. Without data, no
+ * address has a country.
  */
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -15,18 +15,18 @@ import { messageOf, Problem } from "../values/problem.ts";
 import { startRangeTable } from "../values/range-table.ts";
 import { openReloadable } from "../values/reloadable.ts";
 
-/** Alpha-2. */
+/** Returns the ISO 3166 alpha-2 code. */
 type FindCountry = (address: string) => string | undefined;
 
 type CountryFile = {
-  /** Changes with the file. */
+  /** Identifies the file's contents: its time, size and inode. */
   readonly stamp: string;
   readonly find: FindCountry;
   readonly problem?: string;
 };
 
 export type IpCountryFile = {
-  /** Empty: none. */
+  /** The path of the file; empty if the operator has none. */
   readonly file: string;
   readonly builtIn?: readonly (readonly [network: string, country: string])[];
   readonly onError: (error: unknown) => void;
@@ -45,7 +45,7 @@ export async function openIpCountries({ file, builtIn = [], onError }: IpCountry
         return { stamp, find: await readCountryFile(file) };
       } catch (error) {
         onError(error);
-        // The stamp is kept: the same file is not read, and not reported, again.
+        // The stamp is kept, so that the same file is neither read nor reported again.
         return { stamp, find: present?.find ?? unknown, problem: messageOf(error) };
       }
     },
@@ -57,7 +57,7 @@ export async function openIpCountries({ file, builtIn = [], onError }: IpCountry
     get hasData() {
       return current().find !== unknown || builtIn.length > 0;
     },
-    /** Why the file is not in use as it is now. */
+    /** The reason why the newest file is not in use. */
     get problem() {
       return current().problem;
     },
@@ -73,14 +73,17 @@ async function stampOf(file: string): Promise<string> {
   }
 }
 
-/** Rejects when the file cannot be used. */
+/** Throws if the file cannot be used. */
 async function readCountryFile(file: string): Promise<FindCountry> {
   return file.toLowerCase().endsWith(".csv")
     ? makeFind(readRows(readRecords(createReadStream(file))))
     : openDatabase(await readFile(file));
 }
 
-/** Decoding a record takes longer than finding it, and countries are few. */
+/**
+ * The limit on decoded records in memory. Decoding a record takes longer than finding it, and there
+ * are few different countries.
+ */
 const recordsMax = 10_000;
 
 function openDatabase(bytes: Buffer): FindCountry {
@@ -98,7 +101,7 @@ function openDatabase(bytes: Buffer): FindCountry {
     throw new Error("the search tree does not end where the file says");
   }
   const find = (address: string) => countryIn(reader.get(address));
-  // A damaged file fails here, and not with a payment.
+  // A damaged file must fail when it is loaded, and not during a payment.
   for (const address of ["1.1.1.1", "8.8.8.8", "81.2.69.142", "192.0.2.1"]) find(address);
   return (address) => {
     const plain = normalise(address);
@@ -147,8 +150,9 @@ async function* readRows(records: ReturnType<typeof readRecords>): AsyncGenerato
 }
 
 /**
- * IPv4 addresses have ten digits. The upper half of IPv6 addresses counts, as far as it is global
- * unicast: no provider's network is longer than 64 bits, and these numbers have nineteen digits.
+ * The length of addresses as decimal numbers. Of an IPv6 address, only the upper 64 bits are
+ * compared, because no provider's network has a longer prefix. As global unicast addresses, these
+ * have nineteen digits.
  */
 const digitsOf = { 4: 10, 6: 19 } as const;
 
@@ -186,38 +190,41 @@ function numberOf(bits: string, fill: "0" | "1"): bigint {
 }
 
 /**
- * A network as a string of bits: it holds an address when its bits are the beginning of the
- * address's. IPv4 addresses that are written as IPv6 are IPv4 addresses here.
+ * A network as a string of bits. It contains the addresses whose bits begin with it. IPv4 addresses
+ * in IPv6 notation count as IPv4 addresses.
  */
 type IpNetwork = {
-  /** In the one form in which it is stored and shown. */
+  /** The normalised text, as it is stored and shown. */
   readonly text: string;
-  /** `4` or `6`, then the network's own bits. */
+  /** The digit 4 or 6, then the bits of the prefix. */
   readonly bits: string;
 };
 
-/** A shorter prefix would name a large part of the internet: a slip of the pen. */
+/**
+ * The shortest prefix of a network. A shorter one is probably a typing mistake, because it would
+ * name a large part of the internet.
+ */
 const prefixMin = { ipv4: 8, ipv6: 16 } as const;
 
 const octets = Array.from({ length: 256 }, (_, octet) => octet.toString(2).padStart(8, "0"));
 
-/** Returns undefined for a text that is no address. */
+/** Returns undefined if the text is not an IP address. */
 export function bitsOf(address: string): string | undefined {
   const parsed = parse(address);
   return parsed && printBits(parsed);
 }
 
-/** The one way to write it. */
+/** Returns the normalised text of an address. */
 function normalise(address: string): string | undefined {
   return parse(address)?.toString();
 }
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  // The package also reads octal and shortened forms, which no two programs read alike.
+  // The package also accepts octal and shortened notations, which programs read differently.
   return isIP(address) === 0 || address.includes("%") ? undefined : ipaddr.process(address);
 }
 
-/** An address alone is a network of one. */
+/** Reads a network. A single address is a network of one address. */
 export function parseNetwork(given: string): IpNetwork | Problem {
   const [, address = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(given.trim()) ?? [];
   const parsed = parse(address);

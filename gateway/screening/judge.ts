@@ -1,7 +1,7 @@
 /**
- * Judges a payment by the configured rules, before its order is committed. The payment is counted
- * first: each of several at the same moment, at any node, then knows the ones before it. Without
- * rules nothing is read or written.
+ * Judges a payment by the configured rules before its order is committed. The payment is counted
+ * first, so that each of several concurrent payments, at any node, knows the ones before it.
+ * Without rules nothing is read or written.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Finding, Order } from "../orders/order.ts";
@@ -19,27 +19,30 @@ import {
 } from "./rule.ts";
 import { type ActiveRule, type FindRuleSet, placeOf, type RuleSet } from "./rule-set.ts";
 
-/** The payment with the rows that count it, of the merchant or of the whole cell. */
+/** A payment and the rows of counters that it is added to. */
 export type CountedPayment = {
   readonly merchantId: MerchantId;
   readonly seen: Seen;
-  /** Eight bytes: the same for a repeat of the same request. */
+  /** Eight bytes that are equal for repeats of the same request. */
   readonly request: Uint8Array;
   readonly rows: readonly TallyRow[];
 };
 
 export type TallyRow = {
   readonly owner: MerchantId;
-  /** A keyed digest of what is counted, as a UUID. */
+  /** A keyed digest of the counted value, formatted as a UUID. */
   readonly key: string;
   readonly keepUntil: Instant;
 };
 
 export type TallyStore = {
-  /** Counts the payment; answers what each row has. Counted twice by a repeated try, it is one. */
+  /** Counts the payment and returns the tally of each row. A repeated call counts it only once. */
   add(payment: CountedPayment): Promise<readonly Tally[]>;
   remove(payment: CountedPayment): Promise<void>;
-  /** Also those that others ask for at the same moment. Orders that are not stored have none. */
+  /**
+   * Returns the results of orders. Concurrent calls share a statement. An order that is not stored
+   * has no result.
+   */
   findResults(
     merchant: MerchantId,
     orders: readonly OrderId[],
@@ -52,16 +55,18 @@ export type JudgeDependencies = {
   readonly lists: Pick<Lists, "find" | "size">;
   readonly findIpCountry: PaymentFacts["findIpCountry"];
   readonly digestSubject: (text: string) => Buffer;
-  /** Names the key of the digests. */
+  /** Returns the number of the key that digests are made with. */
   readonly countingKey?: () => number;
-  /** Called when a count could not be taken back: the counter keeps a payment that was not made. */
+  /**
+   * Called when a count could not be undone: the counter then includes a payment that was not made.
+   */
   readonly onUndoFailed: (order: Order, error: unknown) => void;
 };
 
 /**
- * `card`: a digest of the number, the same at all merchants; `cardNames`: the card by several keys,
- * while one is being replaced. `prefix`: its first digits, more than the order has. `request`: a
- * digest of the request.
+ * `card` is a digest of the number that is the same at all merchants. `cardNames` has digests by
+ * both keys while the fingerprint key is being replaced. `prefix` has more digits of the number
+ * than the order. `request` is a digest of the request.
  */
 type Judged = {
   readonly order: Order;
@@ -72,8 +77,8 @@ type Judged = {
 };
 
 /**
- * `undo` takes the payment back from what is counted. `isGuess`: card numbers are being searched
- * for, and no answer may depend on the number.
+ * `undo` removes the payment from the counters. `isGuess` means that the request is part of a
+ * search for a card number, so the reply must not depend on the number.
  */
 export type Screened = {
   readonly findings: readonly Finding[];
@@ -81,7 +86,7 @@ export type Screened = {
   readonly isGuess?: true;
 };
 
-/** An order is committed within this time after it was counted, or never. */
+/** An order is committed within this time after it is counted, or not at all. */
 const uncommittedMs = 60_000;
 
 export function makeJudgePayment(dependencies: JudgeDependencies) {
@@ -90,7 +95,7 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
   /** Returns undefined when no rule is on and the lists are empty. */
   return (order: Order, digestsOf: () => Omit<Judged, "order">): Promise<Screened> | undefined => {
     const set = findRuleSet(order.endpointId) ?? (lists.size === 0 ? undefined : noRules);
-    // A wallet's payment data that was refused is no payment.
+    // A payment whose wallet data was refused is not judged.
     if (set === undefined || order.purchase.wallet?.refusal !== undefined) return undefined;
     return judge(set, { order, ...digestsOf() });
   };
@@ -104,7 +109,7 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
 
     let known: ReadonlyMap<OrderId, PaymentResult> = new Map();
     const resultOf = ({ orderId, at: seenAt }: Seen) => {
-      // A new try on the payment page: those before it were refused.
+      // The same order again is a new try on its payment page, so the tries before it were refused.
       if (orderId === judged.order.id) return "declined";
       return known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
     };
@@ -125,7 +130,7 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
     return { findings, undo };
   }
 
-  /** The lists count without being switched on; an entry has no number of a rule but its own. */
+  /** Finds the list entry for the order. Lists are always active. */
   function findListed({ order, card, cardNames = [], prefix }: Judged): readonly Finding[] {
     if (lists.size === 0) return [];
     const { merchantId, endpointId, acceptedAt, purchase, card: facts } = order;
@@ -135,8 +140,9 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
   }
 
   /**
-   * The rows of each tally; none where the payment does not have what is counted. A card whose key
-   * is being replaced is counted by both: a node may know the old one alone.
+   * Returns the rows of each tally, and no rows for a value that the payment lacks. While a
+   * fingerprint key is being replaced, a card is counted under both keys, because some nodes know
+   * only the old one.
    */
   function placesOf(
     { tallies }: RuleSet,
@@ -156,7 +162,7 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
 
 const noRules: RuleSet = { rules: [], tallies: [] };
 
-/** The value may be a person's: the operator finds it by the entry. */
+/** The finding contains the entry's id and not its value, which may identify a person. */
 function findingOfEntry(entry: ListEntry): Finding {
   const { id, list, kind, merchantId, endpointId } = entry;
   return {
@@ -170,11 +176,11 @@ function findingOfEntry(entry: ListEntry): Finding {
 }
 
 /**
- * The key of a row is a digest. A card has one already: the digest of the place is put before
- * it, which is the same for all cards.
+ * Returns a function that computes the key of a row, which is a digest. A card is a digest already
+ * and is only prefixed with a digest of the place, which is cached.
  */
 function makeKeyOf(digest: JudgeDependencies["digestSubject"], countingKey = () => 0) {
-  /** Has one entry for each merchant and endpoint. */
+  /** The digests of places: one for each merchant and endpoint. */
   const places = new Map<string, string>();
   let placedBy = countingKey();
   return (place: string, per: Subject, value: string): string => {
@@ -187,7 +193,9 @@ function makeKeyOf(digest: JudgeDependencies["digestSubject"], countingKey = () 
   };
 }
 
-/** Every row that may count the payments of a card or an email, wherever they were made. */
+/**
+ * Returns every row that may count the payments of a card or an email address at these endpoints.
+ */
 export function tallyRowsOf(
   per: Subject,
   value: string,
@@ -222,8 +230,8 @@ function paymentOf({ order, card = "", request }: Judged, rows: readonly TallyRo
 }
 
 /**
- * Chooses one row for each place: the row of a card that began first has all its payments. Among
- * equals the last row counts.
+ * Chooses one row for each place. If a card has rows under two keys, the row that began first
+ * contains all its payments. Of two equally old rows, the last one is chosen.
  */
 function inPlaces(
   places: readonly (readonly TallyRow[])[],

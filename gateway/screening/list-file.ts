@@ -1,6 +1,6 @@
 /**
- * A CSV file of entries for the lists, read as a stream. Faults are collected and thrown together.
- * No fault repeats a cell: it may be a card number that has strayed into the file.
+ * Reads list entries from a CSV file as a stream. Faults are collected and thrown together. They
+ * never quote a cell, because it may contain a card number by mistake.
  */
 import { CardNumber, isLuhnValid, networkOf } from "../values/card-number.ts";
 import { type Complain, CsvFaults, makeFaults, readRecords } from "../values/csv-records.ts";
@@ -17,8 +17,8 @@ import {
 } from "./lists.ts";
 
 /**
- * The number of entries that a node is tested with. They are held in memory until all have been
- * read.
+ * The limit on entries in a file, up to which nodes are tested. Entries are in memory until the
+ * whole file has been read.
  */
 const entriesMax = 1_000_000;
 const reasonCharactersMax = 200;
@@ -39,11 +39,11 @@ type ListFileOptions = {
   /** Finds the scope of a merchant's login and an endpoint's id, either of which may be empty. */
   readonly scopeOf: (merchant: string, endpoint: string) => ListScope | Problem;
   readonly readExpiry: (text: string) => Instant | Problem;
-  /** The stored value of a card number; absent where card numbers are refused. */
+  /** Returns the stored value for a card number. If absent, card numbers are refused. */
   readonly cardValueOf?: (number: CardNumber, scope: ListScope) => string;
   /**
-   * Whether a stored entry for a card has the value. One in thirty hash ids looks like a card
-   * number, and would otherwise be refused as one.
+   * Returns whether an entry for a card already has this value. One hash id in thirty looks like a
+   * card number and would otherwise be refused.
    */
   readonly isKnownCard: (value: string) => boolean;
   readonly report: (count: number) => void;
@@ -88,12 +88,15 @@ export async function readListFile(
   return entries;
 }
 
-/** An export has an apostrophe before what a spreadsheet would take for a formula. */
+/**
+ * Removes the apostrophe that an export puts before a cell that a spreadsheet would run as a
+ * formula.
+ */
 function readCell(cell = ""): string {
   return cell.trim().replace(/^'(?=[=+\-@])/, "");
 }
 
-/** A wrong header would make every row wrong too. */
+/** Refuses a wrong header, with which every row would be wrong too. */
 function refuseHeader(names: readonly string[], complain: Complain): boolean {
   const isUnknown = (name: string) => !listColumns.some((column) => column === name);
   const needed = ["list", "kind", "value"].every((column) => names.includes(column));
@@ -150,7 +153,10 @@ function readKindName(text: string): ListKind | Problem {
   return findKind(text)?.name ?? new Problem(`not one of ${names}`);
 }
 
-/** It is shown to operators, in the audit and in tables: one line, and no card number. */
+/**
+ * Reads the reason of an entry: one line without a card number, because the audit and tables show
+ * it.
+ */
 export function readReason(text: string): string | Problem {
   if (text.length > reasonCharactersMax || /\p{Cc}/u.test(text)) {
     return new Problem(`not one line of up to ${reasonCharactersMax} characters`);

@@ -1,4 +1,7 @@
-/** Allow and block lists: what each kind takes and finds, and which entry decides. */
+/**
+ * Allow and block lists: the values of each kind, the orders that they match, and which entry
+ * decides.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Customer } from "../orders/order.ts";

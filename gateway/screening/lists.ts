@@ -16,7 +16,7 @@ import { foldPurpose } from "./rule.ts";
 export const listNames = ["allow", "block"] as const;
 export type ListName = (typeof listNames)[number];
 
-/** Without a merchant it counts for the whole gateway; with an endpoint for that alone. */
+/** Where an entry applies: without a merchant everywhere, and with an endpoint only there. */
 export type ListScope = {
   readonly merchantId?: MerchantId;
   readonly endpointId?: EndpointId;
@@ -36,7 +36,7 @@ export type ListedOrder = Listable & Pick<Order, "merchantId" | "endpointId" | "
 type ListChange = { readonly put: ListEntry } | { readonly removed: string };
 
 export type ListStore = {
-  /** Hands over what has changed after a version; returns the present version. */
+  /** Calls `take` with the changes after a version, and returns the current version. */
   readChanges(after: string, take: (changes: readonly ListChange[]) => void): Promise<string>;
 };
 
@@ -48,7 +48,7 @@ export async function openLists(store: ListStore, onError: (error: unknown) => v
       else lists.remove(change.removed);
     }
   };
-  // A read that fails half-way is repeated from the same version.
+  // If a read fails half-way, the next one starts from the same version again.
   const read = (version = "0") => store.readChanges(version, take);
   const { reload } = await openReloadable<string>({ read, onError });
   return { lists, reload };
@@ -58,7 +58,7 @@ export type Lists = ReturnType<typeof makeLists>;
 
 type Index = {
   readonly entries: Map<string, readonly ListEntry[]>;
-  /** How many keys have so many characters: of BINs and networks. */
+  /** The number of keys of each length. Only prefixes of these lengths are looked up. */
   readonly lengths: Map<number, number>;
 };
 
@@ -72,7 +72,7 @@ export function makeLists() {
     get size() {
       return byId.size;
     },
-    /** Whether an entry names a card for all merchants: its key costs an HMAC. */
+    /** Whether an entry names a card for all merchants. Looking for it costs an HMAC per order. */
     get needsCardDigest() {
       return cardDigests > 0;
     },
@@ -88,7 +88,10 @@ export function makeLists() {
     },
     remove,
 
-    /** The entry that decides: of the narrowest kind and range; of two alike, the block. */
+    /**
+     * Returns the entry that decides: the one with the narrowest kind and range. If an allow and a
+     * block entry are equally narrow, the block entry decides.
+     */
     find(listed: ListedOrder): ListEntry | undefined {
       for (const { index, keysOf, isNested = false } of order) {
         if (index.entries.size === 0) continue;
@@ -147,27 +150,36 @@ function counts(
   return merchantId === undefined || merchantId === order.merchantId;
 }
 
-/** An order, with what is known of its card only while it is accepted. */
+/**
+ * The parts of an order that lists are compared with, and facts of its card that are only known
+ * while the order is accepted.
+ */
 type Listable = Pick<Order, "card" | "purchase"> & {
   /** A digest that is equal for equal card numbers of all merchants; see `Vault.cardDigest`. */
   readonly cardDigest?: string | undefined;
-  /** The card by every key of fingerprints, while one is being replaced. */
+  /** The card's ids by both keys while the fingerprint key is being replaced. */
   readonly cardNames?: readonly { readonly hashId: string; readonly digest: string }[];
-  /** Up to eleven digits. A stored order has six. */
+  /** Up to eleven digits of the card number. If absent, the six digits of the order are used. */
   readonly prefix?: string | undefined;
 };
 
 type Kind = {
   readonly name: string;
   readonly meaning: string;
-  /** The stored form. A problem is the end of a sentence, and never repeats the text. */
+  /**
+   * Returns the stored form. The problem completes the operator's sentence and never quotes the
+   * text.
+   */
   readonly read: (text: string) => string | Problem;
-  /** A longer key is a narrower range. */
+  /** If true, an entry with a longer key is narrower. */
   readonly isNested?: true;
   readonly keysOfValue?: (value: string) => readonly string[];
-  /** The keys of an order; `lengths` are those of the keys that entries have. */
+  /**
+   * Returns the keys under which entries for the order are stored. `lengths` has the lengths of all
+   * stored keys.
+   */
   readonly keysOf: (order: Listable, lengths: ReadonlyMap<number, number>) => readonly string[];
-  /** The form in which the audit shows the value: it never names a person (decision 0046). */
+  /** Returns the form for the audit, which never identifies a person (decision 0046). */
   readonly mask: (value: string) => string;
 };
 
@@ -189,8 +201,8 @@ const table = [
 
 export type ListKind = (typeof table)[number]["name"];
 /**
- * What the lists can name, the narrowest kind first: how an operator's text becomes the stored
- * value, under which keys an entry is found, and which keys an order asks for.
+ * The kinds of values on lists, the narrowest first. Each kind reads the operator's text, and has
+ * the keys of an entry and of an order.
  */
 export const listKinds: readonly (Kind & { readonly name: ListKind })[] = table;
 
@@ -198,7 +210,7 @@ export function findKind(name: string): (typeof listKinds)[number] | undefined {
   return listKinds.find((kind) => kind.name === name);
 }
 
-/** The hash id of a card, or the key that a card has at every merchant. */
+/** Reads a card's hash id, or the digest that it has at every merchant. */
 function readCard(text: string): string | Problem {
   if (/^[1-9]\d{0,18}$/.test(text) || isCardDigest(text)) return text;
   return new Problem("not a card-hash-id of 1 to 19 digits");
@@ -231,13 +243,13 @@ function maskEmail(value: string): string {
   return `…${value.slice(value.lastIndexOf("@"))}`;
 }
 
-/** In letters of any script, or as ASCII writes them. */
+/** Reads a domain, in Unicode or in its ASCII form. */
 function readDomain(text: string): string | Problem {
   const name = text.trim().replace(/^@/, "").replace(/\.$/, "");
   return parseDomain(name) ?? new Problem("not a domain like example.com");
 }
 
-/** `mail.example.com` is of the domains `mail.example.com`, `example.com` and `com`. */
+/** Returns the domain and its parents: `mail.example.com`, `example.com` and `com`. */
 function domainsOf({ purchase }: Listable): readonly string[] {
   const email = emailOf(purchase.customer) ?? "";
   const labels = email.slice(email.lastIndexOf("@") + 1).split(".");
@@ -250,7 +262,7 @@ function readPhone(text: string): string | Problem {
   return new Problem("not a phone number of 6 to 15 digits");
 }
 
-/** Digits alone, without a prefix for calls abroad and without the `(0)` for calls at home. */
+/** Returns the digits without an international prefix and without `(0)`. */
 function foldPhone(text: string): string {
   return text.replace(/\(0\)/, "").replace(/\D/g, "").replace(/^0+/, "");
 }
@@ -278,7 +290,7 @@ function addressKeys(
   return bits === undefined ? [] : slices(bits, lengths);
 }
 
-/** A single address may be a person's. */
+/** Masks a single address, which may identify a person. */
 function maskNetwork(value: string): string {
   return value.includes("/") ? value : value.replace(/[^.:]+$/, "…");
 }
@@ -299,7 +311,7 @@ function readBins(text: string): string | Problem {
   return first === last ? first : `${first}-${last}`;
 }
 
-/** The fewest prefixes that name all of a range: 400000-400099 is 4000. */
+/** Returns the fewest prefixes that cover a range: 4000 covers 400000-400099. */
 function prefixesOf(value: string): readonly string[] {
   const [first = "", last = first] = value.split("-");
   const prefixes: string[] = [];

@@ -1,9 +1,10 @@
 /**
- * Bounds on card testing at the payment page (decision 0056). A try of a card is counted for its
- * payment link, its IP address and its card before anything is sent; tries of orders that were
- * approved do not count. Beyond half of a limit the page must bring a proof of work. Beyond the
- * limit of an address or a card the try is refused; beyond a link's the proof is harder, because
- * anyone could close the link for all customers. The counts are exact at all nodes of the cell.
+ * Limits card testing on the payment page (decision 0056). A try is counted for its payment link,
+ * its IP address and its card before anything is sent. Tries of orders that were approved do not
+ * count. Above half of a limit, the page must bring a proof of work. Above the limit of an address
+ * or a card, the try is refused. Above the limit of a link, the proof only becomes harder, because
+ * otherwise anyone could close the link for all customers. The counts are exact across the nodes of
+ * the cell.
  */
 import { hash, randomBytes } from "node:crypto";
 import type { Order } from "../orders/order.ts";
@@ -13,7 +14,7 @@ import { asInstant, type Clock, type Instant, later, minutes } from "../values/t
 import { type CountedPayment, type TallyRow, type TallyStore, uuidOf } from "./judge.ts";
 import { networkOf, type Seen, type Tally } from "./rule.ts";
 
-/** Unapproved tries within the window; zero is no limit. */
+/** The permitted number of unapproved tries within the window. Zero means no limit. */
 export type TryLimits = {
   readonly perLink: number;
   readonly perAddress: number;
@@ -24,7 +25,7 @@ export type TryLimits = {
 };
 
 export type TryStore = Pick<TallyStore, "add" | "findResults"> & {
-  /** What each row has, without counting anything. */
+  /** Returns the tally of each row without counting. */
   look(merchant: MerchantId, rows: readonly TallyRow[]): Promise<readonly Tally[]>;
 };
 
@@ -36,25 +37,32 @@ type Dependencies = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** `page` names the shown page: a proof is good for this page alone. */
+/** The origin of a try. `page` names the shown page; a proof is only valid for that page. */
 export type TryOrigin = {
   readonly merchantId: MerchantId;
   readonly page: string;
   readonly ipAddress: string;
   readonly linkId?: string | undefined;
-  /** A digest of the number; and by the key before, while that is being replaced. */
+  /**
+   * A digest of the card number. `earlierCard` is the digest by the old key during a replacement.
+   */
   readonly card?: string | undefined;
   readonly earlierCard?: string | undefined;
 };
 
-/** What the page must solve first, or for how many seconds there is no try; neither: go on. */
+/**
+ * The challenge that the page must solve first, or the seconds until the next try. Without both,
+ * the try may go on.
+ */
 type Demand = { readonly challenge?: string; readonly waitS?: number };
 
-/** Each further number of tries that is as large as the link's limit doubles the work once more. */
+/** The work doubles with each multiple of the limit, this many times at most. */
 const addedBitsMax = 5;
 
 type Checked = Demand & { readonly isProved?: boolean };
-/** `proof`: empty without one. `isProved`: it was used up already. */
+/**
+ * `proof` is empty if the page brought none. `isProved` means that the proof is already used up.
+ */
 type Shown = { readonly proof: string; readonly isProved?: boolean };
 
 type PageTries = ReturnType<typeof makePageTries>;
@@ -65,7 +73,7 @@ const everyMerchant = asMerchantId("0");
 export function makePageTries({ limits, store, proofs, digestSubject, clock }: Dependencies) {
   return { look, check, admit };
 
-  /** What a try would need now; counts nothing. */
+  /** Returns what a try would need now, without counting it. */
   async function look(origin: TryOrigin): Promise<Demand> {
     const counted = rowsOf(origin);
     if (counted.length === 0) return nothing;
@@ -74,7 +82,7 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     return demandOf(origin, counted, tallies, clock.now());
   }
 
-  /** Checks a try like `look`, and uses up a proof that is needed and good. */
+  /** Checks a try like `look`. A valid proof that is needed is used up. */
   async function check(origin: TryOrigin, proof: string): Promise<Checked> {
     const demand = await look(origin);
     if (demand.challenge === undefined || proof === "") return demand;
@@ -82,18 +90,18 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     return isProved ? { isProved } : demand;
   }
 
-  /** Counts a try of the order, unless it lacks its proof or is over a limit already. */
+  /** Counts a try of the order unless its proof is missing or a limit is already reached. */
   async function admit(order: Order, origin: TryOrigin, shown: Shown): Promise<Demand> {
     const counted = rowsOf(origin);
     if (counted.length === 0) return nothing;
     const checked: Checked = shown.isProved ? shown : await check(origin, shown.proof);
-    // Not counted: otherwise a flood of refused tries would keep others out for ever.
+    // A refused try is not counted: a flood of them would otherwise block other customers for ever.
     if (checked.waitS !== undefined || checked.challenge !== undefined) return checked;
     const at = clock.now();
     const tallies = await store.add(countedTry(order, origin, counted, at));
     const demand = await demandOf(origin, counted, tallies, at);
     if (demand.challenge === undefined) return demand;
-    // Other tries came in between.
+    // Concurrent tries may have been counted since the check, so that a proof is needed now.
     const isProved =
       checked.isProved || (await proofs.use(origin, shown.proof, bitsOf(demand.challenge)));
     return isProved ? nothing : demand;
@@ -125,13 +133,16 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     return { challenge: proofs.issue(origin, Math.min(bits, proofBitsMax)) };
   }
 
-  /** Until the oldest try of each that is over its limit leaves the window. */
+  /** Returns the seconds until the oldest try of every row above its limit leaves the window. */
   function waitFor(over: readonly (readonly Seen[])[], now: Instant): number {
     const oldest = over.map((tries) => Math.min(...tries.map(({ at }) => at)));
     return Math.max(1, Math.ceil((Math.max(...oldest) + limits.windowMs - now) / 1000));
   }
 
-  /** The IP address and the card count at all merchants of the cell. */
+  /**
+   * Returns the rows that count the try. Rows of IP addresses and cards count all merchants of the
+   * cell.
+   */
   function rowsOf(origin: TryOrigin): readonly Counted[] {
     const { merchantId, ipAddress, linkId, card, earlierCard } = origin;
     const { perLink, perAddress, perCard } = limits;
@@ -172,7 +183,7 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
 
 type Noting = {
   readonly cardDigest: (number: CardNumber) => string;
-  /** The latest is by the key before, while that is being replaced. */
+  /** Returns the card's digest by each key in use. The last one is by the old key. */
   readonly cardNames: (
     merchant: MerchantId,
     number: CardNumber,
@@ -180,7 +191,7 @@ type Noting = {
   readonly onRefused: (of: string) => void;
 };
 
-/** The tries of cards as they are entered; those that are refused are reported. */
+/** Checks tries of entered cards, and reports refused ones. */
 export function makeCardTries(tries: PageTries, { cardDigest, cardNames, onRefused }: Noting) {
   return {
     look: tries.look,
@@ -208,7 +219,7 @@ function keyOf(subject: string, digestSubject: Dependencies["digestSubject"]): s
   return uuidOf(digestSubject(`page\n${subject}`).toString("hex", 0, 16));
 }
 
-/** The row that counts the tries of a card. */
+/** Returns the row that counts the tries of a card. */
 export function cardTryRow(card: string, digestSubject: Dependencies["digestSubject"]) {
   return { owner: everyMerchant, key: keyOf(cardSubject(card), digestSubject) };
 }
@@ -225,24 +236,24 @@ function countedTry(
   return {
     merchantId,
     seen: { orderId, at, minor, currency: currency.code, card },
-    // Every try counts, also with the same card again.
+    // Every try counts, even with the same card.
     request: randomBytes(8),
     rows: counted.map(({ row }) => row),
   };
 }
 
-/** The longest time that a cardholder may take to type a card. */
+/** The life of a challenge, within which the cardholder has to enter the card. */
 export const challengeLifetimeMs = minutes(30);
 const form = /^(\d{1,2})\.([0-9a-z]{1,9})\.([\w-]{16})([\w-]{24})$/;
-/** The hash's input, with the nonce and the signature, then fits one block of SHA-256. */
+/** With this length, nonce, signature and solution fit one block of SHA-256. */
 const solutionForm = /^\d{1,15}$/;
-/** The page's script looks at the first 32 bits of the hash. */
+/** The page's script only compares the first 32 bits of the hash. */
 const proofBitsMax = 30;
 
 type ProofDependencies = {
   readonly tokenOf: (text: string) => string;
   readonly isToken: (text: string, token: string) => boolean;
-  /** False when the nonce was used before, at any node. */
+  /** Returns false if the nonce was used before, at any node. */
   readonly takeNonce: (nonce: {
     readonly merchantId: MerchantId;
     readonly nonce: string;
@@ -251,15 +262,16 @@ type ProofDependencies = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** `page` names the shown page, or the order, that the proof is for. */
+/** The page or order that a proof is made for. */
 type ProvenPage = { readonly merchantId: MerchantId; readonly page: string };
 
 type Proofs = ReturnType<typeof makeProofs>;
 
 /**
- * Proofs of work for the payment page (decision 0056): the page's script searches a number whose
- * hash with the challenge begins with enough zero bits. The gateway stores nothing of a challenge
- * until its proof is used. Its signature covers the page, the difficulty and the expiry.
+ * Proofs of work for the payment page (decision 0056). The page's script searches a number so that
+ * the hash of the challenge and this number begins with enough zero bits. The gateway stores
+ * nothing about a challenge until its proof is used. The challenge is signed, with its page,
+ * difficulty and expiry.
  */
 export function makeProofs({ tokenOf, isToken, takeNonce, clock }: ProofDependencies) {
   return {
@@ -271,8 +283,8 @@ export function makeProofs({ tokenOf, isToken, takeNonce, clock }: ProofDependen
     },
 
     /**
-     * Whether the proof, a challenge and its solution, is good and hard enough; it is then used
-     * up. An easier challenge may have been issued before more work was wanted.
+     * Returns whether the proof is valid and hard enough, and uses it up. A challenge that was
+     * issued before the difficulty rose may be too easy.
      */
     async use(page: ProvenPage, proof: string, bitsMin: number): Promise<boolean> {
       const [challenge = "", solution = ""] = proof.split(":");
@@ -282,7 +294,7 @@ export function makeProofs({ tokenOf, isToken, takeNonce, clock }: ProofDependen
       if (expiresAt <= clock.now()) return false;
       if (!isToken(signedText(page, bits, expiry, nonce), signature)) return false;
       if (countZeroBits(nonce + signature + solution) < Number(bits)) return false;
-      // Nonces are deleted some time after the moment they were signed at.
+      // `signedAt` is the expiry here, because nonces are deleted some time after it.
       return takeNonce({
         merchantId: page.merchantId,
         nonce: `proof/${nonce}`,
@@ -301,7 +313,7 @@ function signedText(
   return `proof/${merchantId}/${page}/${bits}.${expiry}.${nonce}`;
 }
 
-/** At the start of the text's SHA-256. */
+/** Returns the number of zero bits with which the SHA-256 hash of the text begins. */
 export function countZeroBits(text: string): number {
   const digest = hash("sha256", text, "buffer");
   const whole = digest.findIndex((byte) => byte !== 0);
@@ -309,7 +321,7 @@ export function countZeroBits(text: string): number {
   return whole * 8 + Math.clz32(digest[whole] ?? 0) - 24;
 }
 
-/** How hard a challenge is. */
+/** Returns the difficulty of a challenge. */
 function bitsOf(challenge: string): number {
   return Number(challenge.split(".")[0]);
 }

@@ -1,12 +1,12 @@
 /**
- * The kinds of parameter of a screening rule. Like a request's field, each has a type for the
- * documents and reads its value from text, as an operator types it.
+ * The kinds of parameters that screening rules have. Each has a type for the documentation and
+ * reads a value from the text that an operator types.
  */
 import { findAlpha2, findCurrency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
 import { hours, minutes, seconds } from "../values/time.ts";
 
-/** A text for operators, in the languages that they read. */
+/** A text for operators in each language. */
 export type Documentation = { readonly en: string; readonly de: string };
 
 type ParameterKind = "choice" | "whole" | "duration" | "amount" | "currency" | "countries";
@@ -16,9 +16,9 @@ export type Parameter<Value> = {
   readonly type: Documentation;
   readonly necessity: "mandatory" | "optional";
   readonly documentation: Documentation;
-  /** Permitted values. */
+  /** The permitted values. */
   readonly choices?: readonly string[];
-  /** Returns undefined when the text is not of the type. */
+  /** Returns undefined if the text is not a value of this type. */
   readonly read: (text: string) => Value | undefined;
 };
 
@@ -65,7 +65,7 @@ export function whole(min: number, max: number, en: string, de: string): Paramet
 const units = { s: seconds(1), m: minutes(1), h: hours(1), d: hours(24) } as const;
 const durationMaxMs = hours(24) * 400;
 
-/** In milliseconds. */
+/** Reads a duration and returns milliseconds. */
 export function duration(en: string, de: string, maxMs = durationMaxMs): Parameter<number> {
   const longest = `${maxMs / units.d}d`;
   const type = {
@@ -84,7 +84,7 @@ export function duration(en: string, de: string, maxMs = durationMaxMs): Paramet
   });
 }
 
-/** The decimal as typed: its value depends on the currency. */
+/** Returns the decimal as typed, because its value depends on the currency. */
 export function amount(en: string, de: string): Parameter<string> {
   const type = { en: "amount in the highest unit", de: "Betrag wie 12.50" };
   const read = (text: string) => (/^\d{1,12}(\.\d{1,4})?$/.test(text) ? text : undefined);
@@ -96,7 +96,7 @@ export function currency(en: string, de: string) {
   return mandatory({ kind: "currency", type, documentation: { en, de }, read: findCurrency });
 }
 
-/** Alpha-2, separated by commas. */
+/** Reads ISO 3166 alpha-2 codes, separated by commas. */
 export function countries(en: string, de: string): Parameter<ReadonlySet<string>> {
   const type = { en: "country codes like DE,AT", de: "Ländercodes wie DE,AT" };
   return mandatory({
@@ -128,6 +128,6 @@ export function readParameters<Table extends ParameterTable>(
     values[name] = read(text);
     if (values[name] === undefined) return new Problem(`${name} is ${type.en}, not ${text}.`);
   }
-  // Every value was read by its own parameter.
+  // Each parameter has read its own value, so the types match.
   return values as ParameterValues<Table>;
 }

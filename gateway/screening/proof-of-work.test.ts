@@ -1,4 +1,4 @@
-/** A proof of work is good once, for its page, at its difficulty, in its time. */
+/** A proof of work is valid once, for its own page, at its difficulty and before it expires. */
 import assert from "node:assert/strict";
 import { createSecretKey, randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -48,7 +48,7 @@ test("a solved challenge is accepted once", async () => {
 
   assert.equal(await proofs.use(here, proof, bits), true);
   assert.equal(await proofs.use(here, proof, bits), false, "replayed");
-  // Another solution of the same challenge.
+  // Returns another solution of the same challenge.
   const next = Number(proof.split(":")[1]) + 1;
   let other = next;
   while (countZeroBits(seedOf(challenge) + other) < bits) other += 1;
@@ -101,11 +101,11 @@ test("what is no proof is refused without being counted", async () => {
 
 test("zero bits are counted as SHA-256 has them", () => {
   assert.equal(countZeroBits("abc"), 0);
-  // 00000… of the widely published example "Hello, world!4250".
+  // The hash of this widely published example begins with 00000.
   assert.equal(countZeroBits("Hello, world!4250"), 16);
 });
 
-/** The nonce and the signature, which are hashed before the solution. */
+/** The nonce and the signature of the challenge, which are hashed before the solution. */
 function seedOf(challenge: string): string {
   return challenge.slice(-40);
 }

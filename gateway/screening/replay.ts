@@ -1,6 +1,7 @@
 /**
- * Judges past orders as if the rules had been on, in the order in which they came. The judge is the
- * engine's own; counts are kept in memory. An earlier order that ended later is still open then.
+ * Judges past orders, in the order in which they came, as if the rules had been active. It uses the
+ * engine's judge with counters in memory. An earlier order that had not ended by then counts as
+ * open.
  */
 import { createHash } from "node:crypto";
 import type { Finding, Order } from "../orders/order.ts";
@@ -14,12 +15,15 @@ import type { PaymentResult, Seen, Tally } from "./rule.ts";
 import type { FindRuleSet } from "./rule-set.ts";
 import { canAuthenticate, settle } from "./screen.ts";
 
-/** The number of payments that a stored row keeps. */
+/** The number of payments that a stored counter keeps. */
 const recordsMax = 128;
 
 export type Replayed = {
   readonly did: "blocked" | "forced" | "marked" | "passed";
-  /** The findings that counted. A payment that a list allows is only marked by the others. */
+  /**
+   * The findings, as they would have been stored. If a list allows the payment, the others only
+   * mark it.
+   */
   readonly findings: readonly Finding[];
 };
 
@@ -31,7 +35,10 @@ type Sources = {
 
 type Ended = { readonly at: Instant; readonly result: PaymentResult };
 
-/** To be called with the orders of one cell, by the time of their acceptance. */
+/**
+ * Returns a function that judges one order. The orders must be of one cell, and sorted by the time
+ * at which they were accepted.
+ */
 export function makeReplay(sources: Sources): (order: Order) => Promise<Replayed> {
   const ended = new Map<OrderId, Ended>();
   let now = asInstant(0);

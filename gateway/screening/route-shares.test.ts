@@ -1,4 +1,4 @@
-/** What an operator is shown of the routes of a sale, by the function that routes orders. */
+/** The routes of a sale as operators see them, computed by the function that routes orders. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { conditions } from "../orders/testing.ts";

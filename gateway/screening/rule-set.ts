@@ -1,6 +1,6 @@
 /**
- * The rules that judge the payments of an endpoint: the gateway's, the merchant's and its own.
- * Rules that count the same thing in the same place share a tally.
+ * Collects the rules that apply to the payments of an endpoint: those of the gateway, of the
+ * merchant and of the endpoint. Rules that count the same payments share a tally.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { RuleScope } from "../orders/order.ts";
@@ -18,15 +18,15 @@ export type RuleSet = {
 export type ActiveRule = Pick<ConfiguredRule, "id" | "kind" | "action"> & {
   readonly scope: RuleScope;
   readonly judge: Judge;
-  /** Its place among the tallies; nothing when the rule counts nothing. */
+  /** The index of the rule's tally; undefined if the rule counts nothing. */
   readonly tally: number | undefined;
 };
 
 type WantedTally = {
   readonly per: Subject;
-  /** The merchant whose row it is: 0 when payments are counted over all merchants of the cell. */
+  /** The merchant whose payments are counted, or 0 for all merchants of the cell. */
   readonly owner: MerchantId;
-  /** Names the cell, the merchant or the endpoint. */
+  /** The name of the cell, the merchant or the endpoint. */
   readonly place: string;
   readonly keepMs: number;
 };
@@ -38,7 +38,10 @@ export type RuleSource = {
 
 export type FindRuleSet = (endpoint: EndpointId) => RuleSet | undefined;
 
-/** `onUnusable` is called for a rule of a newer version, whose kind or parameters are not known. */
+/**
+ * Returns a function that finds an endpoint's rules. `onUnusable` is called for rules of a newer
+ * version whose kind or parameters this node does not know.
+ */
 export function makeFindRuleSet(
   current: () => RuleSource,
   onUnusable: (rule: ConfiguredRule, why: string) => void,
@@ -91,7 +94,7 @@ function ruleSetOf(
   return rules.length === 0 ? undefined : { rules, tallies };
 }
 
-/** Answers its place in the list. */
+/** Returns the index of the tally. */
 function addTally(
   tallies: WantedTally[],
   { per, at, keepMs }: Counting,

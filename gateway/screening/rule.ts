@@ -1,7 +1,7 @@
 /**
- * What a screening rule is (decision 0048). A rule's file declares its parameters in a table and
- * binds their values to a pure function that judges one payment. What the rule knows comes in as
- * facts: the order, the payments counted before it, and how those orders ended.
+ * Defines screening rules (decision 0048). The file of a rule declares its parameters in a table
+ * and binds their values to a pure function that judges one payment. The function gets facts: the
+ * order, the payments counted before it, and how those orders ended.
  */
 import ipaddr from "ipaddr.js";
 import type { Order, Purchase, RuleAction, RuleFacts, RuleScope } from "../orders/order.ts";
@@ -17,16 +17,19 @@ import {
   readParameters,
 } from "./parameters.ts";
 
-/** The largest limit on a number of payments: as many are kept of each card, email … */
+/**
+ * The highest limit on a number of payments. This many payments of a card, email and so on are
+ * kept.
+ */
 export const countMax = 100;
 
-/** What payments can be counted by. */
+/** The values by which payments can be counted. */
 export const subjects = ["card", "bin", "email", "ip", "device", "purpose"] as const;
 export type Subject = (typeof subjects)[number];
 
 /**
- * A rule that an operator has configured, with the parameters that were typed. A rule without ids
- * is the gateway's.
+ * A rule that an operator has configured, with its parameters as typed. Without the ids of a
+ * merchant and an endpoint, it applies to the whole gateway.
  */
 export type ConfiguredRule = {
   readonly id: string;
@@ -43,65 +46,68 @@ export function scopeOf(rule: Pick<ConfiguredRule, "merchantId" | "endpointId">)
   return rule.merchantId === undefined ? "gateway" : "merchant";
 }
 
-/** An earlier payment of the same card, email … */
+/** An earlier payment with the same card, email and so on. */
 export type Seen = {
   readonly orderId: OrderId;
   readonly at: Instant;
   readonly minor: bigint;
   readonly currency: string;
-  /** A digest; empty without a card. */
+  /** A digest of the card, or empty for a payment without one. */
   readonly card: string;
 };
 
-/** What is known of the subject: at the endpoint, at the merchant, or in the merchant's cell. */
+/** The counted payments of a subject, at an endpoint, a merchant, or in the merchant's cell. */
 export type Tally = {
   readonly firstAt: Instant;
-  /** Before the payment that is judged, the latest first. A repeated request counts once. */
+  /** The payments before the judged one, the latest first. A repeated request counts once. */
   readonly before: readonly Seen[];
-  /** There may be older ones, which are no longer kept. */
+  /** If true, there may be older payments that are no longer kept. */
   readonly isFull: boolean;
 };
 
-/** `open`: it may yet be approved. `other`: filtered, ended with an error, or not stored. */
+/**
+ * `open` means that the order may yet be approved. `other` means that it was filtered, ended with
+ * an error, or is not stored.
+ */
 export type PaymentResult = "approved" | "declined" | "open" | "other";
 
 export type PaymentFacts = {
   readonly order: Order;
   readonly at: Instant;
-  /** A digest of the card's number, the same at all merchants; nothing without a card. */
+  /** A digest of the card number that is the same at all merchants; undefined without a card. */
   readonly card: string | undefined;
-  /** The counter's row; undefined when the payment does not have what the rule counts. */
+  /** The counted payments; undefined if the payment lacks the value that the rule counts. */
   readonly tally?: Tally | undefined;
-  /** Alpha-2; nothing when it is not known. */
+  /** Returns the ISO 3166 alpha-2 code, or undefined if the country is not known. */
   readonly findIpCountry: (address: string) => string | undefined;
-  /** The results of the orders that the rule has asked for. */
+  /** Returns the result of an order for which `asks` has asked. */
   readonly resultOf: (seen: Seen) => PaymentResult;
 };
 
-/** Those in the window, the latest first. */
+/** Returns the payments within the window, the latest first. */
 export function seenWithin({ at, tally }: PaymentFacts, windowMs: number): readonly Seen[] {
   return tally?.before.filter((seen) => seen.at > at - windowMs) ?? [];
 }
 
 export type Counting = {
   readonly per: Subject;
-  /** Where it is counted; at the rule's own scope when absent. */
+  /** Where payments are counted; in the rule's own scope if absent. */
   readonly at?: "endpoint" | "merchant";
-  /** How long after a payment the rule may need it. */
+  /** How long the rule needs a payment. */
   readonly keepMs: number;
 };
 
-/** The rule fires: the merchant sees the code if it blocks, the operator also the facts. */
+/** The rule fires. If it blocks, the merchant sees the code. The operator sees the facts too. */
 export type Fired = { readonly code: FailureCode; readonly facts: RuleFacts };
-/** The rule cannot tell, because this is not known. It does not fire. */
+/** The rule does not fire, because the named fact is not known. */
 type NoData = { readonly missing: string };
 export type Judgement = Fired | NoData | undefined;
 
 export type Judge = {
-  /** The countries that it compares: without data it does not fire. */
+  /** The countries that the rule compares. It does not fire if one is not known. */
   readonly needs?: readonly ("issuer" | "payer" | "ip")[];
   readonly counting?: Counting;
-  /** The payments whose result decides; asked for only when a tally alone does not. */
+  /** Returns the payments whose results the rule needs. It is absent if the tally is enough. */
   readonly asks?: (facts: PaymentFacts) => readonly Seen[];
   readonly judge: (facts: PaymentFacts) => Judgement;
 };
@@ -117,7 +123,7 @@ export function defineRule<Table extends ParameterTable>(rule: {
   readonly kind: string;
   readonly documentation: Documentation;
   readonly parameters: Table;
-  /** Checks what the parameters must be together. */
+  /** Checks the parameters together, and makes the function that judges. */
   readonly bind: (values: ParameterValues<Table>) => Judge | Problem;
 }): Rule {
   return {
@@ -129,12 +135,14 @@ export function defineRule<Table extends ParameterTable>(rule: {
   };
 }
 
-/** Case does not matter. */
+/** Normalises a purpose, so that case does not matter. */
 export function foldPurpose(text: string): string {
   return text.normalize("NFC").trim().toLowerCase();
 }
 
-/** Returns undefined where the payment does not have the subject. `card` is a digest. */
+/**
+ * Returns the value by which a payment is counted, or undefined if it has none. `card` is a digest.
+ */
 export function subjectOf(
   subject: Subject,
   { purchase, card: { bin } }: Pick<Order, "purchase" | "card">,
@@ -157,8 +165,8 @@ export function subjectOf(
 }
 
 /**
- * An IPv4 address, or the first 64 bits of an IPv6 address: a subscriber has at least so many, and
- * may change the rest at will.
+ * Returns an IPv4 address, or the first 64 bits of an IPv6 address. A subscriber has at least 64
+ * bits and may change the rest at will.
  */
 export function networkOf(text: string): string {
   if (!text.includes(":")) return text;
@@ -168,7 +176,10 @@ export function networkOf(text: string): string {
   return `${head.join(":")}::/64`;
 }
 
-/** The browser as the merchant saw it. Many browsers are alike: the address tells them apart. */
+/**
+ * Identifies the browser by the properties that the merchant sends. Many browsers have the same
+ * properties, so the address is added.
+ */
 function deviceOf({ browser, ipAddress }: Purchase): string | undefined {
   if (browser === undefined) return undefined;
   const properties = Object.entries(browser).sort(([one], [other]) => (one < other ? -1 : 1));

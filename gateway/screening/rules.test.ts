@@ -1,4 +1,6 @@
-/** Each rule by itself: what fires it, what does not, and which parameters it refuses. */
+/**
+ * Each rule on its own: the payments that it finds or passes, and the parameters that it refuses.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draft } from "../orders/testing.ts";
@@ -15,7 +17,7 @@ const minute = 60_000;
 
 type Past = Partial<Seen> & { readonly minutesAgo: number; readonly result?: PaymentResult };
 
-/** The latest first, as a tally has them. */
+/** Counted payments, the latest first. */
 function facts(
   past: readonly Past[],
   more: Partial<Tally> & { minor?: bigint } = {},

@@ -1,4 +1,4 @@
-/** Screening: what an endpoint's settings keep out, and which gate the others go through. */
+/** Screening: the orders that an endpoint's settings refuse, and the gates of the others. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endpointWith } from "../merchant-api/testing.ts";

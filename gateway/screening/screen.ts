@@ -1,7 +1,7 @@
 /**
- * The `screen` effect: lets an order through to payment and chooses its gate, or filters it out, by
- * the endpoint's limits and by what the screening rules have found. Users of the portal see with
- * it which gates a sale would take.
+ * The `screen` effect. It filters an order by the endpoint's limits and by the findings of the
+ * screening rules, or clears it for payment and chooses its gate. The portal uses it to show which
+ * gates a sale would take.
  */
 import type { Conditions } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
@@ -13,7 +13,7 @@ import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 
-/** What of an order is looked at here; the rules have looked at the rest. */
+/** The parts of an order that are needed here. The screening rules have judged the rest. */
 type Screenable = Routed & {
   readonly purchase: Pick<Order["purchase"], "wallet" | "credential">;
 };
@@ -37,7 +37,7 @@ export function screen(
   return { kind: is3ds ? "cleared_for_3ds" : "cleared", gate, ...found.kept };
 }
 
-/** "always" does not rely on a cryptogram that the gateway has not verified. */
+/** The setting "always" does not rely on a cryptogram that the gateway has not verified. */
 function mustAuthenticate({ purchase }: Screenable, { settings }: Endpoint): boolean {
   const { threeDSecure } = settings;
   return (
@@ -54,8 +54,8 @@ type Settled = {
 const nothingFound: Settled = { isForced: false, kept: {} };
 
 /**
- * What the rules do together. One that allows the payment makes the others mark it; without a
- * cardholder who could authenticate, a rule that forces 3-D Secure marks it too.
+ * Combines the findings of all rules. If one rule allows the payment, all others only mark it. A
+ * rule that forces 3-D Secure also only marks it if no cardholder can authenticate.
  */
 export function settle(findings: readonly Finding[], isAuthenticable: boolean): Settled {
   if (findings.length === 0) return nothingFound;
@@ -75,9 +75,9 @@ export function settle(findings: readonly Finding[], isAuthenticable: boolean): 
 }
 
 /**
- * A merchant who charges a registered card has no cardholder present who could authenticate; and
- * where the gateway has verified a wallet's cryptogram, 3-D Secure is not needed. A cryptogram that
- * the merchant has decrypted is not verified.
+ * Returns false if the merchant charges a registered card, because no cardholder is present, and if
+ * the gateway has verified a wallet's cryptogram. A cryptogram that the merchant has decrypted is
+ * not verified.
  */
 export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boolean {
   const { wallet, credential } = purchase;
@@ -85,11 +85,11 @@ export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boo
   return credential?.initiator !== "MERCHANT";
 }
 
-/** The endpoint's smallest and largest amount. */
+/** Compares the amount with the endpoint's minimum and maximum. */
 function findAmountFault({ transaction }: Screenable, { settings }: Endpoint): Reason | undefined {
   const { amountMin, amountMax } = settings;
   const { kind, amount } = transaction;
-  // An account verification moves no money: its zero is no amount that a limit could mean.
+  // An account verification moves no money, so no limit applies to it.
   if (kind === "account-verification") return undefined;
   if (amountMin !== undefined && amount.minor < BigInt(amountMin)) {
     return { code: "amount_below_minimum", detail: "" };
@@ -101,20 +101,20 @@ function findAmountFault({ transaction }: Screenable, { settings }: Endpoint): R
 }
 
 type RouteShare = {
-  /** The event of the order. */
+  /** The event that the order would get. */
   readonly outcome: "cleared" | "cleared_for_3ds" | "filtered_out" | "gate_unavailable";
-  /** Why this gate, or why none. */
+  /** The reason for the gate, or for refusing the order. */
   readonly why: string;
   readonly gate?: string;
-  /** The part of all sales that took this way. */
+  /** The part of all sales with this outcome. */
   readonly share: number;
 };
 
 const drawn = 1_000;
 
 /**
- * Which gates a sale would take now, and how gates of one rank share them: `screen` is asked for
- * many orders that do not exist.
+ * Returns the gates that a sale would take now, and how gates of one rank share the sales. The
+ * shares come from calling `screen` for many imaginary orders.
  */
 export function findRouteShares(
   endpoint: Endpoint,

@@ -1,6 +1,6 @@
 /**
- * Screening of a node: its lists and countries of addresses, the judge of its payments, and the
- * count of cards that stops the search for a card number.
+ * Screening of a node: its lists, the countries of addresses, the rules, and the limit that stops a
+ * search for a card number.
  */
 import type { Finding, Order } from "../orders/order.ts";
 import { hours, type Instant, later } from "../values/time.ts";
@@ -15,9 +15,12 @@ type Options = Pick<JudgeDependencies, "digestSubject" | "countingKey"> & {
   readonly store: JudgeDependencies["store"] & TryStore;
   readonly listStore: ListStore;
   readonly currentRules: () => RuleSource;
-  /** `builtIn`: countries of networks before an operator has loaded a file, for staging. */
+  /** In staging, `builtIn` has the countries of some networks, which are used without a file. */
   readonly countries: Pick<IpCountryFile, "file" | "builtIn">;
-  /** Different cards with the same digits in a day; zero is no limit. */
+  /**
+   * The permitted number of different cards with the same BIN and last four digits in a day. Zero
+   * means no limit.
+   */
   readonly cardGuessesMax: number;
   readonly log: (event: `screening.${Event}`, facts: object) => void;
 };
@@ -59,7 +62,7 @@ export async function openScreening(options: Options) {
   return {
     ...blockGuesses({ max: options.cardGuessesMax, store, digestSubject, onReached }, judge),
     countEntries: () => lists.size,
-    /** Never rejects. */
+    /** Reads lists and countries again. It never rejects. */
     reload: () => Promise.all([reloadLists(), countries.reload()]),
   };
 }
@@ -67,11 +70,11 @@ export async function openScreening(options: Options) {
 type Judge = ReturnType<typeof makeJudgePayment>;
 
 type Dependencies = {
-  /** Different cards in a day; zero is no limit. */
+  /** The permitted number of different cards in a day. Zero means no limit. */
   readonly max: number;
   readonly store: Pick<TryStore, "add" | "look">;
   readonly digestSubject: (text: string) => Buffer;
-  /** The limit is reached: the next card is blocked. */
+  /** Called when the limit is reached: from the next card on, payments are blocked. */
   readonly onReached: (order: Order) => void;
 };
 
@@ -79,13 +82,12 @@ const windowMs = hours(24);
 const noUndo = async () => undefined;
 
 /**
- * Blocks the search for a card number whose BIN and last four digits are known (decision 0078):
- * six digits are left, and one of them follows from the check digit. The different cards of a
- * merchant with the same BIN and last four are counted for a day; beyond the limit all of them are
- * blocked, also cards that were known before: a card that passed would be the one searched for.
- *
- * Also a request that turns out to be a repeat is counted: the same card counts once. `isGuess` is
- * for a repeat that is looked for without a payment.
+ * Prevents a search for a card number whose BIN and last four digits are known (decision 0078). Six
+ * digits are unknown then, one of which follows from the check digit. For each merchant, BIN and
+ * last four digits, the gateway counts the different cards of a day. Above the limit it blocks all
+ * of them, even cards with earlier payments, because a card that still passes would be the one
+ * searched for. A request that turns out to be a repeat is counted too, and the same card counts
+ * once. `isGuess` is for repeats that are looked up without a payment.
  */
 function blockGuesses(
   { max, store, digestSubject, onReached }: Dependencies,
@@ -96,7 +98,7 @@ function blockGuesses(
 
   return {
     judgePayment(order, digestsOf) {
-      // The number of a registered card comes from the vault, where it cannot be guessed.
+      // The number of a registered card comes from the vault, so it is never a guess.
       const isBrought = order.card.hashId !== "" && order.purchase.credential === undefined;
       if (!isBrought || isAlone(order)) return judge(order, digestsOf);
       return isBeyond(order).then(async (isBlocked): Promise<Screened> => {
@@ -107,7 +109,10 @@ function blockGuesses(
     isGuess: async (order) => !isAlone(order) && isBeyond(order),
   };
 
-  /** A blocked card is not counted: the answer takes as long for a known card as for any other. */
+  /**
+   * Returns whether the limit is reached. A blocked card is not counted, so that the response to a
+   * known card takes as long as to any other.
+   */
   async function isBeyond(order: Order): Promise<boolean> {
     const { merchantId, id: orderId, acceptedAt: at, transaction, card: facts } = order;
     const key = uuidOf(digestSubject(`guesses\n${nameOf(order)}`).toString("hex", 0, 16));
@@ -148,9 +153,10 @@ const slotsMax = 2 ** 20;
 const several = 0xffff;
 
 /**
- * Most payments are the only ones with their digits: this process remembers one card for each
- * place of a table, and only a place with a second card is counted in the database. Digits that
- * share a place by chance cost a query and block nothing.
+ * Most payments are the only ones with their BIN and last four digits. To save queries, this
+ * process remembers one card in each slot of a table, and only cards that meet another one in their
+ * slot are counted in the database. Cards that share a slot by chance cost a query and are not
+ * blocked.
  */
 function makeIsAlone(): (order: Order) => boolean {
   const slots = new Uint16Array(slotsMax);

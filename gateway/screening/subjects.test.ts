@@ -1,4 +1,6 @@
-/** What payments are counted by: the same payer, address and device, however they are written. */
+/**
+ * Payments of the same payer, address or device are counted together, however these are written.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draft } from "../orders/testing.ts";

@@ -1,4 +1,7 @@
-/** Amounts outside limits. An endpoint's own smallest and largest amount are its settings. */
+/**
+ * A rule for amounts outside limits. An endpoint's own minimum and maximum are not rules but
+ * settings.
+ */
 import type { Currency } from "../../values/iso-codes.ts";
 import { formatAmount, type Money, parseAmount } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
@@ -58,7 +61,7 @@ function judge(
   return undefined;
 }
 
-/** An amount that the currency can express. */
+/** Whether the currency has enough decimals for the amount. */
 export function limitOf(text: string | undefined, currency: Currency): Money | undefined | Problem {
   if (text === undefined) return undefined;
   return parseAmount(text, currency) ?? new Problem(`${text} is no amount in ${currency.code}.`);

@@ -1,4 +1,4 @@
-/** Too many different cards of one payer: cards are being tried out. */
+/** A rule for too many different cards of one payer, who may be testing stolen cards. */
 import * as parameter from "../parameters.ts";
 import { defineRule, seenWithin } from "../rule.ts";
 

@@ -1,4 +1,4 @@
-/** Two countries that should be one: of the card's issuer, of the payer, of the IP address. */
+/** Rules that compare two countries: of the card's issuer, of the payer, or of the IP address. */
 import { findAlpha2 } from "../../values/iso-codes.ts";
 import * as parameter from "../parameters.ts";
 import { defineRule, type Judgement, type PaymentFacts } from "../rule.ts";

@@ -1,4 +1,7 @@
-/** Declines, in a row or a share, as when stolen card numbers or security codes are tried. */
+/**
+ * Rules for declines, by number in a row or by share. Many declines mean that stolen card numbers
+ * or security codes are being tried.
+ */
 import * as parameter from "../parameters.ts";
 import { defineRule, type PaymentFacts, seenWithin } from "../rule.ts";
 

@@ -1,4 +1,7 @@
-/** The rule for a repeated purchase: the cardholder pays twice, under another order id. */
+/**
+ * A rule for repeated purchases, with which the cardholder would pay twice under different order
+ * ids.
+ */
 import { formatAmount } from "../../values/money.ts";
 import { hours } from "../../values/time.ts";
 import * as parameter from "../parameters.ts";

@@ -1,9 +1,12 @@
-/** A card or a payer that is new here. A rule knows payments from the day it is switched on. */
+/**
+ * A rule for a card or a payer that is new. It knows payments only from the day on which it is
+ * enabled.
+ */
 import { hours } from "../../values/time.ts";
 import * as parameter from "../parameters.ts";
 import { defineRule, subjects } from "../rule.ts";
 
-/** After so long without a payment, the card or the payer is new again. */
+/** A card or a payer without a payment for this long is new again. */
 const rememberMs = hours(24) * 400;
 
 const parameters = {

@@ -1,4 +1,4 @@
-/** All screening rules. A rule is a file in this folder and a row here. */
+/** All screening rules. Each rule has a file in this folder and a row here. */
 import type { Rule } from "../rule.ts";
 import { amount } from "./amount.ts";
 import { cards } from "./cards.ts";

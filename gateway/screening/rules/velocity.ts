@@ -1,4 +1,4 @@
-/** Too many payments, or too much money, in a sliding window. */
+/** Rules for too many payments, or too much money, in a sliding window. */
 import { formatAmount, Money } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
 import * as parameter from "../parameters.ts";
@@ -70,12 +70,12 @@ export const velocity = defineRule({
   },
 });
 
-/** A payment that is still open may be approved yet. */
+/** An open payment counts, because it may yet be approved. */
 const counts: ReadonlySet<PaymentResult> = new Set(["approved", "open"]);
 
 /**
- * Older payments of the window are no longer kept. How many count is not known, only that there are
- * many: a payer could hide approved payments behind declined ones.
+ * Older payments of the window are no longer kept, so the limit counts as reached. Otherwise a
+ * payer could hide approved payments behind many declined ones.
  */
 function findCut(facts: PaymentFacts, window: number) {
   const { tally } = facts;
@@ -85,7 +85,7 @@ function findCut(facts: PaymentFacts, window: number) {
 
 type Limits = { readonly count: number | undefined; readonly sum: Money | undefined };
 
-/** Compares the payments with the limits, the present payment included. */
+/** Compares the limits with the payments of the window, including the present one. */
 function findExceeded(facts: PaymentFacts, counted: readonly Seen[], { count, sum }: Limits) {
   const total = counted.length + 1;
   if (count !== undefined && total > count) return { count: total, limit: count };

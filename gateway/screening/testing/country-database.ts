@@ -1,11 +1,11 @@
-/** Writes a small MaxMind database (MMDB 2.0) of countries, from the published specification. */
+/** Writes a small MaxMind database (MMDB 2.0) of countries, by the published specification. */
 import { bitsOf } from "../ip-countries.ts";
 
 type Node = [left: Node | string | undefined, right: Node | string | undefined];
 
 const recordBytes = 3;
 
-/** IPv4 networks by their country. */
+/** The country of each IPv4 network. */
 export function makeCountryDatabase(networks: Readonly<Record<string, string>>): Buffer {
   const root: Node = [undefined, undefined];
   for (const [network, country] of Object.entries(networks)) insert(root, network, country);
@@ -65,7 +65,7 @@ function flatten(root: Node): readonly Node[] {
   return nodes;
 }
 
-/** All sizes here are below 29, which fit the control byte. */
+/** All sizes here are below 29 and fit into the control byte. */
 function text(value: string): Buffer {
   return Buffer.concat([Buffer.from([(2 << 5) | value.length]), Buffer.from(value)]);
 }
