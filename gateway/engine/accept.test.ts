@@ -1,4 +1,4 @@
-/** A client order id is charged once: a repeat, a duplicate and a new attempt. */
+/** A client order id is charged once: a request is new, a repeat, a duplicate or a new attempt. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
@@ -112,7 +112,7 @@ const asked: OrderRequest = {
   },
 };
 
-/** Every attempt is taken as long as a look at what is known follows. */
+/** The store refuses the attempt number until the known orders have been read. */
 test("orders that wait for their first commit count, and the next is refused at once", async () => {
   const commit = Promise.withResolvers<string>();
   const admit = makeAdmission({ count: 1 }, 3);

@@ -1,6 +1,6 @@
 /**
- * Accepts orders and follow-ups. A new order is committed with its first steps taken, leased by
- * this node, and run from memory. A client order id can be charged once, so a request is new, a
+ * Accepts orders and follow-ups. A new order is committed with its first steps and a lease of this
+ * node, and then runs from memory. A client order id can be charged once, so a request is new, a
  * repeat of an earlier one, or a new attempt after attempts that ended unpaid (decision 0005).
  */
 import { randomBytes } from "node:crypto";
@@ -34,26 +34,29 @@ import {
 import type { ExistingOrder, FindExisting, OrderSearch } from "./find.ts";
 import type { OrderRunner } from "./run.ts";
 
-/** The first step of a new order, with a digest of the request that made it. */
+/** The first step of a new order and the digest of its request. */
 export type Beginning = {
   readonly step: Step;
   readonly digest: RequestDigest;
-  /** Absent when the order is paid with a card that the vault has already. */
+  /** Absent if the vault already has the card. */
   readonly sealCard: SealCard | undefined;
 };
 
-/** `taken`: the merchant has an order with this client order id and attempt already. */
+/**
+ * Commits the first step. `taken` means that the merchant already has an order with this client
+ * order id and attempt number.
+ */
 export type Begin = (beginning: Beginning) => Promise<"done" | "taken">;
 
-/** What the screening rules say about a new order, and how its counts are undone. */
+/** The findings of the screening rules, and a function that removes the order from the counters. */
 type Screened = {
   readonly findings: readonly Finding[];
   readonly undo: () => Promise<void>;
-  /** Card numbers are being searched for. */
+  /** The request is part of a search for a card number. */
   readonly isGuess?: true;
 };
 
-/** Returns undefined when no rule is on. */
+/** Judges an order, or returns undefined if no rule is active. */
 export type JudgePayment = (
   order: Order,
   digestsOf: () => {
@@ -72,7 +75,7 @@ type Surroundings = {
   readonly isReady: (gate: GateId) => boolean;
 };
 
-/** What the next step of an order depends on, beside the order. */
+/** Returns what the next step of an order depends on besides the order. */
 export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
   return ({ endpointId, card }: Pick<Order, "endpointId" | "card">): Conditions => {
     const endpoint = getEndpoint(endpointId);
@@ -83,7 +86,7 @@ export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
 }
 
 /**
- * Stores card data until the cardholder has been authenticated. Returns a function that destroys it
+ * Stores card data until the cardholder has been authenticated. The returned function destroys it
  * earlier.
  */
 export type StorePendingCard = (order: Order, card: CardData) => Promise<() => void>;
@@ -123,7 +126,7 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
       if (!known.every(({ order: earlier }) => endedUnpaid(earlier))) {
         return new Failure("duplicate_order");
       }
-      // The next after the latest: a concurrent request that saw the same takes the same number.
+      // If concurrent requests compute the same attempt number, only one of them can commit it.
       attempt = Math.max(0, ...known.map(({ order: earlier }) => earlier.attempt)) + 1;
     }
   }
@@ -137,7 +140,7 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     const { cardData, page } = request;
     const { facts, sealCard } = cardOf(request, numbers.id);
     const drafted = { ...draft(request, numbers), attempt, card: facts };
-    // On the payment page, each try is judged.
+    // An order of the payment page is not judged here, because each of its tries is judged.
     const digestsOf = () => newCards.digestsOf(request.merchantId, cardData, digest.digest);
     const judged = page === undefined ? dependencies.judgePayment(drafted, digestsOf) : undefined;
     const screened = judged && (await judged);
@@ -151,7 +154,8 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     if (step instanceof Failure) return step;
 
     const { threeds } = step.order.transaction;
-    // Another node may have to go on with it. What a crash leaves behind expires.
+    // The card data is stored for other nodes, one of which may continue the order. If this node
+    // crashes before the order is committed, the stored data expires.
     const destroyPendingCard =
       threeds !== undefined && cardData !== undefined
         ? await dependencies.storePendingCard(step.order, cardData)
@@ -159,14 +163,17 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     if ((await begin({ step, digest, sealCard })) === "taken") {
       destroyPendingCard?.();
       await screened?.undo();
-      // A recognised repeat would reveal that the number is that of the first request.
+      // Recognising the repeat would confirm that the guessed number is that of the first request.
       return screened?.isGuess === true ? new Failure("duplicate_order") : "taken";
     }
     runner.start(step.order, { cardData });
     return step.order;
   }
 
-  /** A new card is sealed under the order's own id; a registered one is in the vault already. */
+  /**
+   * Reads the request's card. A new card is sealed under the order's id; a registered card is in
+   * the vault already.
+   */
   function cardOf(request: OrderRequest, order: OrderId): NewCard {
     const { merchantId, endpointId, card, cardData } = request;
     if (card.kind === "none" || cardData === undefined) return { facts: noCard };
@@ -200,7 +207,10 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
   }
 }
 
-/** An order that still owes a reversal may yet turn out to be paid. */
+/**
+ * Whether the order ended without payment. While it owes a reversal, it may still turn out to be
+ * paid.
+ */
 export function endedUnpaid(order: Order): boolean {
   const { stage } = initialOf(order);
   return isFinal(stage) && stage !== "approved" && order.owed === undefined;
@@ -218,8 +228,8 @@ export function makeFindRepeats(dependencies: RepeatDependencies) {
   const { findExisting, digests, clock, vault, isGuess } = dependencies;
   return {
     /**
-     * Finds the order that an identical request has begun, without beginning one. `number` is that
-     * of the card that the request brings.
+     * Finds the order that an identical request began. It never begins one. `number` is the card
+     * number of this request.
      */
     async findRepeat(request: Repeatable, number?: CardNumber): Promise<Accepted | undefined> {
       const { merchantId, clientOrderId } = request;
@@ -229,7 +239,8 @@ export function makeFindRepeats(dependencies: RepeatDependencies) {
         const { bin, lastFour } = number;
         const { hashId } = vault.fingerprint(merchantId, number);
         const card = { ...earlier.order.card, bin, lastFour, hashId };
-        // A recognised repeat reveals that the number is that of the first request.
+        // Recognising the repeat would confirm that the guessed number is that of the first
+        // request.
         if (await isGuess({ ...earlier.order, acceptedAt: clock.now(), card })) return undefined;
       }
       return repeatAmong(known, request, digests);
@@ -291,17 +302,21 @@ export function makeFollowUps(dependencies: FollowUpDependencies) {
     return { order, transaction: order.transaction, repeated: false };
   }
 
-  /** The message would need the number. A repeat is acknowledged as ever. */
+  /**
+   * Whether the card number, which the message contains, was destroyed. A repeat sends no message.
+   */
   async function lacksCard(order: Order, request: FollowUpRequest["request"]): Promise<boolean> {
     if (initialOf(order).stage !== "approved" || findRepeated(order, request)) return false;
     return !isUsable(await dependencies.findCard(order.merchantId, order.card.cardId));
   }
 }
 
-/** Does the work, or refuses it at once while too many orders are in flight. */
+/** Does the work, or refuses it at once if too many orders are in flight. */
 export type Admit = <Result>(work: () => Promise<Result>) => Promise<Result | Failure>;
 
-/** An order counts from its arrival: while the database stalls, orders wait for their commit. */
+/**
+ * Orders count from their arrival, because they wait for their commit while the database is slow.
+ */
 export function makeAdmission(runner: Pick<OrderRunner, "count">, inFlightMax: number): Admit {
   let beginning = 0;
   return async (work) => {

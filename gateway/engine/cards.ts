@@ -1,7 +1,6 @@
 /**
- * The cards of payments: those that come with one, and references to the card of an approved
- * payment, which are found again to pay with. A reference belongs to one merchant; another's is
- * never found.
+ * The cards of payments. A request brings a new card, or a reference to the card of an approved
+ * payment. A reference belongs to one merchant and is not found for others.
  */
 import {
   type CardReference,
@@ -24,11 +23,11 @@ export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "o
   readonly cardId: CardId;
   readonly facts: Pick<CardReference, "card" | "networkId" | "isDevice">;
   readonly at: Instant;
-  /** Used unless the card has its references already. */
+  /** Ignored if the card already has references. */
   readonly ids: CardReferences;
 };
 
-/** The ids of a card that was registered before. A card whose ids were removed gets no new ones. */
+/** The ids of a registered card. If its references were removed, the card gets no new ones. */
 export type Registration = {
   readonly ids: CardReferences;
   readonly removedBy: Remover | undefined;
@@ -40,12 +39,12 @@ export type MerchantReferences = {
   find(merchant: MerchantId, id: CardRefId): Promise<CardReference | undefined>;
   findByCard(merchant: MerchantId, card: CardId): Promise<Registration | undefined>;
   add(references: NewReferences): Promise<CardReferences>;
-  /** All references to the card; false when they are removed already. */
+  /** Removes all references to the card. Returns false if they were removed before. */
   remove(card: CardOfMerchant, by: Remover, at: Instant): Promise<boolean>;
 };
 
 export type RemovedReferences = {
-  /** Cards whose references were removed by then, and that no order in flight needs. */
+  /** Finds cards whose references were removed before `until` and that no order in flight needs. */
   findRemoved(until: Instant): Promise<readonly CardOfMerchant[]>;
   markDestroyed(cards: readonly CardOfMerchant[], at: Instant): Promise<void>;
 };
@@ -56,7 +55,7 @@ type Dependencies = {
   readonly fingerprint: Vault["fingerprint"];
   readonly newReferenceId: () => CardRefId;
   readonly clock: Pick<Clock, "now">;
-  /** How long after the card's expiry a reference may still be used. */
+  /** How long after the card's expiry a reference can still be used. */
   readonly graceMs: number;
 };
 
@@ -67,10 +66,10 @@ export function makeCards(dependencies: Dependencies) {
   return {
     findRegistered,
 
-    /** The references of an order's card: made by the first call, and returned by all others. */
+    /** Returns the references to an order's card. The first call makes them. */
     async register(order: Order): Promise<CardReferences | Failure> {
       const refusal = refuseRegistration(order);
-      // An order that was paid may have been registered before it was refunded.
+      // The card of an approved order that was refunded later may already have references.
       if (refusal !== undefined && initialOf(order).stage !== "approved") return refusal;
       const { merchantId, endpointId, id: orderId, card } = order;
       const { cardId } = card;
@@ -80,7 +79,7 @@ export function makeCards(dependencies: Dependencies) {
       if (refusal !== undefined) return refusal;
       const stored = await findCard(merchantId, cardId);
       if (!isUsable(stored)) return cardDestroyed;
-      // The order's may be that of a key of fingerprints that is being replaced.
+      // The order's hash id may have been made with an old fingerprint key.
       const { hashId } = fingerprint(merchantId, stored.number);
       return store.add({
         merchantId,
@@ -102,10 +101,10 @@ export function makeCards(dependencies: Dependencies) {
       });
     },
 
-    /** A reference that can be paid with, or why it cannot. */
+    /** Returns a reference that can be used for a payment, or the reason why it cannot. */
     async find({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
       const reference = await store.find(merchant.id, id);
-      // The other ids of a registration are for other interfaces.
+      // The other ids of a registration are for interfaces that this gateway does not have.
       if (reference === undefined || reference.purpose !== "card") {
         return new Failure("card_reference_not_found");
       }
@@ -117,7 +116,7 @@ export function makeCards(dependencies: Dependencies) {
         : reference;
     },
 
-    /** Ends all references to the card. A second call finds no reference. */
+    /** Removes all references to the card. A second call finds no reference. */
     async remove({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
       const reference = await store.find(merchant.id, id);
       const missing = new Failure("card_reference_not_found");
@@ -131,21 +130,21 @@ export function makeCards(dependencies: Dependencies) {
       return removed ? reference : missing;
     },
 
-    /** The card behind it; nothing when the vault no longer has it. */
+    /** Returns the card data, or undefined if the vault no longer has the card number. */
     async findCardData({ merchantId, card }: CardReference): Promise<CardData | undefined> {
       const found = await findCard(merchantId, card.cardId);
       return isUsable(found) ? { ...found, cvv: undefined } : undefined;
     },
   };
 
-  /** The references that the order's card has already, or undefined if none were made. */
+  /** Returns the existing references to the order's card, or undefined if there are none. */
   async function findRegistered({ merchantId, card }: Pick<Order, "merchantId" | "card">) {
     const known = await store.findByCard(merchantId, card.cardId);
     return known && (refuseRemoved(known.removedBy, removedCard) ?? known.ids);
   }
 }
 
-/** A condemned card begins no new order. */
+/** Whether new orders may use the card. They may not use a condemned one. */
 export function isUsable(card: StoredCard | undefined): card is StoredCard {
   return card !== undefined && !card.isCondemned;
 }
@@ -153,7 +152,10 @@ export function isUsable(card: StoredCard | undefined): card is StoredCard {
 export const cardDestroyed = new Failure("not_allowed_now", "the card number was destroyed");
 const removedCard = new Failure("not_allowed_now", "the card was removed");
 
-/** A merchant that removed the card gets 8; one whose operator removed it gets 15, to know it. */
+/**
+ * Returns error 8 if the merchant removed the card, and error 15 if the operator removed it, so
+ * that the merchant can tell the two cases.
+ */
 function refuseRemoved(by: Remover | undefined, known: Failure): Failure | undefined {
   if (by === undefined) return undefined;
   return by === "merchant" ? known : new Failure("card_reference_removed");
@@ -162,7 +164,9 @@ function refuseRemoved(by: Remover | undefined, known: Failure): Failure | undef
 export type NewCardDependencies = {
   readonly vault: Pick<Vault, "seal" | "fingerprint" | "cardDigest" | "cardNames">;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
-  /** The card's 3-D Secure enrolment, where the endpoint or a rule authenticates cardholders. */
+  /**
+   * Returns the card's 3-D Secure enrolment if the endpoint or a rule authenticates cardholders.
+   */
   readonly findEnrolment: (
     endpoint: EndpointId,
     number: CardNumber,
@@ -170,18 +174,18 @@ export type NewCardDependencies = {
   ) => Enrolment | undefined;
 };
 
-/** Sealed by the statement that writes it, or not at all where the vault has it already. */
+/** A card of an order. `sealCard` is absent if the vault already has the card. */
 export type NewCard = { readonly facts: CardFacts; readonly sealCard?: SealCard };
 
 /**
- * A card that comes with a payment: what may be known of it outside the vault, how it is sealed,
- * and its 3-D Secure enrolment. Merchants' requests and the payment page bring cards alike.
+ * Makes the cards of payments from merchants' requests and from the payment page: the facts that
+ * are stored with the order, the function that seals the number, and the 3-D Secure enrolment.
  */
 export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDependencies) {
   return {
     /**
-     * A registered card. The enrolment of the payment that registered it does not count here, and
-     * the hash id may be that of a key of fingerprints that is being replaced.
+     * Returns a registered card. Its enrolment is looked up again, and its hash id is made with the
+     * current fingerprint key.
      */
     readRegistered(
       { merchantId, endpointId }: Pick<Order, "merchantId" | "endpointId">,
@@ -215,8 +219,8 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
     },
 
     /**
-     * The digests of the card, which are the same at all merchants, and of the request, which are
-     * the same for its repeats.
+     * Returns digests of the card, which are the same at all merchants, and the digest of the
+     * request, which is the same for its repeats.
      */
     digestsOf(merchantId: MerchantId, cardData: CardData | undefined, request: Uint8Array) {
       const number = cardData?.number;
@@ -225,7 +229,7 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
       return { card, cardNames, prefix: number?.issuerPrefix, request };
     },
 
-    /** A rule forces 3-D Secure, also where the endpoint has none. */
+    /** Looks the enrolment up if a rule forces 3-D Secure where the endpoint has none. */
     withEnrolment(
       order: Order,
       cardData: CardData | undefined,

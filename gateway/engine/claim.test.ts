@@ -1,4 +1,7 @@
-/** Claiming orders: which are taken over, and when after an outage of the database. */
+/**
+ * Which due orders a node claims, and which ones it leaves for a while after an outage of the
+ * database.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
@@ -13,7 +16,9 @@ const waiting: Order = {
   owed: { effect: "reverse", claimableAt: asInstant(start), resting: true },
 };
 
-/** A node that finds these orders due, and whose time and database the test sets. */
+/**
+ * A node that finds these orders due. The test sets its time and whether its database is reachable.
+ */
 function makeNode(due: readonly Order[]) {
   const place = { now: later(leaseOver, -10_000) as Instant, isAway: false };
   const clock = { now: () => place.now, certain: async () => undefined };
@@ -40,7 +45,7 @@ function makeNode(due: readonly Order[]) {
       idle: async () => undefined,
     },
   });
-  // The node has run for so long that it claims the orders of others.
+  // After this time the node has run long enough to claim orders of other nodes.
   place.now = leaseOver;
   return { place, claimed, work };
 }

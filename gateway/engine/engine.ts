@@ -1,7 +1,6 @@
 /**
- * The order engine: accepts orders and what follows them, runs their effects, claims those that are
- * due, and finds them. Every committed step is announced to the same listeners, whichever of these
- * made it.
+ * The order engine accepts orders and follow-ups, runs their effects, claims due orders and finds
+ * orders. All its parts announce committed steps to the same listeners.
  */
 import {
   type FindEndpointUrls,
@@ -40,7 +39,7 @@ import {
 
 type LoadOrder = (order: Order) => Promise<Order>;
 
-/** The queues that gather the reads and commits of all orders. */
+/** The queues that combine the reads and commits of all orders. */
 type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
   Pick<SearchDependencies, "findBySerial"> &
   Pick<ClaimDependencies, "findDue" | "findOwned"> &
@@ -50,7 +49,7 @@ type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
     readonly isCurrent: (order: Order) => Promise<boolean>;
     readonly load: LoadOrder;
     readonly commit: Commit;
-    /** For what an acquirer has answered: these wait as long as the database is unreachable. */
+    /** For answers of acquirers. These calls retry for as long as the database is unreachable. */
     readonly retrying: { readonly load: LoadOrder; readonly commit: Commit };
   };
 

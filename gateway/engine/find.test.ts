@@ -1,4 +1,4 @@
-/** Receipts are found by their whole address, and by nothing less. */
+/** A receipt is only found by its complete address. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Endpoint } from "../orders/merchant.ts";

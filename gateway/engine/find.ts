@@ -1,6 +1,6 @@
 /**
- * Finds an order among those of an endpoint or a group, keeps those that polls ask for again in
- * memory, and waits for results. Another merchant's order is never found.
+ * Finds an order of an endpoint or a group, keeps orders that are polled repeatedly in memory, and
+ * waits for results. An order of another merchant is never found.
  */
 import type { Step } from "../orders/advance.ts";
 import { type Endpoint, type EntryPoint, shopNameOf } from "../orders/merchant.ts";
@@ -24,13 +24,16 @@ import type { RequestDigest } from "../vault/request-digests.ts";
 /** An order with the digest of the request that made it. */
 export type ExistingOrder = { readonly order: Order; readonly digest: RequestDigest };
 
-/** The orders of a client order id, the latest last. */
+/** Returns all orders with a client order id, the latest last. */
 export type FindExisting = (
   merchant: MerchantId,
   clientOrderId: string,
 ) => Promise<readonly ExistingOrder[]>;
 
-/** What a request led to: `describes` is the request that began the transaction it repeated. */
+/**
+ * The order of a request. `describes` is the serial number of the request that began the
+ * transaction; it differs for a repeat.
+ */
 export type NamedBySerial = { readonly orderId: OrderId; readonly describes: SerialNumber };
 
 export type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
@@ -74,7 +77,10 @@ export function makeOrderSearch(dependencies: SearchDependencies) {
     return notFound;
   }
 
-  /** A request that began a transaction is stored with its order and nowhere else. */
+  /**
+   * Returns the orders to search. A request that began a transaction is stored with its order only,
+   * so all orders of the client order id may have to be searched.
+   */
   async function findAll(
     merchantId: MerchantId,
     { orderId, clientOrderId }: OrderQuery,
@@ -93,7 +99,7 @@ export function makeOrderSearch(dependencies: SearchDependencies) {
     const merchantId = entryPoint.merchant.id;
     if (orderId !== undefined) return dependencies.findById({ merchantId, orderId });
 
-    // Without an order id, this is the latest order that this entry point can reach.
+    // Without an order id, the latest order that this entry point can reach is returned.
     const known = await dependencies.findExisting(merchantId, clientOrderId);
     return known.findLast(({ order }) => isReachable(order, entryPoint))?.order;
   }
@@ -110,7 +116,7 @@ function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean 
 }
 
 type ReceiptDependencies = {
-  /** Returns the endpoint, even a disabled one, whose receipts stay. */
+  /** Returns the endpoint, even if it is disabled, because its receipts stay available. */
   readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
   /**
    * Returns the order that the receipt's id was derived from. For an id that was never issued, it
@@ -144,7 +150,7 @@ export function makeFindReceipt(dependencies: ReceiptDependencies) {
 
 type EndedOrdersOptions = {
   readonly find: (key: OrderKey) => Promise<Order | undefined>;
-  /** Whether the database has this version of the order. */
+  /** Returns whether the version in the database is the given one. */
   readonly isCurrent: (order: Order) => Promise<boolean>;
   readonly limits?: Limits;
 };
@@ -153,19 +159,17 @@ type EndedOrdersOptions = {
 type Limits = { readonly ordersMax: number; readonly bytesMax: number };
 const usualLimits: Limits = { ordersMax: 2_500, bytesMax: 12_000_000 };
 
-/** An order takes so many times the length of its JSON, with its printed reply. */
+/** The memory that an order takes, as a multiple of the length of its JSON. */
 const bytesPerCharacter = 4;
 
 /**
- * Orders that polls ask for again and that have ended, in memory. The database says of each that it
- * still has this version, in one statement for the polls of a moment: another node, an operator or
- * an erasure may have changed it. While the database is unreachable, no poll is answered from
- * memory.
+ * Keeps ended orders that are polled repeatedly in memory. Another node, an operator or an erasure
+ * may change an order, so each poll compares its version with the database. Concurrent polls share
+ * a statement for that. While the database is unreachable, no poll is answered from memory.
  */
 export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: EndedOrdersOptions) {
   /**
-   * The orders that were read. An entry without an order was asked for once, as most are, or was
-   * open.
+   * Recently read orders. The value is undefined if the order was read only once or is still open.
    */
   let young = new Map<OrderId, Order | undefined>();
   let old: typeof young = new Map();
@@ -182,12 +186,14 @@ export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: Ended
       return found;
     },
 
-    /** Called with every committed step. Orders that no one asks for are not kept. */
+    /** Called with every committed step. Only orders that were polled are kept. */
     onStep({ order }: Step): void {
       if (has(order.id)) remember(order, true);
     },
 
-    /** Called every few seconds: orders that were read before the last call are forgotten. */
+    /**
+     * Called every few seconds. Forgets the orders that were last read before the previous call.
+     */
     forgetOld,
   };
 
@@ -219,8 +225,8 @@ type WaitDependencies = {
 type Listener = { latest?: Order | undefined; wake: () => void };
 
 /**
- * Waits for the end of a transaction, or for the cardholder's turn, within a limit. Steps that this
- * node commits wake the wait at once; steps of other nodes are looked for at an interval.
+ * Waits until a transaction ends or the cardholder has to act, within a time limit. A step that
+ * this node commits ends the wait at once; steps of other nodes are found by polling the database.
  */
 export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDependencies) {
   const listeners = new Map<OrderId, Set<Listener>>();
@@ -228,8 +234,8 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
 
   return {
     /**
-     * Waits for a transaction, and returns it when it is final, when it is the cardholder's turn,
-     * or when the time is over.
+     * Waits until a transaction is final, until the cardholder has to act, or until the time is
+     * over. Returns the latest transaction.
      */
     async waitForResult(found: FoundOrder): Promise<FoundOrder> {
       if (endsWait(found.transaction.stage)) return found;
@@ -237,8 +243,8 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
       const { listener, close } = listen(found.order.id);
       let met = found;
       for (;;) {
-        // The first look is at once: a step may have been committed since the order was read.
-        // A failed look changes nothing: the order is accepted, and the next look follows.
+        // The order is read again at once, because a step may have been committed since. A failed
+        // read is ignored: the order is accepted and the next read follows.
         const { latest } = listener;
         listener.latest = undefined;
         met = findAgain(latest ?? (await load(met.order).catch(() => met.order)), met);
@@ -249,14 +255,14 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
       close();
       return met;
     },
-    /** This node has committed a step. */
+    /** Ends the waits for this order. Called with every step that this node commits. */
     notify({ order }: Step): void {
       for (const listener of listeners.get(order.id) ?? []) {
         listener.latest = order;
         listener.wake();
       }
     },
-    /** The node stops: every wait ends with the order as it is. */
+    /** Ends all waits, with the orders as they are, because the node is stopping. */
     end(): void {
       ended = true;
       for (const set of listeners.values()) for (const { wake } of set) wake();
@@ -274,7 +280,7 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
     return { listener, close };
   }
 
-  /** Waits until a step is reported, or until the time is over. */
+  /** Waits until a step is reported or the time is over. */
   async function sleep(listener: Listener, durationMs: number): Promise<void> {
     if (listener.latest !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -285,12 +291,15 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
   }
 }
 
-/** Only a merchant who is answered can show the cardholder the step that the order waits for. */
+/**
+ * Whether the merchant has to be answered now. When the cardholder has to act, only the merchant
+ * can show the next step.
+ */
 function endsWait(stage: Stage): boolean {
   return isFinal(stage) || waitsForCardholder(stage);
 }
 
-/** Other transactions of the order may have begun and ended since. */
+/** Finds the transaction again. Other transactions of the order may have begun and ended since. */
 function findAgain(seen: Order, { order: known, transaction }: FoundOrder): FoundOrder {
   const order = seen.version < known.version ? known : seen;
   const same = transactionsOf(order).find(

@@ -1,4 +1,4 @@
-/** Late approvals: the charges that they confirm are reversed, or the operator gets an alert. */
+/** Charges of late approvals are reversed, or the operator gets an alert. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OrderEvent } from "../orders/events.ts";
@@ -9,7 +9,10 @@ import { answer, approved, draft, events, meet, start } from "../orders/testing.
 import { Failure } from "../values/failure.ts";
 import { makeLateApprovals } from "./late-approvals.ts";
 
-/** A payment whose first amount was reversed in doubt, and whose second is approved. */
+/**
+ * An order whose first charge was reversed because its outcome was unknown, and whose second
+ * charge, for the next amount, is approved.
+ */
 const listed: Order = meet(
   meet(meet(meet(draft, events.received), events.outcome_unknown), events.amount_reversed),
   events.authorized,

@@ -1,7 +1,7 @@
 /**
- * Approvals that arrive after the gateway stopped waiting: their charges have to be reversed. Each
- * is kept in memory until it is committed, however long the database is unreachable; from then on
- * any node goes on with the reversal.
+ * Approvals that arrive after the gateway stopped waiting for them. Their charges have to be
+ * reversed. Each approval is in memory until it is committed, for as long as the database is
+ * unreachable. After the commit, any node can perform the reversal.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Apply } from "../orders/apply.ts";
@@ -21,13 +21,12 @@ export type LateDependencies = {
   readonly apply: Apply;
   readonly runner: Pick<OrderRunner, "start" | "runs">;
   readonly clock: Pick<Clock, "now">;
-  /** Its charge is reversed. */
+  /** Called when the approval's charge is going to be reversed. */
   readonly onLate: (approval: LateApproval) => void;
-  /** It could not be committed, and is tried again. */
+  /** Called when the approval could not be committed. The commit is tried again. */
   readonly onDelayed: (approval: LateApproval, error: unknown) => void;
   /**
-   * The acquirer does not know the charge. A failover of its host to a standby can lose a charge,
-   * for instance.
+   * Called when no order knows the charge. A failover of the database to a standby can lose one.
    */
   readonly onUnknown: (approval: LateApproval) => void;
 };
@@ -50,7 +49,7 @@ export function makeLateApprovals(dependencies: LateDependencies) {
     async idle(): Promise<void> {
       while (reports.size > 0 && !isStopped) await Promise.all(reports.values());
     },
-    /** Tries no more; returns the approvals that are lost with this node. */
+    /** Stops retrying, and returns the approvals that are lost when this node ends. */
     stop(): readonly LateApproval[] {
       isStopped = true;
       return [...reports.keys()];
@@ -83,14 +82,14 @@ export function makeLateApprovals(dependencies: LateDependencies) {
     const event = { kind: "approved_late", answer: { ...answer, approvedAmount } } as const;
     const next = await apply(order, event);
     if (next instanceof Failure) {
-      // An operator has settled the order before: the note shows them that the approval came.
+      // An operator has already settled the order. The note shows that the approval came.
       await apply(order, { kind: "noted", what: event.kind, detail: next.cause });
     } else {
       runner.start(next);
     }
   }
 
-  /** The order has gone on, and the earlier charge is reversed on its own. */
+  /** The order has continued with another charge, so the earlier charge is reversed separately. */
   async function reversePrior(order: Order, approval: LateApproval): Promise<void> {
     const { reference, answer } = approval;
     const next = await apply(order, { kind: "prior_approved_late", reference, answer });
@@ -99,13 +98,13 @@ export function makeLateApprovals(dependencies: LateDependencies) {
       return;
     }
     onLate(approval);
-    // What else the order owes may be in flight at another node.
+    // Other effects that the order owes may be in flight at another node.
     if (next.owed?.effect === "reverse_prior") runner.start(next);
   }
 
   /**
-   * Another process waits for this answer, and has been given it. If it ends before it records the
-   * answer, the node that claims the order settles the doubt: the charge was made before that.
+   * Whether another process waits for this answer and has received it. If that process ends before
+   * it commits the answer, the node that claims the order settles the doubt.
    */
   function isAwaited(order: Order): boolean {
     const { owed } = order;
@@ -126,7 +125,10 @@ export async function idleOf(
   }
 }
 
-/** The process that waited has recorded this approval; a host may also say it twice. */
+/**
+ * Whether the order already has this approval: the waiting process has committed it, or the host
+ * sent it twice.
+ */
 function hasAnswer(order: Order, { responseCode, approvalCode }: Answer): boolean {
   const { stage, answer } = initialOf(order);
   const known = stage === "approved" ? answer : undefined;

@@ -1,4 +1,7 @@
-/** What the payment page asks for, and what it refuses before a try begins. */
+/**
+ * The fields that the payment page asks for, and the submissions that it refuses before a try
+ * begins.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EndpointSettings } from "../orders/merchant.ts";

@@ -1,7 +1,7 @@
 /**
- * What the cardholder submits on the payment page: a card or a wallet's payment data, and what the
- * endpoint wants to know of the customer. The page shows the faults of a submission, and no try
- * begins with one that has any.
+ * A submission of the payment page: a card or a wallet's payment data, and the customer fields that
+ * the endpoint asks for. The page shows all faults of a submission. No try begins with a faulty
+ * one.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Customer, Order, PaymentPage, Purchase, WalletType } from "../orders/order.ts";
@@ -15,16 +15,16 @@ import type { Instant } from "../values/time.ts";
 export type Submission = {
   readonly paid:
     | ({ readonly kind: "card" } & SubmittedCard)
-    /** `text`: the wallet's JSON. */
+    /** `text` is the wallet's JSON. */
     | { readonly kind: "wallet"; readonly type: WalletType; readonly text: Secret<string> };
-  /** The fields that the page asks for; others are ignored. */
+  /** Only the fields that the page asks for are used. */
   readonly customer: Partial<Customer>;
   readonly ipAddress: string;
-  /** The browser's facts by their names on the wire, which a merchant's request has too. */
+  /** The browser's properties, under the names that merchants' requests use. */
   readonly browser: Purchase["browser"];
 };
 
-/** Month and year have two digits each. */
+/** The expiry month and year have two digits each. */
 type SubmittedCard = {
   readonly number: CardNumber;
   readonly expiryMonth: string;
@@ -39,7 +39,10 @@ type AskingOrder = Pick<Order, "purchase"> & {
 
 export type WantedField = (typeof askable)[number]["field"];
 
-/** `name`: in settings and in merchants' requests. */
+/**
+ * The fields that the page can ask for. `name` is the field's name in settings and in requests. A
+ * field with `isUsual` is asked for unless the endpoint waives it.
+ */
 const askable = [
   { field: "firstName", name: "first_name", max: 50, isUsual: false },
   { field: "lastName", name: "last_name", max: 50, isUsual: false },
@@ -58,10 +61,11 @@ const askable = [
 }[];
 
 /**
- * What the page asks for, at every try: what the merchant has not sent, of the fields that the
- * endpoint's settings name, or else of those that it requires of a sale. A payment link has no
- * merchant's request, and asks for the email alone: acquirers need no more, and 3-D Secure an email
- * or a phone. A state is asked for beside a country that has states, unless the endpoint waives it.
+ * Returns the customer fields that the page asks for at every try: those that the merchant has not
+ * sent, out of the fields in the endpoint's settings, or by default out of those that a sale
+ * requires. A payment link has no merchant's request and asks for the email only, which is enough
+ * for acquirers and for 3-D Secure. For a country that has states, the page also asks for the state
+ * unless the endpoint waives it.
  */
 export function wantedFieldsOf(
   order: AskingOrder,
@@ -140,8 +144,8 @@ function customerFaults(
 }
 
 /**
- * The fields that the order keeps. The state of a country without state codes may be any text and
- * is not kept.
+ * Returns the fields that the order keeps. For a country without state codes, the state is free
+ * text and is not kept.
  */
 export function customerIn(
   order: AskingOrder,

@@ -1,8 +1,8 @@
 /**
- * What may be done with a payment link (decision 0056). A page of the link that is shown has an id;
- * the first post of that page begins an order, and every further one leads to the same order. A
- * link with a number of uses reserves one for the page before its order begins, so that two
- * cardholders at the same moment, at any node, cannot both pay the last one.
+ * Shows payment links and begins their orders (decision 0056). Each time a link's page is shown, it
+ * gets an id. The first post of that page begins an order, and all further posts lead to the same
+ * order. If the link has a limited number of uses, the page reserves one before its order begins.
+ * Therefore two concurrent cardholders, at any node, cannot both pay the last use.
  */
 import { randomBytes, randomUUIDv7 } from "node:crypto";
 import type { Endpoint } from "../orders/merchant.ts";
@@ -26,7 +26,9 @@ import { isOn, needsCvvAt, type PageDependencies } from "./payment-page.ts";
 
 type LinkStore = {
   find(link: LinkKey): Promise<PaymentLink | undefined>;
-  /** Whether the page has a use of the link; a page that has one keeps it. */
+  /**
+   * Reserves a use of the link for the page. Returns true if the page has one, now or from before.
+   */
   reserve(link: LinkKey, page: string, now: Instant): Promise<boolean>;
   release(link: LinkKey, pages: readonly string[]): Promise<void>;
 };
@@ -43,9 +45,9 @@ type Dependencies = {
 };
 
 /**
- * `open`: a payment may begin. `waiting`: its only order waits for a card. `in_use`: all uses are
- * taken, and a payment is in progress. `paid`: all uses were paid, by these orders. `disabled`: its
- * endpoint or merchant is.
+ * `open` means that a payment may begin, and `waiting` that the link's only order waits for a card.
+ * `in_use` means that all uses are taken and a payment is in progress, and `paid` that these orders
+ * have paid all uses. `disabled` means that the endpoint or the merchant is disabled.
  */
 type PaymentLinkState =
   | { readonly kind: "open"; readonly page: string }
@@ -56,7 +58,7 @@ type PaymentLinkState =
 type FoundLink = {
   readonly link: PaymentLink;
   readonly endpoint: Endpoint;
-  /** What its page asks for. */
+  /** The fields that the link's page asks for. */
   readonly asked: Asked;
   readonly state: PaymentLinkState;
 };
@@ -68,7 +70,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
   const pages = makeLinkPages(dependencies);
   return { find, begin };
 
-  /** Returns undefined for a token that another installation has made. */
+  /** Returns undefined for a token that this installation did not make. */
   async function find(token: string): Promise<FoundLink | undefined> {
     const key = dependencies.readLinkToken(token);
     const link = key && (await store.find(key));
@@ -88,7 +90,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
       return { kind: "paid", orders: used.flatMap(({ order }) => order ?? []) };
     }
     const [only] = used;
-    // An order that has begun may still be paid after the link has ended.
+    // An order that began before the link ended may still be paid.
     if (link.usesMax === 1 && only?.order !== undefined && isWaiting(only.order)) {
       return { kind: "waiting", order: only.order };
     }
@@ -97,7 +99,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
     return isFree ? { kind: "open", page: pages.issue(link) } : { kind: "in_use" };
   }
 
-  /** The page's order: a new one, or the one that an earlier post has begun. */
+  /** Returns the page's order: the one that an earlier post began, or a new one. */
   async function begin({ link, endpoint }: FoundLink, token: string): Promise<Order | Failure> {
     const page = pages.read(link, token);
     if (page === undefined) return notNow;
@@ -121,7 +123,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
     return accepted instanceof Failure ? accepted : accepted.order;
   }
 
-  /** Without a maximum there is nothing to count. */
+  /** Reserves a use for the page. A link without a maximum needs no reservation. */
   async function reserve(link: PaymentLink, page: string): Promise<boolean> {
     if (link.usesMax === undefined) return findEnd(link, clock.now()) === undefined;
     if (await store.reserve(link, page, clock.now())) return true;
@@ -140,10 +142,11 @@ export function makePaymentLinks(dependencies: Dependencies) {
     return Promise.all(
       link.uses.map(async (page) => {
         const known = await findExisting(link.merchantId, clientOrderIdOf(link, page));
-        // A page begins one order, never a second attempt.
+        // A page begins one order and never a second attempt.
         const order = known.at(-1)?.order;
         const isPaid = order !== undefined && initialOf(order).stage === "approved";
-        // No order can begin any more from a page that expired long before its post could end.
+        // A page that expired this long ago can no longer begin an order, because its last post has
+        // ended.
         const isAbandoned = pages.isOver(page, later(clock.now(), -postMs));
         const isFree = order === undefined ? isAbandoned : endedUnpaid(order);
         return { page, order, isPaid, isFree };
@@ -152,14 +155,14 @@ export function makePaymentLinks(dependencies: Dependencies) {
   }
 }
 
-/** A post is answered long before this. */
+/** The longest duration of a post, with a wide margin. */
 const postMs = minutes(10);
-/** How long a shown page can be posted. */
+/** How long after it was shown a page can be posted. */
 const pageLifeMs = hours(2);
 
 const notNow = new Failure("not_allowed_now", "", "the payment link has no use for this page");
 
-/** Ids of shown pages: only this installation makes them, and they expire. */
+/** Makes the ids of shown pages. They are signed by this installation and expire. */
 function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">) {
   const textOf = ({ merchantId, id }: LinkKey, page: string) =>
     `link page/${merchantId}/${id}/${page}`;
@@ -167,15 +170,15 @@ function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">
     asInstant(Number.parseInt(page, 36) * 1000 + pageLifeMs) <= now;
   return {
     isOver,
-    /** Makes a page's name together with its proof. */
+    /** Returns a new page id with its signature. */
     issue(link: LinkKey): string {
       const second = Math.floor(clock.now() / 1000).toString(36);
       const page = `${second}-${randomBytes(8).toString("hex")}`;
       return `${page}.${tokens.tokenOf(textOf(link, page))}`;
     },
     /**
-     * Returns the page without its proof, or undefined for a page of another link or an expired
-     * one.
+     * Returns the page id without its signature, or undefined if it expired or belongs to another
+     * link.
      */
     read(link: LinkKey, shown: string): string | undefined {
       const [page = "", proof = ""] = shown.split(".");

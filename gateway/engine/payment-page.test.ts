@@ -1,4 +1,7 @@
-/** A try from the page to its commit: two tabs, a wallet, what is undone when nothing begins. */
+/**
+ * Tries on the payment page until their commit: two tabs, wallets, and what is undone if a try does
+ * not begin.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endpointWith } from "../merchant-api/testing.ts";
@@ -37,7 +40,7 @@ const byWallet = {
   paid: { kind: "wallet", type: "walletb_encrypted", text: new Secret("{}") },
 } as const;
 
-/** One order, in memory; each commit is compared with its version. */
+/** The pages of one order in memory. A commit succeeds only on the order's current version. */
 function makePages(first: Order, changes: Partial<PageDependencies> = {}) {
   let stored = first;
   let ids = 0;

@@ -1,7 +1,7 @@
 /**
- * The payment page's order: finds it by the token in its URL, says what the page shows, and begins
- * a try with the card that the cardholder has entered. A try is committed on the version that the
- * page has seen, so two tabs or a double click begin one.
+ * The order of a payment page. The page is found by the token in its URL, and shows the order's
+ * state. When the cardholder enters a card, a try begins. It is committed on the order's version
+ * that the page has seen, so two tabs or a double click begin only one try.
  */
 import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
@@ -40,31 +40,31 @@ import {
 } from "./page-submission.ts";
 import type { OrderRunner } from "./run.ts";
 
-/** What the page shows, and what it may do next. */
+/** The order of a page, with what the page shows and permits. */
 export type PageOrder = {
   readonly order: Order & { readonly page: PaymentPage };
   readonly endpoint: Endpoint;
-  /** What the endpoint wants to know of the customer and the merchant has not sent. */
+  /** The customer fields that the endpoint asks for and the merchant has not sent. */
   readonly wanted: readonly WantedField[];
   readonly needsCvv: boolean;
-  /** How many cards may still be entered. */
+  /** The number of cards that may still be entered. */
   readonly triesLeft: number;
   readonly expiresAt: Instant;
   readonly state: PageState;
 };
 
 type PageState =
-  /** `refused`: why the card before was refused. */
+  /** `refused` is the reason why the previous card was refused. */
   | { readonly kind: "awaiting_card"; readonly refused: Reason | undefined }
-  /** The order waits for a card, but the endpoint or its merchant is disabled. */
+  /** The order waits for a card, but its endpoint or merchant is disabled. */
   | { readonly kind: "disabled" }
   | { readonly kind: "in_progress" }
-  /** 3-D Secure wants something of the browser: the pages in `pages/cardholder` do it. */
+  /** 3-D Secure needs the browser, for which `pages/cardholder` has the pages. */
   | { readonly kind: "step"; readonly step: PendingStep }
-  /** The order has its result. */
+  /** The order has a result. */
   | { readonly kind: "over" };
 
-/** The step of a try, and its card; a refused wallet has none. */
+/** The first step of a try, and the function that seals its card. A refused wallet has no card. */
 export type Entry = { readonly step: Step; readonly sealCard: SealCard | undefined };
 export type Enter = (entry: Entry) => ReturnType<Commit>;
 
@@ -101,20 +101,20 @@ export type PageDependencies = NewCardDependencies & {
   readonly storePendingCard: StorePendingCard;
   readonly openWallet: OpenWallet;
   readonly newCardId: () => CardId;
-  /** The digest of one try, for screening. No two tries have the same digest. */
+  /** Returns the digest of a try, for screening. Each try has a different digest. */
   readonly digest: (text: Secret<string>) => Uint8Array;
   readonly tokens: {
-    /** Keyed, so that no one else can make it; the same text gives the same token. */
+    /** Returns the keyed digest of the text. Only this installation can make it. */
     tokenOf(text: string): string;
     isToken(text: string, token: string): boolean;
   };
-  /** The public address, without a slash at its end. */
+  /** Returns the public address, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly runner: OrderRunner;
   readonly admit: Admit;
   readonly clock: Pick<Clock, "now">;
   readonly defaults: Pick<PageTerms, "lifeMs" | "triesMax">;
-  /** The time for which the page shows the result. */
+  /** How long the page shows the result. */
   readonly linkLifeMs: number;
 };
 
@@ -124,7 +124,7 @@ export function makePaymentPages(dependencies: PageDependencies) {
   const { clock, tokens, getEndpoint, admit } = dependencies;
   const tryCard = makeTryCard(dependencies);
   return {
-    /** Returns the terms of orders that begin at the endpoint. */
+    /** Returns the terms of orders at the endpoint. */
     termsOf({ settings: { pageLifeS, pageTries } }: Endpoint): PageTerms {
       const { lifeMs, triesMax } = dependencies.defaults;
       return {
@@ -139,10 +139,10 @@ export function makePaymentPages(dependencies: PageDependencies) {
      */
     urlOf: ({ id }: Pick<Order, "id">) => `${dependencies.baseUrl()}/pay/${tokenFor(id)}`,
 
-    /** The last part of that URL. */
+    /** Returns the last part of the page's URL. */
     tokenOf: ({ id }: Pick<Order, "id">) => tokenFor(id),
 
-    /** Returns undefined when the page does not exist or has ended. */
+    /** Returns undefined if the page does not exist or has ended. */
     async find(token: string): Promise<PageOrder | undefined> {
       const id = orderOf(token);
       const order = id && (await dependencies.findByNumber(Number(id)));
@@ -152,13 +152,14 @@ export function makePaymentPages(dependencies: PageDependencies) {
       return pageOf(order);
     },
 
-    /** What the page shows beside its fields; a submission with any is refused. */
+    /** Returns the faults to show beside the fields. A submission with a fault is refused. */
     findFaults: (page: Asked, submission: Submission) =>
       findSubmissionFaults(page, submission, clock.now()),
 
     /**
-     * Begins a try and returns the order, which goes on by itself. Refused with `not_allowed_now`
-     * when the page is no longer waiting for a card: the browser then looks at the page again.
+     * Begins a try and returns the order, which then runs by itself. It is refused with
+     * `not_allowed_now` if the page no longer waits for a card, and the browser loads the page
+     * again.
      */
     async pay(page: PageOrder, submission: Submission): Promise<Order | Failure> {
       const { order, endpoint } = page;
@@ -272,8 +273,8 @@ function makeTryCard(dependencies: PageDependencies) {
   };
 
   /**
-   * Meets the order again when it has changed, unless another tab has begun a try: also one that is
-   * refused already was this page's try.
+   * Commits the try. If the order has changed, the try is repeated on its new version, but not if
+   * another tab has begun a try since, even if that try is already refused.
    */
   async function commit(
     found: Order,
@@ -317,7 +318,8 @@ function makeTryCard(dependencies: PageDependencies) {
       endpoint,
       amount: order.purchase.amount,
       holderName: undefined,
-      // A double click brings the same payment data for the same try.
+      // A double click sends the same payment data for the same try, and is recognised by this
+      // text.
       requestFingerprint: new Secret(`page/${order.id}/${order.page?.refused.length}`),
     });
     if (opened instanceof Failure) return opened;
@@ -335,7 +337,7 @@ function makeTryCard(dependencies: PageDependencies) {
   ): EventOf<"card_entered"> {
     const { ipAddress, browser } = submission;
     const sent = customerSent(order);
-    // What the merchant has sent itself stays.
+    // Values that the merchant has sent are kept.
     const kept = Object.entries(sent).filter(([, value]) => value !== undefined);
     const whole = { ...sent, ...customerIn(order, submission), ...Object.fromEntries(kept) };
     const payer = { ipAddress, browser, customer: whole };

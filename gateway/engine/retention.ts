@@ -1,7 +1,8 @@
 /**
  * Destroys card numbers that are no longer needed (decision 0040): those of old orders, of removed
- * references and of erased persons. A card is condemned first: nothing new begins with it from then
- * on. The next run destroys it, unless an order with it is in flight, in doubt or owes a reversal.
+ * references and of erased persons. A card is first condemned, and from then on no order can begin
+ * with it. The next run destroys it, unless an order with it is in flight, in doubt or owes a
+ * reversal.
  */
 import type { Order } from "../orders/order.ts";
 import { cardsOf } from "../orders/payment-page.ts";
@@ -15,24 +16,30 @@ export type CondemnedWhy = "retention" | "removed" | "erased";
 export type CondemnedCard = CardOfMerchant & { readonly why: CondemnedWhy };
 
 export type RetentionStore = RemovedReferences & {
-  /** Where to go on; nothing when a node has looked since. */
+  /**
+   * Returns the order id after which this pass continues, or undefined if a node has made the pass
+   * since.
+   */
   claimWalk(days: number, now: Instant, since: Instant): Promise<OrderId | undefined>;
-  /** The walk has not reached a young order: the next run goes on. */
+  /**
+   * Called when the pass has not yet reached orders that are too young, so that the next run
+   * continues.
+   */
   releaseWalk(days: number): Promise<void>;
-  /** Restarts every pass when the rules have changed, unless another node has done so since. */
+  /** Restarts every pass because the rules have changed, unless another node has done so since. */
   restartWalks(rules: string, now: Instant, since: Instant): Promise<void>;
   /**
-   * Saves how far a pass has come, unless the pass was restarted because a merchant has moved here.
+   * Saves the position of a pass, unless the pass was restarted because a merchant was moved here.
    */
   saveWalk(days: number, from: OrderId, after: OrderId): Promise<void>;
-  /** Lists the orders in the order of their ids. */
+  /** Returns orders by ascending id. */
   listOrders(after: OrderId, limit: number): Promise<readonly Order[]>;
-  /** Returns the cards that a reference needs. */
+  /** Returns those cards that a reference needs. */
   findReferenced(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   condemn(cards: readonly CondemnedCard[], at: Instant): Promise<void>;
-  /** Lists the cards after the given one, in the order of merchant and id. */
+  /** Returns condemned cards after the given one, by merchant and id. */
   listCondemned(limit: number, after?: CardOfMerchant): Promise<readonly CondemnedCard[]>;
-  /** Returns the cards whose number an open order may have to send again. */
+  /** Returns those cards whose number an open order may have to send again. */
   findNeeded(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   destroy(cards: readonly CardOfMerchant[]): Promise<void>;
 };
@@ -44,9 +51,12 @@ type Dependencies = {
   readonly clock: Pick<Clock, "now">;
   readonly removedKeepMs: number;
   readonly keepDaysOf: (merchant: MerchantId) => KeepDays;
-  /** All numbers of days that any merchant has. */
+  /** Returns all retention periods in use, in days. */
   readonly listDays: () => readonly number[];
-  /** Another text when a merchant's days are others: walks have passed orders that are due now. */
+  /**
+   * Returns a text that changes when a merchant's periods change. Passes then restart, because
+   * orders that they have passed may be due now.
+   */
   readonly rules: () => string;
   /** Called before the cards are destroyed. */
   readonly audit: (counts: Partial<Record<CondemnedWhy, number>>) => Promise<void>;
@@ -55,7 +65,7 @@ type Dependencies = {
 type KeepSettings = { readonly cardKeepDays?: number; readonly unpaidCardKeepDays?: number };
 type Keeping = { readonly id: MerchantId; readonly settings: KeepSettings };
 
-/** A merchant's own days, or those of the installation. */
+/** Returns the retention periods of each merchant: its own, or those of the installation. */
 export function makeKeepRules(
   { cardKeepDays, unpaidCardKeepDays }: Required<KeepSettings>,
   merchants: () => readonly Keeping[],
@@ -81,17 +91,20 @@ export function makeKeepRules(
 }
 
 const pageSize = 500;
-/** In one run, so that a stopping node does not wait long for its end. */
+/** The limit of one run, so that a stopping node does not have to wait long for it. */
 const pagesMax = 20;
 const walkEveryMs = hours(1);
-/** A payment that began before the removal of its card is committed by then. */
+/** A payment that began before the removal of its card is committed after this time. */
 const pauseMs = 60_000;
 
 export function makeRetention(dependencies: Dependencies) {
   const { store, clock, keepDaysOf, listDays, audit } = dependencies;
-  /** Condemned before the previous run ended: messages that were begun with them have been sent. */
+  /**
+   * The cards that were condemned before the previous run ended. No message with their numbers is
+   * still being sent.
+   */
   let ripe: ReadonlySet<string> = new Set();
-  /** The last listed card, after which the listing continues. */
+  /** The last listed card. The next listing continues after it. */
   let place: CondemnedCard | undefined;
   let last: Promise<void> = Promise.resolve();
 
@@ -120,13 +133,16 @@ export function makeRetention(dependencies: Dependencies) {
       const free = await findFree(cards);
       if (free.length === 0) return;
       await audit(countBy(free));
-      // Again, because the audit may have taken its time. The vault's role cannot read the orders,
-      // so its own statement cannot check it.
+      // The orders are checked again, because the audit entry may have taken long. The vault's
+      // database role cannot read the orders, so the deletion cannot check them itself.
       await store.destroy(await findFree(free));
     });
   }
 
-  /** Answers where the next run goes on: cards that are needed for long hold up no others. */
+  /**
+   * Calls `take` with pages of condemned cards. Returns where the next run continues, so that cards
+   * that are needed for long do not delay the others.
+   */
   async function eachPage(take: (cards: readonly CondemnedCard[]) => Promise<void>) {
     let after = place;
     for (let page = 0; page < pagesMax; page += 1) {
@@ -139,8 +155,8 @@ export function makeRetention(dependencies: Dependencies) {
   }
 
   /**
-   * Returns the cards that no open order needs and, unless the owner wants the card destroyed, no
-   * reference.
+   * Returns the cards that can be destroyed: no open order needs them, and no reference, unless the
+   * merchant removed it or the person was erased.
    */
   async function findFree(cards: readonly CondemnedCard[]): Promise<readonly CondemnedCard[]> {
     const old = cards.filter(({ why }) => why === "retention");
@@ -160,7 +176,10 @@ export function makeRetention(dependencies: Dependencies) {
     await store.markDestroyed(cards, clock.now());
   }
 
-  /** Orders are looked through by id, up to the first that is younger; each once under one rule. */
+  /**
+   * Checks the orders by id, up to the first one that is too young. Each order is checked once for
+   * each period.
+   */
   async function walk(days: number): Promise<void> {
     const now = clock.now();
     let after = await store.claimWalk(days, now, later(now, -walkEveryMs));
@@ -192,8 +211,8 @@ export function makeRetention(dependencies: Dependencies) {
 }
 
 /**
- * An order that was paid with a registered card has none of its own. An unpaid order that is not
- * final yet at its time is looked at again with the paid ones.
+ * Whether the order's card is due. An order with a registered card has no card of its own. An
+ * unpaid order that is still open when its period ends is checked again with the paid orders.
  */
 function isDue(order: Order, now: Instant, keep: KeepDays): boolean {
   if (order.page === undefined && order.card.cardId !== String(order.id)) return false;

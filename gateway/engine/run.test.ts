@@ -1,4 +1,4 @@
-/** Running orders: what is in flight, what waits for it, and how long the CVV is kept. */
+/** Running orders: which are in flight, which wait for a run, and how long the CVV is kept. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Step } from "../orders/advance.ts";
@@ -22,7 +22,7 @@ const cardData = {
   cvv: new Secret("123"),
 };
 
-/** Every effect has the same handler, and every event is applied at once. */
+/** A runner with one handler for all effects. Every event is applied at once. */
 function makeRunner(
   handler: EffectHandler,
   apply: Apply = async (order, event) => meet(order, event),

@@ -1,8 +1,8 @@
 /**
- * Runs an order's effects: the runner calls the handler of the effect that the order owes, applies
- * the event that it reports, and goes on until the order owes nothing more or has to wait. Orders
- * in flight are counted: beyond a bound the node accepts no new ones. Orders that are due are
- * claimed and run too.
+ * Runs the effects of orders. For each order, the runner calls the handler of the owed effect,
+ * applies the event that the handler returns, and continues until the order owes nothing or has to
+ * wait. Above a limit of orders in flight, the node accepts no new ones. Due orders are claimed and
+ * run too.
  */
 import type { Step } from "../orders/advance.ts";
 import { type Apply, type ClaimOrder, LostCharge, LostOrder } from "../orders/apply.ts";
@@ -24,14 +24,14 @@ export type OrderRunner = ReturnType<typeof makeOrderRunner>;
 export type RunnerDependencies = {
   readonly handlers: EffectHandlers;
   readonly apply: Apply;
-  /** The order no longer accepts what the handler reports. */
+  /** Called when the order no longer accepts the handler's event. */
   readonly onRefused: (order: Order, event: OrderEvent, refusal: Failure) => void;
   readonly onTrouble: (order: Order, error: unknown) => void;
-  /** The acquirer has approved a charge that a failover has lost. */
+  /** Called when the acquirer has approved a charge that the database lost in a failover. */
   readonly onLostApproval: (order: Order) => void;
 };
 
-/** What the run has seen last of its order. */
+/** The latest version of the order that the run has seen, and a promise of its end. */
 type Run = { seen: Pick<Order, "version" | "changedAt">; end: Promise<void> };
 
 export function makeOrderRunner(dependencies: RunnerDependencies) {
@@ -41,7 +41,10 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
   return {
     start,
     has: (order: OrderId) => inFlight.has(order),
-    /** Whether it runs the order's present step; it may also wait for the end of an earlier one. */
+    /**
+     * Returns whether the current version of the order runs here. An order in flight may still wait
+     * for an earlier run to end.
+     */
     runs: (order: Order) => inFlight.get(order.id)?.seen.version === order.version,
     get count() {
       return inFlight.size;
@@ -53,8 +56,8 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
   };
 
   /**
-   * Runs in the background. An order that is in flight already is left alone, unless its run ends
-   * without having seen it as it is now.
+   * Runs the order in the background. If it is already in flight, it runs again only if the present
+   * run ends without having seen this version.
    */
   function start(order: Order, given: Partial<RunContext> = {}): void {
     if (order.owed === undefined) return;
@@ -83,13 +86,13 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
       });
       if (next instanceof LostCharge && isApproval(event)) onLostApproval(order);
       if (next instanceof Failure) return onRefused(order, event, next);
-      // A follow-up has begun since: the run that its request started performs it.
+      // A follow-up has begun in the meantime. The run that its request started performs it.
       const isOthers = next.owed !== undefined && next.owed.effect !== "reverse_prior";
       if (effect === "reverse_prior" && isOthers) return;
       order = next;
       run.seen = next;
       startedBefore = false;
-      // The CVV is for the authorisation; once that is answered it is forgotten.
+      // The CVV is forgotten once the authorisation is answered.
       const isAnswered = effect === "authorize" && !isBeforeNextAttempt(event);
       if (isAnswered) cardData = cardData && { ...cardData, cvv: undefined };
       if (isBeforeRest(event)) return;
@@ -101,15 +104,18 @@ function isApproval({ kind }: OrderEvent): boolean {
   return kind === "authorized" || kind === "approved_in_part";
 }
 
-/** A standby that took over may have given a version that the run has seen to another step. */
+/**
+ * Whether the order is newer than the version that the run has seen. After a failover that lost
+ * commits, another step may have the same version number.
+ */
 function isNewer(order: Order, seen: Run["seen"]): boolean {
   const isOtherStep = order.version === seen.version && order.changedAt !== seen.changedAt;
   return order.version > seen.version || isOtherStep;
 }
 
 /**
- * Reports what a browser, a merchant or a directory server tells of an order: it is committed
- * before the reporter is answered, and the effects that follow from it run in the background.
+ * Commits an event that a browser, a merchant or a directory server reports, and then returns. The
+ * effects that follow run in the background.
  */
 type Report = (order: Order, event: OrderEvent) => Promise<Order | Failure>;
 
@@ -121,7 +127,7 @@ export function makeReport(apply: Apply, runner: OrderRunner): Report {
   };
 }
 
-/** Calls the listeners with every step once it is committed, whichever code path made it. */
+/** Calls the listeners with every step once it is committed, from every code path. */
 export function makeAnnouncing(
   listeners: readonly ((step: Step) => void)[],
   onTrouble: (order: Order, error: unknown) => void,
@@ -135,7 +141,7 @@ export function makeAnnouncing(
       return outcome;
     };
 
-  /** The step is committed: a listener that fails must not make it look as if it were not. */
+  /** Calls one listener. If the listener throws, the step is committed nevertheless. */
   function call(listener: (step: Step) => void, step: Step): void {
     try {
       listener(step);
@@ -150,12 +156,12 @@ function stepOf(given: Step | { readonly step: Step }): Step {
 }
 
 export type ClaimDependencies = {
-  /** It changes when another node has taken the name. */
+  /** The name changes if another node has taken it. */
   readonly node: { readonly name: string };
-  /** `certain` resolves when the time is sure to be the one that other nodes go by. */
+  /** `certain` resolves when the clock agrees with the time that all nodes share. */
   readonly clock: Pick<Clock, "now"> & { certain(): Promise<void> };
   readonly findDue: FindDue;
-  /** The orders that a node of this name had in flight when it ended. */
+  /** Returns the orders that were in flight at a node with this name when it ended. */
   readonly findOwned: (node: string) => Promise<readonly Order[]>;
   readonly claim: ClaimOrder;
   readonly runner: OrderRunner;
@@ -163,18 +169,17 @@ export type ClaimDependencies = {
 };
 
 /**
- * Leases run out while the database is unreachable, and their nodes may know answers that they
- * could not commit. They get this long for it when the database is back; a commit is tried every
- * second.
+ * How long orders of other nodes are left alone after an outage. Leases expire while the database
+ * is unreachable, and their nodes may have answers that they commit as soon as it is back.
  */
 const afterOutageMs = 10_000;
 
 type FindDue = (now: Instant, most: number) => Promise<readonly Order[]>;
 
 /**
- * The search for due orders in one database. It leaves out orders that other nodes may still have
- * in flight for a while after an outage, after the start, and after a pause of this node: the last
- * two may follow an outage that it did not see.
+ * Finds due orders in one database. After an outage, a start or a pause of this node, it leaves out
+ * orders that other nodes may have in flight. A start or a pause may have followed an outage that
+ * this node did not notice.
  */
 export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "now">): FindDue {
   let isUnreachable = false;
@@ -192,25 +197,25 @@ export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "n
   };
 }
 
-/** Another node may have an answer for it that it is about to commit. */
+/** Whether another node may be about to commit an answer for the order. */
 function mayBeInFlight({ owed }: Order): boolean {
   return owed !== undefined && owed.resting !== true;
 }
 
 /**
- * Finds the orders that are due and claims them: deadlines that have passed, reversals whose gap is
- * over, and the orders of a node whose lease ran out.
+ * Finds and claims due orders: those whose deadline has passed, whose next reversal is due, or
+ * whose node's lease has expired.
  */
 export function makeClaimWork(dependencies: ClaimDependencies) {
   const { node, clock, runner, claim, findDue, findOwned, batchMax } = dependencies;
   return {
-    /** Looks once for due orders; answers how many this node claimed. */
+    /** Looks for due orders once, and returns how many this node has claimed. */
     async claimDue(): Promise<number> {
       await clock.certain();
       const due = await findDue(clock.now(), batchMax);
       return claimAll(due.filter(isClaimable));
     },
-    /** After a restart the node claims its own orders without waiting for its old lease. */
+    /** Claims the orders of this node's previous run without waiting for their lease to expire. */
     claimOwn: async () => claimAll(await findOwned(node.name)),
   };
 
@@ -227,18 +232,21 @@ export function makeClaimWork(dependencies: ClaimDependencies) {
       expired ? { kind: "expired" } : { kind: "claimed", node: node.name },
     );
     if (claimed === undefined) return false;
-    // No node ran an order that only waited, and what one sent before it rested is recorded.
+    // An order that was resting had no effect in flight, so nothing unknown was sent.
     const { owed } = order;
     runner.start(claimed, { startedBefore: owed !== undefined && owed.resting !== true });
     return true;
   }
 
-  /** That an order is due is a hint: the order says whether its lease has ended. */
+  /** Whether the order's lease has ended. The table of due orders alone does not prove that. */
   function isClaimable({ owed }: Order): boolean {
     return owed === undefined || owed.claimableAt <= clock.now();
   }
 
-  /** No timer decides what became of a charge: its handler finds out whether it was sent. */
+  /**
+   * Whether the deadline ends the order. No timer decides an authorisation: its handler finds out
+   * whether the charge was sent.
+   */
   function isExpired({ deadlineAt, owed }: Order): boolean {
     if (owed?.effect === "authorize") return false;
     return deadlineAt !== undefined && deadlineAt <= clock.now();

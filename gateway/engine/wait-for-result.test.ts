@@ -1,4 +1,4 @@
-/** Waits for results: every step committed since the order was read can end them. */
+/** Waits for results end with every step that is committed after the order was read. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { makeResultWaits } from "./find.ts";
 const received = meet(draft, events.received);
 const approved = meet(received, events.authorized);
 
-/** The clock stands still: only a reported step or a read can end a wait. */
+/** The clock stands still, so only a reported step or a read can end a wait. */
 const still: Clock = { now: () => start, after: () => () => undefined };
 
 function waitsOn(load: (order: Order) => Promise<Order>) {
