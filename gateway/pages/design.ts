@@ -1,6 +1,7 @@
 /**
- * The document around every page's content, its style sheet, the operator's theme, and the headers
- * that every page is sent with. A page loads nothing; the reader's setting chooses light or dark.
+ * The HTML document of every page, with its style sheet, the operator's theme, and the headers that
+ * are sent with every page. A page loads nothing else. The reader's system chooses the light or
+ * dark palette.
  */
 import { hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -12,19 +13,19 @@ import { makeStyleSheet } from "./style-sheet.ts";
 export type Page = {
   readonly title: string;
   readonly content: Html;
-  /** For pages that wait without scripts. */
+  /** Reloads the page where scripts do not run. */
   readonly refresh?: Refresh | undefined;
-  /** English by default. */
+  /** The language of the page; English if absent. */
   readonly language?: string;
   /** `rtl` for languages that are written from right to left. */
   readonly direction?: string;
-  /** Runs after the content; the page's policy must allow it. */
+  /** The script at the end of the page. The page's policy must permit it. */
   readonly script?: Script | undefined;
-  /** Tollgate's own by default. */
+  /** The theme; Tollgate's own if absent. */
   readonly theme?: Theme;
-  /** Style sheet and scripts that the page loads, in place of inline ones. */
+  /** The style sheet and scripts that the page loads. They replace the inline style sheet. */
   readonly links?: Html;
-  /** Stands above everything else. */
+  /** A warning at the top of the page. */
   readonly warning?: string | undefined;
 };
 
@@ -34,14 +35,17 @@ export type Theme = {
   /** The style sheet's source in the Content-Security-Policy. */
   readonly styleSource: string;
   readonly banner?: Html | undefined;
-  /** Every page says that no money moves. */
+  /** If true, every page says that no money moves. */
   readonly isRehearsal?: boolean;
 };
 
 type Refresh = {
   readonly seconds: number;
   readonly address: string;
-  /** Where scripts run, the page's script decides when to load the address. */
+  /**
+   * If true, the page's script decides when to load the address, and this is for browsers without
+   * scripts.
+   */
   readonly onlyWithoutScripts?: boolean;
 };
 
@@ -84,7 +88,7 @@ function renderRefresh({ seconds, address, onlyWithoutScripts = false }: Refresh
   return onlyWithoutScripts ? html`<noscript>${tag}</noscript>\n` : html`${tag}\n`;
 }
 
-/** A toll gate with its bar up. */
+/** The icon is a toll gate with its bar up. */
 const icon = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">' +
     '<rect width="32" height="32" rx="8" fill="#0f766e"/>' +
@@ -97,7 +101,10 @@ function sourceOf(text: string): string {
 
 export const plainTheme = makeTheme();
 
-/** Runs nothing, loads nothing, posts to the gateway only; pages override single directives. */
+/**
+ * The default policy: a page runs no scripts, loads nothing, and posts to the gateway only. Pages
+ * may override directives.
+ */
 const strict: Readonly<Record<string, string>> = {
   "default-src": "'none'",
   "style-src": plainTheme.styleSource,
@@ -108,7 +115,10 @@ const strict: Readonly<Record<string, string>> = {
 };
 
 type PageHeaderOptions = {
-  /** Directives of the Content-Security-Policy that differ from the strict ones; "" for none. */
+  /**
+   * The directives of the Content-Security-Policy that differ from the default. An empty value
+   * removes one.
+   */
   readonly policy?: Readonly<Record<string, string>>;
 };
 
@@ -125,20 +135,20 @@ export function pageHeaders({ policy = {} }: PageHeaderOptions = {}) {
 
 type ThemeOptions = {
   readonly name: string;
-  /** The pages' host: the alternative text of a logo without a name. */
+  /** The host of the pages, which is the alternative text of a logo without a name. */
   readonly host: string;
   readonly accent: string;
   readonly logoFile: string;
   readonly isRehearsal: boolean;
-  /** A logo that cannot be shown does not stop payments. */
+  /** Called if the logo cannot be shown. Payments continue without it. */
   readonly onBadLogo: (cause: string) => void;
 };
 
 const logoBytesMax = 64 * 1024;
 
 /**
- * The operator's name, logo and colour above the cardholder's pages. The logo is part of every
- * page, so it has to be small; as an image it can neither run scripts nor load anything.
+ * The theme with the operator's name, logo and colour. The logo is part of every page and has to be
+ * small. It is an image, so it can neither run scripts nor load anything.
  */
 export function openTheme({ isRehearsal, ...options }: ThemeOptions): Theme {
   return { ...makeTheme(options.accent, renderBanner(options)), isRehearsal };
@@ -149,7 +159,7 @@ function renderBanner({ name, host, logoFile, onBadLogo }: Omit<ThemeOptions, "i
   if (logo instanceof Problem) onBadLogo(logo.sentence);
   const address = typeof logo === "string" ? logo : undefined;
   if (address === undefined && name === "") return undefined;
-  // Beside the name the image is decoration; alone, it stands for the name.
+  // An image beside the name is decoration. Without a name, the image needs an alternative text.
   const image = address && html`<img src="${address}" alt="${name === "" ? host : ""}">`;
   const words = name === "" ? undefined : html`<span>${name}</span>`;
   return html`<header class="banner">${image}${words}</header>\n`;

@@ -1,4 +1,7 @@
-/** The documentation as it is served: pages, Markdown, values of this gateway, and what is not. */
+/**
+ * The documentation over HTTP: pages, Markdown, this gateway's values, and requests that find
+ * nothing.
+ */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

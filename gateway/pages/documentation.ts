@@ -1,14 +1,15 @@
 /**
- * The documentation at `/docs/`, built by `docs-site/`. Every page is also Markdown. The commands
- * of the pages begin with `export NAME=value`: the gateway's own address stands there and, in
- * staging, the demonstration merchant's credentials, so that they can be pasted as they are.
+ * The documentation at `/docs/`, built by `docs-site/`. Every page also exists as Markdown. The
+ * commands of a page begin with `export NAME=value`. The gateway inserts its own address there and,
+ * in staging, the demonstration merchant's credentials, so that readers can run the commands
+ * unchanged.
  */
 import { join } from "node:path";
 import { type BuiltFiles, makeBuiltFiles, noSuchFile } from "../http/built-files.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { escapeHtml } from "../values/html.ts";
 
-/** Values by the names of the shell's variables in the documents. */
+/** Values by the names of the shell variables in the documents. */
 export type DocumentValues = Readonly<Record<string, string>>;
 
 const policy = [
@@ -28,7 +29,7 @@ const notBuilt: HttpReply = {
   body: "The documentation is not built on this machine. It is in the folder docs/.\n",
 };
 
-/** `findValues` is asked for each page that has a place for values. */
+/** `findValues` is called for each page that has variables. */
 export function documentationRoutes(
   folder: string,
   findValues: () => Promise<DocumentValues>,
@@ -42,7 +43,7 @@ export function documentationRoutes(
     const [name = ""] = request.params;
     return isName(name) ? files.serveImmutable(join("assets", name), request) : noSuchFile;
   };
-  /** For the explorer; in production there are no credentials. */
+  /** Values for the API explorer. In production there are no credentials. */
   const demonstration = async (): Promise<HttpReply> => {
     const values = await findValues();
     if (values["CONTROL_KEY"] === undefined) return noSuchFile;
@@ -57,7 +58,7 @@ export function documentationRoutes(
   ];
 }
 
-/** A name has neither a folder nor a way out of this one. */
+/** Rejects names with folders, and path traversal. */
 function isName(name: string): boolean {
   return /^[\w-][\w.-]*$/.test(name);
 }

@@ -1,4 +1,6 @@
-/** The operator's name, logo and colour, and what is done with files that are no logo. */
+/**
+ * The operator's name, logo and colour on the pages, and the refusal of files that are not logos.
+ */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * The pages for browsers: payment pages of orders and links, those of 3-D Secure, the return to the
- * shop, and receipts. All carry the operator's theme.
+ * The routes of the pages for browsers: payment pages, payment links, 3-D Secure, the return to the
+ * shop, and receipts. All pages have the operator's theme.
  */
 import { makeNetworkLimit } from "../http/bounds.ts";
 import type { HttpRoute } from "../http/router.ts";
@@ -28,7 +28,7 @@ type Options = Omit<ReceiptRouteOptions, "theme" | "clock" | "pathWord"> &
     readonly clock: Clock;
     readonly settings: {
       readonly pathWord: string;
-      /** Empty where the operator has set none. */
+      /** The operator's name; empty if the operator has set none. */
       readonly pageName: string;
       readonly pageAccent: string;
       readonly pageLogoFile: string;
@@ -40,12 +40,12 @@ type Options = Omit<ReceiptRouteOptions, "theme" | "clock" | "pathWord"> &
     };
     readonly paymentPages: OrderPageDependencies["pages"] &
       LinkPageDependencies["paymentPages"] & { readonly urlOf: CardholderOptions["payPageOf"] };
-    /** The bounds on card testing. */
+    /** The limits against card testing. */
     readonly pageTries: OrderPageDependencies["pageTries"] & LinkPageDependencies["pageTries"];
     readonly sessions: Wallets["sessions"];
-    /** The public address. */
+    /** Returns the public address. */
     readonly baseUrl: () => string;
-    /** The script that plays wallets, in staging. */
+    /** In staging, the script that simulates the wallets' payment sheets. */
     readonly walletSheet: string | undefined;
     readonly onViolation: (violation: Violation) => void;
     readonly log: (event: "page.logo_unusable" | "page.policy_violated", facts: object) => void;

@@ -1,4 +1,4 @@
-/** The pages are in the reader's language where there is a table for it, and English where not. */
+/** A page is in the reader's language if there is a table for it, and in English otherwise. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chooseLanguage } from "./page-reply.ts";

@@ -1,7 +1,7 @@
 /**
- * A cardholder's request for a page: the language of the answer, links, and the page as it is sent,
- * with a policy that lets it post to the issuer or to the shop and nothing else. Its URL grants
- * access to the payment, so it is never sent to other sites.
+ * Sends a page to the cardholder in the browser's language. Its policy lets it post to the issuer
+ * or to the shop and nowhere else. Its URL grants access to the payment, so the browser does not
+ * send it to other sites.
  */
 import type { HttpReply, HttpRequest } from "../../http/router.ts";
 import { type Page, pageHeaders, renderPage, type Theme } from "../design.ts";
@@ -10,13 +10,13 @@ import { german } from "./german.ts";
 
 export type CardholderPage = Pick<Page, "title" | "content" | "script" | "refresh"> & {
   readonly status?: 200 | 400 | 404 | 429 | 503;
-  /** A URL of the issuer or of the shop, to which the page posts. */
+  /** The URL of the issuer or the shop to which the page posts. */
   readonly postsTo?: string;
-  /** The page shows the same URL in a frame. */
+  /** The page shows `postsTo` in a frame. */
   readonly isFraming?: boolean;
-  /** The page polls whether its step is over. */
+  /** The page polls the gateway to see whether its step is over. */
   readonly isPolling?: boolean;
-  /** The sites that may show the page in a frame, or their origins; none by default. */
+  /** The origins that may show the page in a frame, or `any`. By default there are none. */
   readonly framedBy?: "any" | readonly string[];
 };
 
@@ -42,8 +42,9 @@ export function makePageReply(request: PageRequest, theme: Theme) {
     };
   };
   /**
-   * Issuers return inside the frame that they were opened in, the gateway's or a shop's. The page
-   * stays there: the page that it leads to must not be shown in a frame.
+   * Shows the page that an issuer's post leads to. The issuer posts from the frame that it was
+   * opened in, which belongs to the gateway or to a shop. In a frame the page does not continue by
+   * itself, because the next page must not be shown in a frame.
    */
   const showFramed = ({ refresh, ...page }: CardholderPage) => {
     const onward = refresh !== undefined && !isFramed(request) ? { refresh } : {};
@@ -52,7 +53,7 @@ export function makePageReply(request: PageRequest, theme: Theme) {
   return { texts, show, showFramed };
 }
 
-/** Browsers tell where the answer will be shown. */
+/** Whether the browser will show the reply in a frame. */
 export function isFramed({ headers }: PageRequest): boolean {
   return /^i?frame$/.test(String(headers["sec-fetch-dest"]));
 }
@@ -68,32 +69,35 @@ function policyOf({ script, postsTo, isFraming, isPolling, framedBy }: Partial<C
   };
 }
 
-/** Only without the directive can an app's built-in browser show the page in its own pages. */
+/**
+ * Returns the directive `frame-ancestors`, or no directive for `any`. An app's built-in browser
+ * that embeds pages accepts no other value.
+ */
 function ancestorsOf(framedBy: CardholderPage["framedBy"] = []): string {
   if (framedBy === "any") return "";
   return framedBy.length === 0 ? "'none'" : framedBy.join(" ");
 }
 
 /**
- * Browsers apply the policy also to redirects: an issuer that redirects to its other host, or a
- * shop to its `www`, must not end on a blank page. So the policy names no host; a journey that
- * begins with https stays there.
+ * Returns the permitted targets of forms. Browsers apply the policy to redirects too, and an issuer
+ * or a shop may redirect to another of its hosts, so the policy names no host. If the target uses
+ * https, redirects must use it too.
  */
 function sourcesOf(url: string): string {
   return URL.parse(url)?.protocol === "http:" ? "http: https:" : "https:";
 }
 
 /**
- * `path` starts `foldersUp` folders above the requested page. Links are relative, for a gateway
- * behind a proxy's folder; and each page is served with and without a slash at its end, which the
- * browser counts as one more folder.
+ * Returns a relative link to `path`, which starts `foldersUp` folders above the requested page. The
+ * link works behind a proxy that adds folders. A page whose URL ends with a slash is one folder
+ * deeper for the browser.
  */
 export function linkFrom({ url }: Pick<HttpRequest, "url">, foldersUp: number, path: string) {
   const hasSlash = /^[^?]*\/(\?|$)/.test(url);
   return "../".repeat(foldersUp + (hasSlash ? 1 : 0)) + path;
 }
 
-/** A language is one more table; the compiler checks that it has all rows. */
+/** The languages of the pages. The compiler checks that each table has all texts. */
 const languages: ReadonlyMap<string, Texts> = new Map([
   ["en", english],
   ["de", german],
@@ -113,7 +117,10 @@ export function chooseLanguage(acceptLanguage = "") {
   return { language, texts: languages.get(language) ?? english };
 }
 
-/** `de-AT;q=0.8, en` means en, then de: regions are ignored, and weights sort. */
+/**
+ * Reads the languages of the header by descending weight, without regions. `de-AT;q=0.8, en` means
+ * English, then German.
+ */
 function preferencesOf(header: string) {
   return header
     .split(",", 20)

@@ -1,6 +1,6 @@
 /**
- * The pages of a 3-D Secure journey: one for each step, one to wait on, the return to the shop, the
- * result where the shop has no page for it, and the pages for errors.
+ * The pages of a 3-D Secure journey: one for each step, one for waiting, the return to the shop,
+ * the result if the shop has no page for it, and the pages for errors.
  */
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
@@ -17,9 +17,9 @@ import * as scripts from "./scripts.ts";
 type StepOf<Kind> = Extract<PendingStep, { readonly kind: Kind }>;
 
 export type JourneyLinks = {
-  /** The page itself. */
+  /** The link to the page itself. */
   readonly redirect: string;
-  /** Takes what the page's script reports of the browser. */
+  /** The link to which the page's script reports the browser's properties. */
   readonly report: string;
   readonly toReceipt: (address: ReceiptAddress) => string;
 };
@@ -68,7 +68,7 @@ ${renderFields([["threeDSMethodData", step.framedMethodData]])}</form>
   };
 }
 
-/** Without scripts the form opens in the whole window. */
+/** The page with the issuer's challenge. Without scripts the form opens in the whole window. */
 function challengePage(step: StepOf<"challenge">, texts: Texts): CardholderPage {
   return {
     title: texts.challengeTitle,
@@ -99,7 +99,10 @@ function paresPage(step: StepOf<"pares">, texts: Texts): CardholderPage {
   });
 }
 
-/** An order in doubt may stay so for long: the page then polls less often. */
+/**
+ * The page that is shown while the gateway works. An order in doubt may stay so for long, so the
+ * page polls less often.
+ */
 export function waitingPage(
   { transaction }: Order,
   texts: Texts,
@@ -119,8 +122,8 @@ export function waitingPage(
 }
 
 /**
- * The order has no result that the shop's return URL could take, so the button leads to the front
- * page of the shop.
+ * The page for a disabled endpoint. The order has no result that the shop's return URL could
+ * accept, so the button leads to the shop's front page.
  */
 export function disabledPage({ purchase: { urls } }: Order, texts: Texts): CardholderPage {
   const shop = URL.parse(urls.redirectFail ?? urls.redirect ?? urls.redirectSuccess ?? "")?.origin;
@@ -131,7 +134,7 @@ export function disabledPage({ purchase: { urls } }: Order, texts: Texts): Cardh
   });
 }
 
-/** The return to the shop, or the result where the merchant gave no URL. */
+/** The page that returns to the shop, or shows the result if the merchant gave no URL. */
 export function lastPage(result: BrowserReturn, texts: Texts, links: JourneyLinks): CardholderPage {
   const { url, fields } = result;
   if (url === undefined) return resultPage(result, texts, links);
@@ -143,7 +146,10 @@ export function lastPage(result: BrowserReturn, texts: Texts, links: JourneyLink
   });
 }
 
-/** In a frame of the shop's, the last page tells the shop the result instead of going there. */
+/**
+ * Changes the last page for a shop that embeds it. The page reports the result to the shop's page
+ * and stays in its frame.
+ */
 export function tellingPage(
   page: CardholderPage,
   order: Order,
@@ -168,7 +174,7 @@ const endings = {
   error: ["errorTitle", "errorSentence", "errorNext"],
 } as const;
 
-/** A verification charges nothing, so its texts do not speak of a payment. */
+/** An account verification charges nothing, so its texts do not mention a payment. */
 const verifications = {
   approved: ["verifiedTitle", "verifiedSentence", "approvedNext"],
   declined: ["unverifiedTitle", "unverifiedSentence", "unverifiedNext"],
@@ -209,7 +215,7 @@ type PaidLink = {
   readonly shop: string;
   readonly amount: string;
   readonly date: string;
-  /** The address of the receipt, for the browser that has paid. */
+  /** The link to the receipt, only for the browser that has paid. */
   readonly receipt: string | undefined;
 };
 
@@ -240,7 +246,10 @@ function finalOf(status: Status): keyof typeof endings {
   return status;
 }
 
-/** The browser has returned from the issuer, perhaps in a frame of the gateway or of the shop. */
+/**
+ * The page after the browser's return from the issuer. It may be in a frame of the gateway or of
+ * the shop.
+ */
 export function donePage(texts: Texts, onward: Onward): CardholderPage {
   return messagePage(texts.doneTitle, texts.doneSentence, {
     role: "status",
@@ -250,7 +259,7 @@ export function donePage(texts: Texts, onward: Onward): CardholderPage {
   });
 }
 
-/** The issuer's method has run in the hidden frame of the method page. */
+/** The page in the hidden frame of the method page after the issuer's method has run. */
 export function methodDonePage(texts: Texts): CardholderPage {
   return {
     title: texts.doneTitle,
@@ -269,7 +278,10 @@ export function refusedPage(texts: Texts, onward: Onward): CardholderPage {
   });
 }
 
-/** A post cannot be repeated; the page that this one leads to shows the order's next step. */
+/**
+ * The page for a post that the gateway could not process. Its button leads to the page with the
+ * order's next step, because a post cannot be repeated.
+ */
 export function unavailablePage(texts: Texts, onward: Onward): CardholderPage {
   return messagePage(texts.unavailableTitle, texts.unavailableSentence, {
     status: 503,
@@ -305,7 +317,10 @@ ${renderFields(fields)}<button>${button}</button>
 `;
 }
 
-/** Where the journey goes on; in the same frame when a shop embeds the payment page. */
+/**
+ * The link on which the journey continues. It stays in the same frame if a shop embeds the payment
+ * page.
+ */
 export type Onward = { readonly address: string; readonly isEmbedded?: boolean };
 
 function renderLink({ address, isEmbedded = false }: Onward, label: string): Html {

@@ -1,4 +1,4 @@
-/** Receipts over HTTP: where they are, what they show, and that nothing can be smuggled in. */
+/** Receipts over HTTP: their URLs, what they show, and that markup in their values is escaped. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";

@@ -1,6 +1,6 @@
 /**
- * Receipts of approved payments, for the screen and for paper. Merchants make their URLs from
- * `receipt-id`; everyone who knows a URL may open it.
+ * Receipts of approved payments, for the screen and for paper. Merchants make the URLs from
+ * `receipt-id`. Everyone who knows a URL can open it.
  */
 import type { FindReceipt } from "../../engine/find.ts";
 import { makeRateLimit } from "../../http/bounds.ts";
@@ -33,14 +33,20 @@ export type ReceiptRouteOptions = {
   readonly theme: Theme;
   readonly printDate: (instant: Instant) => string;
   readonly clock: Pick<Clock, "now">;
-  /** The client's address: the one that a trusted proxy names, otherwise that of the connection. */
+  /**
+   * Returns the client's address, which a trusted proxy names; otherwise it is the address of the
+   * connection.
+   */
   readonly addressOf: (request: HttpRequest) => string;
 };
 
-/** Each search for a receipt is a database query, so clients may guess only so many ids. */
+/**
+ * The limit on unknown receipts that a client may request, because each guess costs a database
+ * query.
+ */
 const misses = { burst: 60, perSecond: 2 };
 
-/** Below the gateway's public address. */
+/** Returns the path of a receipt below the gateway's public address. */
 export function receiptPathOf(pathWord: string, endpointId: string, receiptId: string): string {
   return `${pathWord}/view-receipt/${endpointId}/${receiptId}/`;
 }
@@ -58,7 +64,8 @@ export function receiptRoute(options: ReceiptRouteOptions): HttpRoute {
     const tryLater = unavailablePage(texts, { address: self });
     if (missLimit.take(client) > 0) return show({ ...tryLater, status: 429 });
     const found = await receipts.find(endpointId, receiptId);
-    // The same page for every reason: it does not say which orders exist.
+    // The page for unknown receipts. It is the same for every reason, so that it does not reveal
+    // which orders exist.
     if (found === undefined) {
       return show(messagePage(texts.noReceiptTitle, texts.noReceiptSentence, { status: 404 }));
     }
@@ -80,7 +87,7 @@ const tones: Readonly<Record<ReceiptState, string>> = {
   cancelled: "plain",
 };
 
-/** Numbers that are read out digit by digit. */
+/** The labels of numbers that are read out digit by digit. */
 const numbers: ReadonlySet<RowName> = new Set([
   ...(["terminal", "card", "approvalCode", "reference", "networkId"] as const),
   ...(["orderId", "receiptId"] as const),

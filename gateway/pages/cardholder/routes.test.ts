@@ -1,4 +1,6 @@
-/** The cardholder pages over HTTP: what they show, what they let through, what they never say. */
+/**
+ * The cardholder's pages over HTTP: what they show and accept, and which values they never contain.
+ */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
@@ -183,7 +185,7 @@ test("what issuers send back is taken, and the browser led on", async (t) => {
   assert.match(framed.body, /<a id="on"/);
   assert.match(returned.body, /http-equiv="refresh"/);
   assert.doesNotMatch(framed.body, /http-equiv="refresh"/);
-  // The page around it may be embedded in a shop's.
+  // The gateway's page around the issuer's frame may itself be in a frame of a shop.
   const policy = String(inOurFrame.headers["content-security-policy"]);
   assert.doesNotMatch(policy, /frame-ancestors/);
 });

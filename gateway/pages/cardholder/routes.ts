@@ -1,7 +1,7 @@
 /**
- * The cardholder's way through 3-D Secure. One page, at the URL that merchants receive, shows the
- * order's next step; the other routes take what issuers send and redirect to that page. So after a
- * reload, the back button or a reopened tab the journey continues where the order is.
+ * The cardholder's journey through 3-D Secure. The URL that merchants receive shows the order's
+ * next step. All other routes accept posts and redirect to that URL. So the journey continues at
+ * the right step after a reload, the back button or a reopened tab.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import { type HttpReply, type HttpRequest, type HttpRoute, redirectTo } from "../../http/router.ts";
@@ -44,7 +44,8 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       if (order === undefined) return show(unknownPage(texts));
       const here = linkTo("redirect", request);
       if (order instanceof Failure) {
-        // It tells nothing, so any site may show it: the frame of a shop goes on afterwards.
+        // This page contains nothing secret, so any site may show it in a frame. A shop's frame can
+        // continue later.
         const onward = { address: here, isEmbedded: isFramed(request) };
         return show({ ...pages.unavailablePage(texts, onward), framedBy: "any" });
       }
@@ -71,7 +72,7 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
   return [
     redirect,
     methodFrame,
-    // The gateway's own page sends the method's result; issuers send the others, from any frame.
+    // The gateway's own page posts the method's result. Issuers post the others, from any frame.
     uploadRoute("method-result", (order, form, request) => {
       const completion = form.get("threeDSCompInd") === "Y" ? "Y" : "N";
       const transactionId = form.get("threeDSServerTransID") ?? "";
@@ -89,13 +90,13 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
     uploadRoute("pares", (order, form) =>
       threeds.uploadPares(order, { paRes: form.get("PaRes") ?? "", md: form.get("MD") ?? "" }),
     ),
-    // A reloaded tab requests the URL alone, without the posted form.
+    // A reloaded tab requests the URL with GET and without the posted form.
     ...["method-result", "method", "challenge", "pares", "method-frame"].map((page): HttpRoute => {
       return { method: "GET", path: pathTo(page), answer: async (request) => goBack(request) };
     }),
   ];
 
-  /** The try was refused, and another one is allowed. */
+  /** Redirects to the payment page, because a try was refused and another one is permitted. */
   function goToPayPage(order: Order, request: HttpRequest): HttpReply {
     const token = payPageOf(order).split("/").at(-1) ?? "";
     return redirectTo(linkFrom(request, 4, `pay/${token}`), leaving);
@@ -119,18 +120,18 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
     const answer = async (request: HttpRequest): Promise<HttpReply> => {
       const { texts, show, showFramed } = makePageReply(request, theme);
       const order = await findOrder(request);
-      // Not a step of this gateway, so it cannot have begun in a frame.
+      // There is no such order, so the page is not part of a journey and not in a frame.
       if (order === undefined) return show(unknownPage(texts));
       const taken =
         order instanceof Failure ? order : await upload(order, readForm(request.body), request);
       const framedBy = order instanceof Failure ? [] : embedOriginsOf(order);
       const isEmbedded = framedBy.length > 0;
       const onward = { address: linkTo("redirect", request), isEmbedded };
-      // The method of another try says nothing about this one.
+      // The result of an earlier try's method says nothing about this try.
       const isStale = page.startsWith("method") && isFailure(taken, "invalid_parameter");
-      // A late upload changes nothing; the redirect page shows the order's present state.
+      // A late upload changes nothing. The redirect page shows the order's current state.
       if (!(taken instanceof Failure) || isStale || taken.code === "not_allowed_now") {
-        // A shop may show the issuer's page in a frame, where that page must not be shown.
+        // The issuer's page may be in a frame, where the gateway's next page must not be shown.
         const isOwnWindow = page === "method-result" || (page === "pares" && !isFramed(request));
         return isOwnWindow ? goBack(request) : showFramed(pages.donePage(texts, onward));
       }
@@ -170,8 +171,9 @@ function readForm(body: Uint8Array): Form {
 const propertyCharactersMax = 2048;
 
 /**
- * The browser as 3-D Secure describes it, from the request's headers and the page's report. Its IP
- * address is the merchant's word: the connection may come from a proxy.
+ * Returns the browser's properties for 3-D Secure, from the request's headers and the page's
+ * report. The IP address is not among them: it comes from the merchant, because the connection may
+ * come from a proxy.
  */
 function seenBrowser({ headers }: HttpRequest, completion: "Y" | "N", report: Form): SeenBrowser {
   const language = headers["accept-language"]?.split(/[,;]/)[0]?.trim();

@@ -1,15 +1,16 @@
 /**
- * The scripts of the cardholder's pages. Each is the same for every order and allowed by its hash;
- * the values of an order are in the page's markup. Plain ES2015, for old phones.
+ * The scripts of the cardholder's pages. A script is the same for every order, and the page's
+ * policy permits it by its hash. The values of an order are in the page's markup. The scripts use
+ * ES2015 only, for old phones.
  */
 import { makeScript } from "../design.ts";
 
-/** The browser may restore a page from its cache long after its step is over. */
+/** Reloads a page that the browser restores from its cache, because its step may be over. */
 const reloadWhenRestored = `
 addEventListener("pageshow", function (event) { if (event.persisted) location.reload(); });
 `;
 
-/** The message of a page in the frame to the page around it; both must be the gateway's. */
+/** Messages from a page in the frame to the page around it. Both must be pages of the gateway. */
 const hearFrame = `
 function whenDone(then) {
   addEventListener("message", function (event) {
@@ -26,7 +27,10 @@ function isInOurPage() {
 function tellParent() { parent.postMessage("done", location.origin); }
 `;
 
-/** The browser delivers the message to the parent only if its origin is the one that is named. */
+/**
+ * Reports the result to the shop's page. The browser delivers the message only to the named
+ * origins.
+ */
 const tell = `
 const told = document.getElementById("told").dataset;
 const isEmbedded = parent !== self;
@@ -41,7 +45,10 @@ if (isEmbedded) {
 
 export const tellShop = makeScript(tell);
 
-/** When the shop's script does nothing, the button leads the whole window to the shop. */
+/**
+ * Reports the result to the shop's page. If the shop's script ignores the message, the button takes
+ * the whole window to the shop.
+ */
 export const tellShopOrReturn = makeScript(`${reloadWhenRestored}${tell}
 const form = document.getElementById("form");
 if (isEmbedded) form.target = "_top";
@@ -52,7 +59,10 @@ export const submitAtOnce = makeScript(`${reloadWhenRestored}
 document.getElementById("form").submit();
 `);
 
-/** The issuer's method has ten seconds; its answer is loaded into the frame. */
+/**
+ * Posts the issuer's method into a hidden frame. If its reply does not arrive within ten seconds,
+ * the journey continues without it.
+ */
 export const runMethod = makeScript(`${reloadWhenRestored}${hearFrame}
 const report = document.getElementById("report");
 const seen = {
@@ -78,7 +88,9 @@ setTimeout(send, 10000, "N");
 document.getElementById("form").submit();
 `);
 
-/** The order may continue without the cardholder: the page then shows another step. */
+/**
+ * Reloads the page when the order has continued without the cardholder and the page has changed.
+ */
 const leaveWhenOver = `
 function leaveWhenOver() {
   fetch(location.href).then(function (answer) {
@@ -89,7 +101,9 @@ function leaveWhenOver() {
 }
 `;
 
-/** In a frame if one of the challenge window sizes fits, otherwise in the whole window. */
+/**
+ * Opens the challenge in a frame if a challenge window size fits, otherwise in the whole window.
+ */
 export const openChallenge = makeScript(`${reloadWhenRestored}${hearFrame}${leaveWhenOver}
 const form = document.getElementById("form");
 const frame = document.getElementById("frame");
@@ -113,7 +127,10 @@ if (fitting) {
 form.submit();
 `);
 
-/** Most issuers answer at once, so the first reloads are quick; the history keeps their count. */
+/**
+ * Reloads the page until the order has continued. Most issuers answer at once, so the first reloads
+ * are quick. The browser's history keeps their count.
+ */
 export const reloadSoon = makeScript(`${reloadWhenRestored}
 const seconds = document.querySelector("main").dataset.seconds;
 const looks = history.state && history.state.looks || 0;
@@ -122,8 +139,8 @@ setTimeout(function () { location.reload(); }, 1000 * Math.min(0.2 * Math.pow(2,
 `);
 
 /**
- * In a frame of the gateway, the page around it continues; in a shop's frame the shop does, unless
- * it has embedded the payment page.
+ * Continues after the issuer's return. In a frame of the gateway, the page around it continues. In
+ * a shop's frame, the shop continues, unless it has embedded the payment page.
  */
 const goOnward = `${tellParent}
 function goOn() {
@@ -153,7 +170,7 @@ export const reportMethodDone = makeScript(`${tellParent}
 if (isInOurPage()) tellParent();
 `);
 
-/** Without scripts the button stays hidden. */
+/** Shows the print button, which stays hidden without scripts. */
 export const printWhenClicked = makeScript(`
 const button = document.getElementById("print");
 button.hidden = false;

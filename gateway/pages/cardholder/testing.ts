@@ -1,4 +1,4 @@
-/** Shared by the tests of this folder: each step, and a server with one order in memory. */
+/** Helps the tests of this folder: an order in each step, and a server with one order in memory. */
 import { clientAddressOf, makeIsTrusted } from "../../http/client-network.ts";
 import type { HttpRequest } from "../../http/router.ts";
 import { serveRoutes } from "../../http/testing.ts";
@@ -47,10 +47,10 @@ export type Journey = {
   readonly order: Order | Failure;
   readonly step?: PendingStep;
   readonly merchantName?: string;
-  /** Why uploads are refused. */
+  /** The reason why uploads are refused. */
   readonly refusal?: Failure;
   readonly theme?: Theme;
-  /** The network of the proxies; clients of the tests are on this machine. */
+  /** The network of the proxies. Clients of the tests are on this machine. */
   readonly proxy?: string;
 };
 

@@ -1,7 +1,7 @@
 /**
- * The style sheet and the script of the payment page, under names with a digest of their content:
- * browsers keep them for ever and refuse any other content (subresource integrity). Each colour of
- * a shop makes a style sheet of its own, because the page's policy allows no inline style.
+ * The style sheet and the script of the payment page. Their names contain a digest of their
+ * content: browsers cache them for ever and refuse any other content (subresource integrity). Each
+ * colour of a shop has its own style sheet, because the page's policy permits no inline styles.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -31,20 +31,28 @@ import { makeStyleSheet } from "../style-sheet.ts";
 
 export type Asset = {
   readonly name: string;
-  /** The digest in the form of the attribute `integrity`. */
+  /** The digest, as the attribute `integrity` contains it. */
   readonly integrity: string;
   readonly type: string;
   readonly text: string;
-  /** For pages of other origins; its name stays, so browsers ask for it again soon. */
+  /**
+   * The file is for pages of other origins. Its name never changes, so browsers cache it briefly.
+   */
   readonly isOpen?: boolean;
 };
 
 export type Assets = ReturnType<typeof makeAssets>;
 
-/** A few shops have a colour of their own; more are colours that an attacker invents. */
+/**
+ * The limit on cached style sheets. Few shops have their own colour; more colours than this are
+ * invented by an attacker.
+ */
 const stylesMax = 200;
 
-/** `sandbox` plays wallets, in staging: it runs before the page's own script. */
+/**
+ * Makes the files. In staging, `sandbox` is the script that simulates wallets. It runs before the
+ * page's own script.
+ */
 export function makeAssets(sandbox?: string) {
   const script = makeAsset("pay", "js", readScript());
   const embed = {
@@ -57,7 +65,9 @@ export function makeAssets(sandbox?: string) {
   const fixed = new Map<string, Asset>(own.map((asset) => [asset.name, asset]));
   const styles = new Map<string, Asset>();
 
-  /** Takes the colour of the design when the text is empty or is no colour. */
+  /**
+   * Returns the style sheet for a colour, or for the default colour if the text is not a colour.
+   */
   function styleFor(colour = ""): Asset {
     const parsed = parseColour(colour);
     const key = parsed === undefined ? "" : printColour(parsed);
@@ -71,8 +81,8 @@ export function makeAssets(sandbox?: string) {
   }
 
   /**
-   * Returns undefined when the gateway has no file of this name. Another node, started earlier, may
-   * have it.
+   * Returns the file, or undefined if this gateway does not have it. A node that started earlier
+   * may have had it.
    */
   function find(name: string): Asset | undefined {
     const [, colour = ""] = /^style(?:-([0-9a-f]{6}))?\.[0-9a-f]{16}\.css$/.exec(name) ?? [];
@@ -84,12 +94,12 @@ export function makeAssets(sandbox?: string) {
   return { script, sheet, styleFor, find };
 }
 
-/** Tokens end otherwise: with more letters and digits after their last dot. */
+/** Whether the name is of a file. Tokens of payments never end in these letters. */
 export function isAssetName(name: string): boolean {
   return /\.(js|css)$/.test(name);
 }
 
-/** Quickly: anyone can ask for the style sheet of a new colour. */
+/** A fast compression, because anyone can request the style sheet of a new colour. */
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const encoders = {
   br: (text: string) => brotliCompressSync(text, quality),
@@ -105,8 +115,8 @@ function codingFor({ headers }: Asking): keyof typeof encoders | undefined {
 }
 
 /**
- * The reply; its body is compressed where the browser accepts that. Its length reveals no secret: a
- * client that can ask for a payment page has its token, and the page repeats no card number.
+ * Compresses the reply if the browser accepts it. Its length reveals no secret: a client that can
+ * request the page has its token, and the page contains no card number.
  */
 export function compressed<Reply extends HttpReply & { readonly body: string }>(
   reply: Reply,
@@ -143,7 +153,7 @@ const openHeaders = {
   "access-control-allow-origin": "*",
 };
 
-/** Once for each file: the content never changes. */
+/** Compresses a file once, because its content never changes. */
 function encode(asset: Asset, coding: keyof typeof encoders): Uint8Array {
   const known = encoded.get(asset) ?? new Map<string, Uint8Array>();
   const bytes = known.get(coding) ?? encoders[coding](asset.text);
@@ -161,7 +171,7 @@ function makeAsset(word: string, ending: "js" | "css", text: string): Asset {
   };
 }
 
-/** `folder` leads from the page to `/pay/`. */
+/** Returns the link to the style sheet. `folder` is the path from the page to `/pay/`. */
 export function styleLink({ name, integrity }: Asset, folder: string): Html {
   return html`<link rel="stylesheet" href="${folder}${name}" integrity="${integrity}">`;
 }
@@ -170,7 +180,10 @@ export function scriptLink({ name, integrity }: Asset, folder: string): Html {
   return html`<script src="${folder}${name}" integrity="${integrity}" defer></script>`;
 }
 
-/** In the page's head, so that the browser asks for its files before it has read the page. */
+/**
+ * Returns the header for the page's files, so that the browser requests them before it has read the
+ * page.
+ */
 export function preloadOf({ name, integrity, type }: Asset, folder: string): string {
   const kind = type === "text/css" ? "style" : "script";
   return `<${folder}${name}>; rel=preload; as=${kind}; integrity="${integrity}"`;
@@ -179,8 +192,9 @@ export function preloadOf({ name, integrity, type }: Asset, folder: string): str
 const ownStyle = makeStyleSheet() + readOwn("payment.css");
 
 /**
- * The button has the shop's colour itself, with black or white on it. What is read on the page's
- * background has a darker or lighter tone of it where it needs one.
+ * Returns the rules for a shop's colour. The button has this colour, with black or white text. Text
+ * in this colour gets a darker or lighter tone where the contrast with the page's background
+ * requires it.
  */
 function colourRules(colour: Colour | undefined): string {
   if (colour === undefined) return "";
@@ -200,7 +214,10 @@ function colourRules(colour: Colour | undefined): string {
 const white: Colour = [255, 255, 255];
 const darkSurface = parseColour(pageGrounds.dark) ?? white;
 
-/** The rules of card numbers are the gateway's own functions, as they stand in its sources. */
+/**
+ * Builds the script of the page. Its card number functions are copied from the gateway's own
+ * sources.
+ */
 function readScript(): string {
   const tables = { prefixDigits, longestFirst, lengths: networkLengths };
   const declared = Object.entries(tables).map(
@@ -211,7 +228,7 @@ function readScript(): string {
   return `(() => {\n"use strict";\n${shared}\n${own}})();\n`;
 }
 
-/** Without the comment at its head. */
+/** Reads a file without the comment at its top. */
 function readOwn(name: string): string {
   return readFile(name).replace(/^\/\*[\s\S]*?\*\/\n/, "");
 }
@@ -223,7 +240,7 @@ function readFile(name: string): string {
 type InventoriedScript = {
   readonly name: string;
   readonly page: string;
-  /** The digest in the form of the page's `integrity` or policy. */
+  /** The digest, as the page's `integrity` attribute or policy contains it. */
   readonly digest: string;
   readonly reason: string;
 };
@@ -250,10 +267,10 @@ const inlineReasons: Readonly<Record<keyof typeof inline, readonly [page: string
 };
 
 /**
- * Every script that cardholders' browsers run on pages of the gateway, with the reason for it. The
- * compiler demands a reason for each inline script. `npm run docs` writes the table to
- * `docs/payment-page.md`, and `gw page watch` compares what a browser receives with it. Staging
- * adds the script that plays wallets.
+ * Lists every script that runs in cardholders' browsers, with its reason. The compiler demands a
+ * reason for each inline script. `npm run docs` writes the list to `docs/payment-page.md`, and `gw
+ * page watch` compares what a browser receives with it. Staging adds the script that simulates
+ * wallets.
  */
 export function listScripts(): readonly InventoriedScript[] {
   const assets = makeAssets();
@@ -262,7 +279,7 @@ export function listScripts(): readonly InventoriedScript[] {
     return { name, page, digest: asset?.integrity ?? "", reason };
   });
   const own = Object.entries(inline).map(([name, { source }]) => {
-    // The table has every name of the module.
+    // The table has a row for each export of the module.
     const [page, reason] = inlineReasons[name as keyof typeof inline];
     return { name, page, digest: source.replaceAll("'", ""), reason };
   });

@@ -1,7 +1,8 @@
 /**
- * The script of the payment page. Without it the page is a plain form, so everything here is help:
- * grouped digits, the network's mark, faults as one types, the time left. It stores nothing and
- * sends nothing by itself. Before it stand `isLuhnValid`, `networkOf`, `splitExpiry` and `lengths`.
+ * The script of the payment page. The page is a plain form that works without it. The script groups
+ * digits, shows the network's mark, reports faults during typing and shows the time left. It stores
+ * nothing and sends nothing by itself. The gateway puts `isLuhnValid`, `networkOf`, `splitExpiry`
+ * and `lengths` before it.
  */
 const form = document.getElementById("pay");
 const at = (word) => document.getElementById(word);
@@ -13,14 +14,14 @@ const button = form.querySelector("button[type=submit]");
 form.noValidate = true;
 for (const input of [number, month]) input.removeAttribute("maxlength");
 
-/** Converts the digits of Arabic and Persian keyboards to 0 to 9. */
+/** Converts the digits of Arabic and Persian keyboards to 0 to 9, and removes everything else. */
 function digitsOf(text) {
   return text
     .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15))
     .replace(/\D/g, "");
 }
 
-/** The digits in groups, like those printed on the card. */
+/** Returns the digits in groups, like those printed on the card. */
 function grouped(digits) {
   const network = networkOf(digits);
   const isShort = network === "AMEX" || (network === "DINERS" && digits.length < 15);
@@ -32,7 +33,7 @@ function grouped(digits) {
   return groups.join(" ");
 }
 
-/** The caret stays behind the digit that it was behind. */
+/** Groups the digits of the field. The caret stays behind the same digit. */
 function groupNumber() {
   const before = digitsOf(number.value.slice(0, number.selectionStart)).length;
   const text = grouped(digitsOf(number.value).slice(0, 19));
@@ -58,7 +59,7 @@ function showNetwork() {
 
 const isDone = (digits) => Math.max(...(lengths[networkOf(digits)] || [19])) <= digits.length;
 
-// What is wrong with a field: "missing", "wrong" or nothing.
+// Each check returns the fault of its field: "missing", "wrong" or an empty text.
 const checks = {
   "cc-number"(text) {
     const digits = digitsOf(text);
@@ -96,8 +97,9 @@ function show(input, fault) {
 const hasFault = (input) => input.getAttribute("aria-invalid") === "true";
 
 /**
- * A browser writes what is typed into a file, to restore the page after its own restart, except in
- * fields without completion. An empty field offers the reader's cards again.
+ * Switches completion off while a field has a value. A browser saves typed values to restore the
+ * page after a restart, except in fields without completion. In an empty field, the browser offers
+ * the reader's saved cards again.
  */
 function keepOffDisk(input) {
   input.autocomplete = input.value === "" ? input.id : "off";
@@ -121,7 +123,10 @@ function onInput({ target }) {
   if (inputs.includes(target) && hasFault(target)) show(target, faultOf(target));
 }
 
-/** `5` and `1/` are months, `12/29` and `2029-12` fill both fields; a month leads to the year. */
+/**
+ * Reads the month field. `5` and `1/` are months, `12/29` and `2029-12` fill both fields. After a
+ * complete month, the focus moves to the year.
+ */
 function readExpiry() {
   const whole = splitExpiry(month.value);
   if (whole) {
@@ -153,7 +158,7 @@ let isSent = false;
 const { proof } = form.elements;
 const challenge = proof?.dataset.challenge;
 
-/** Shows the faults of these fields and leads to the first. */
+/** Shows the faults of these fields and focuses the first one. */
 function areRight(asked) {
   const faulty = asked.filter((input) => {
     const fault = faultOf(input);
@@ -164,7 +169,7 @@ function areRight(asked) {
   return faulty.length === 0;
 }
 
-/** Whether the form is sent now; otherwise the proof sends it when it is found. */
+/** Returns whether the form can be sent now. If not, it is sent when the proof of work is found. */
 function prepareToSend() {
   isSent = true;
   reportBrowser();
@@ -179,8 +184,8 @@ function onSubmit(event) {
 }
 
 /**
- * In a shop's page, Escape leaves the page, unless the card is on its way; only the origins that
- * may show the page hear of it.
+ * In a shop's page, Escape closes the payment page, unless the card is being sent. Only the origins
+ * that may embed the page get the message.
  */
 function onEscape({ key }) {
   if (key !== "Escape" || isSent || parent === self) return;
@@ -188,7 +193,7 @@ function onEscape({ key }) {
   for (const origin of form.dataset.embed.split(" ")) parent.postMessage(message, origin);
 }
 
-/** For 3-D Secure. */
+/** Fills in the browser's properties for 3-D Secure. */
 function reportBrowser() {
   const seen = {
     color_depth: screen.colorDepth,
@@ -226,7 +231,8 @@ year.addEventListener("keydown", ({ key }) => {
   if (key === "Backspace" && year.value === "") month.focus();
 });
 form.addEventListener("submit", onSubmit);
-// The browser keeps the fields of a page that is left, for the way back.
+// A browser keeps the fields of a page for the back button, so the card is removed when the reader
+// leaves the page.
 addEventListener("pagehide", () => {
   for (const input of [number, cvv, form.elements.payment_data]) if (input) input.value = "";
 });
@@ -256,5 +262,5 @@ groupNumber();
 showNetwork();
 showStates();
 countDown();
-// In a frame of another site browsers ignore `autofocus`.
+// In a frame of another site, browsers ignore `autofocus`.
 if (parent !== self) document.querySelector(".notice")?.focus();

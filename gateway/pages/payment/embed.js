@@ -4,17 +4,17 @@
  *   <script src="https://pay.example/pay/embed.js"></script>
  *   PaymentPage.open(redirectUrl, { onResult: ({ status, orderId }) => … });
  *
- * It sees no card data: the page is a frame of the gateway's own origin, which tells the result
- * and nothing else. A shop shows the result to its customer, and relies on the callback or on a
- * status request.
+ * This script sees no card data: the page is in a frame of the gateway's origin, which sends the
+ * result to this page and nothing else. A shop shows the result to its customer, and relies on the
+ * callback or on a status request.
  */
 (() => {
   const own = new URL(document.currentScript.src).origin;
 
   /**
-   * `frame`: the element that the page is put into; an overlay without it. `onResult`: called
-   * once, with `status`, `orderId` and `clientOrderId`. `onClose`: the overlay was closed before.
-   * `title` and `closeLabel`: for screen readers.
+   * Opens the page in the element `frame`, or in an overlay if there is none. `onResult` is called
+   * once, with `status`, `orderId` and `clientOrderId`. `onClose` is called if the overlay is
+   * closed before there is a result. `title` and `closeLabel` are for screen readers.
    */
   function open(url, options = {}) {
     const { frame: place, onResult, onClose, title = "Payment", closeLabel = "Close" } = options;
@@ -38,7 +38,7 @@
       if (!isOpen) return false;
       isOpen = false;
       removeEventListener("message", hear);
-      // The overlay gives the focus back to the element that had it.
+      // A closed overlay returns the focus to the element that had it.
       overlay?.close();
       (overlay || frame).remove();
       return true;
@@ -55,7 +55,7 @@
 
     addEventListener("message", hear);
     if (overlay) {
-      // Escape, and the back gesture of phones.
+      // Escape and the back gesture of phones close the overlay.
       overlay.addEventListener("cancel", (event) => {
         event.preventDefault();
         if (remove()) onClose?.();
@@ -64,7 +64,7 @@
         if (remove()) onClose?.();
       });
       document.body.append(overlay);
-      // A modal dialog keeps the focus inside, and the page behind it inert.
+      // A modal dialog keeps the focus inside and makes the page behind it inert.
       overlay.showModal();
       frame.focus();
     } else {
@@ -73,7 +73,10 @@
     return { close: remove };
   }
 
-  /** Styled by properties: the shop's policy may allow no style sheet of ours. */
+  /**
+   * Makes the overlay. Its styles are set as properties, because the shop's policy may not permit a
+   * style sheet of the gateway.
+   */
   function makeOverlay(frame, closeLabel) {
     const overlay = document.createElement("dialog");
     overlay.setAttribute("aria-label", frame.title);

@@ -1,4 +1,4 @@
-/** What a cardholder may type, and what the gateway makes of it. */
+/** Values that cardholders type, and what the gateway reads from them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type EnteredFault, readCard, readCustomer, refill, spreadExpiry } from "./form-fields.ts";

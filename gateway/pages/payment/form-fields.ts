@@ -1,9 +1,8 @@
 /**
- * The fields of the payment form: each with its `autocomplete` word, which is its name in the form
- * too, the keyboard it needs and a place for its fault; and what the gateway reads of them. Whether
- * a value is right is decided by the engine. Card number and CVV leave this file as secrets; texts
- * are stored, so a card number in them is masked. The script finds both texts of a fault in the
- * markup.
+ * The fields of the payment form. Each has an `autocomplete` word, which is its name too, a
+ * keyboard, and a place for its fault. The engine decides whether a value is valid. Card number and
+ * CVV are passed on as secrets. Other texts are stored, so a card number in them is masked. The
+ * script finds both texts of a fault in the markup.
  */
 import type { PaymentPages } from "../../engine/payment-page.ts";
 import type { Guarded } from "../../http/server.ts";
@@ -23,7 +22,7 @@ type Fields = {
   readonly refilled?: Refilled | undefined;
 };
 
-/** Attributes of an input beside those that all have. */
+/** The attributes of each input besides those that all inputs have. */
 // biome-ignore format: a table
 const attributes: Readonly<Record<Exclude<FieldName, "country" | "state">, (texts: Texts) => Html>> = {
   number:  () => html`inputmode="numeric" spellcheck="false" maxlength="23" pattern="[\\d \\-]{12,23}" placeholder="1234 1234 1234 1234"`,
@@ -73,7 +72,7 @@ ${renderFault("cvv", fields, reader)}</div>
 `;
 }
 
-/** Contact and address, each with a heading where more than one of its fields is wanted. */
+/** Renders the fields for contact and address. A group with more than one field has a heading. */
 export function renderCustomerFields(fields: Fields, reader: FieldReader): Html {
   const { pay } = reader.texts;
   const group = (title: string, all: readonly CustomerField[]) => {
@@ -84,11 +83,11 @@ export function renderCustomerFields(fields: Fields, reader: FieldReader): Html 
   return html`${group(pay.contact, contactFields)}${group(pay.address, addressFields)}`;
 }
 
-/** In the order in which people write them. */
+/** The fields in the order in which people write them. */
 const contactFields = ["firstName", "lastName", "email", "phone"] as const;
 const addressFields = ["address", "zipCode", "city", "country", "state"] as const;
 
-/** Postal code and city share a line. */
+/** Renders a field. Postal code and city share a line. */
 function renderCustomerField(
   field: CustomerField,
   wanted: readonly CustomerField[],
@@ -125,7 +124,7 @@ function renderSelect(field: "country" | "state", fields: Fields, reader: FieldR
   const value = fields.refilled?.values.get(field) ?? "";
   const isCountry = field === "country";
   const options = isCountry ? renderCountries(value, reader) : renderStates(value);
-  // Without scripts the page cannot know whether the country needs a state.
+  // Without scripts, the page cannot know whether the chosen country needs a state.
   return html`<select ${identify(field)}${isCountry ? html` required` : undefined}
  ${describe(field, fields, texts)}>
 <option value="">${isCountry ? texts.pay.choose : texts.pay.stateHint}</option>
@@ -154,7 +153,7 @@ function renderFault(field: FieldName, { refilled }: Fields, { texts }: FieldRea
 
 const namesByLanguage = new Map<string, readonly (readonly [code: string, name: string])[]>();
 
-/** In the reader's language, in its order. */
+/** Renders the countries in the reader's language, sorted by its rules. */
 function renderCountries(chosen: string, { language }: FieldReader): readonly Html[] {
   const names = namesByLanguage.get(language) ?? nameCountries(language);
   namesByLanguage.set(language, names);
@@ -211,23 +210,26 @@ const words = { ...cardWords, ...customerWords };
 
 type FieldName = keyof typeof words;
 type FieldFault = "missing" | "wrong";
-/** What a form has sent, by `autocomplete` word. */
+/** The values of a submitted form, by `autocomplete` word. */
 export type PostedFields = ReadonlyMap<string, string>;
 
-/** What is shown again beside the faults: never the card number or the CVV. */
+/**
+ * The values that the form shows again beside the faults. They never include the card number or the
+ * CVV.
+ */
 export type Refilled = {
   readonly faults: ReadonlyMap<FieldName, FieldFault>;
   readonly values: ReadonlyMap<FieldName, string>;
 };
 
-/** Without scripts the field of the month may have the whole date. */
+/** Without scripts, the month field may contain the whole expiry date. */
 export function spreadExpiry(posted: PostedFields): PostedFields {
   const [month, year] = splitExpiry(latinDigits(posted.get(words.month) ?? "")) ?? [];
   if (month === undefined || year === undefined) return posted;
   return new Map([...posted, [words.month, month], [words.year, year]]);
 }
 
-/** A wallet's token in place of a card; only of a type that the page offers. */
+/** Reads the card, or a wallet's token if the page offers that wallet. */
 export function readPaid(posted: PostedFields, offered: readonly WalletType[]): Entered["paid"] {
   const type = offered.find((each) => each === posted.get("payment_data_type"));
   const text = posted.get("payment_data") ?? "";
@@ -257,7 +259,7 @@ export function readCustomer(posted: PostedFields, wanted: WantedFields): Entere
   );
 }
 
-/** Each fault at its field, and all other fields as they were sent. */
+/** Returns each fault for its field, and the submitted values of all other fields. */
 export function refill(posted: PostedFields, faults: readonly EnteredFault[]): Refilled {
   const shown = (Object.keys(words) as FieldName[]).filter(
     (field) => field !== "number" && field !== "cvv",
@@ -268,7 +270,7 @@ export function refill(posted: PostedFields, faults: readonly EnteredFault[]): R
   };
 }
 
-/** The expiry date has two fields. */
+/** The expiry date has two fields, which share a fault. */
 function placeOf({ field, problem }: EnteredFault, posted: PostedFields): [FieldName, FieldFault] {
   const fault = problem === "missing" ? "missing" : "wrong";
   if (field === "holderName") return ["name", fault];
@@ -279,12 +281,14 @@ function placeOf({ field, problem }: EnteredFault, posted: PostedFields): [Field
 
 function readText(posted: PostedFields, field: FieldName): string {
   const text = (posted.get(words[field]) ?? "").trim();
-  // A text that begins with a country code is certainly a phone number, although it may look like a
-  // card number.
+  // A text that begins with a country code is a phone number, even if it looks like a card number.
   return field === "phone" && /^(\+|00)/.test(text) ? text : maskCardNumbers(text);
 }
 
-/** Keyboards of some languages write digits of their own; cards and people split numbers. */
+/**
+ * Returns the digits of a number. Keyboards of some languages write other digits, and people
+ * separate groups.
+ */
 function toDigits(text: string): string {
   return latinDigits(text).replace(/[\s\u200e\u200f-]/g, "");
 }

@@ -1,4 +1,7 @@
-/** The scripts of the gateway's pages: their inventory, and what differs from it in a browser. */
+/**
+ * The inventory of the scripts on the gateway's pages, and the differences that are found in a
+ * received page.
+ */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -278,7 +281,7 @@ function faultsOf(page: ReceivedPage, allowed = expected): readonly string[] {
   return checkPage(page, allowed, assets).faults;
 }
 
-/** Without the headers that are null. */
+/** Changes headers of a received page. A value of null removes the header. */
 function change(page: ReceivedPage, changes: Readonly<Record<string, string | null>>) {
   const headers = new Headers(page.headers);
   for (const [name, value] of Object.entries(changes)) {

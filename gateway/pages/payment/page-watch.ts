@@ -1,8 +1,8 @@
 /**
- * Compares a payment page, as a browser receives it, with what the gateway sends: a proxy, a
- * content network or an intruder in between may have changed its headers or its markup. All that
- * the gateway does not send is a fault. No script is executed: the page's policy stops what a
- * script would load later, and browsers report it.
+ * Compares a payment page, as a browser receives it, with the page that the gateway sends. A proxy,
+ * a content network or an intruder may have changed its headers or its markup. Everything that the
+ * gateway does not send is a fault. No script is executed: what a script would load later is
+ * blocked by the page's policy, and browsers report it.
  */
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../../values/html.ts";
@@ -17,9 +17,9 @@ export type ReceivedPage = {
   readonly body: string;
 };
 
-/** What the gateway's release does not tell. */
+/** Values that depend on the installation and not on the release. */
 export type Expected = Pick<PageFacts, "embedOrigins" | "walletMethods"> & {
-  /** In lower case: what a proxy adds by the operator's will. */
+  /** The headers that the operator's proxy adds, in lower case. */
   readonly otherHeaders: readonly string[];
 };
 
@@ -29,7 +29,7 @@ export function checkPage(page: ReceivedPage, expected: Expected, assets: Assets
   const hasForm = tags.some(({ name, attributes }) => {
     return name === "form" && attributes.get("id") === "pay";
   });
-  // A page of another encoding begins with a mark of it.
+  // A page in another encoding begins with different bytes.
   if (page.status !== 200 || !hasForm || !page.body.startsWith("<!doctype html>")) {
     return { files: [], faults: [`The answer, of status ${page.status}, is no payment page.`] };
   }
@@ -51,14 +51,17 @@ export function checkPage(page: ReceivedPage, expected: Expected, assets: Assets
   };
 }
 
-/** A page at an address with a slash at its end is a folder deeper. */
+/**
+ * Returns the expected links of the page. If its URL ends with a slash, they start one folder
+ * deeper.
+ */
 function factsOf({ url }: ReceivedPage, expected: Expected, assets: Assets): PageFacts {
   const token = url.pathname.split("/").findLast((part) => part !== "") ?? "";
   const linkTo = (path: string) => linkFrom({ url: url.pathname }, 0, path);
   return { ...expected, folder: linkTo(""), here: linkTo(token), assets };
 }
 
-/** They tell how the answer is sent, and change nothing of the page. */
+/** Headers that concern the transport and do not change the page. */
 const plainHeaders = new Set([
   ...["age", "connection", "content-encoding", "content-language", "content-length", "date"],
   ...["keep-alive", "server", "transfer-encoding", "vary", "via"],
@@ -95,7 +98,7 @@ function isOwnPreload(link: string, { assets, folder }: PageFacts): boolean {
   return asset !== undefined && link === preloadOf(asset, folder);
 }
 
-/** The number of seconds of a year, which the gateway sends. */
+/** The required duration of HTTPS in seconds: a year, as the gateway sends it. */
 const secureSecondsMin = 31_536_000;
 
 function findTransportFaults(headers: Headers): readonly string[] {
@@ -112,13 +115,13 @@ function findPolicyFaults(
 ): readonly string[] {
   if (found.includes(",")) return [`The page has several policies: ${found}.`];
   const directives = directivesOf(found);
-  // The first of a name counts.
+  // Browsers use the first directive of a name.
   const own = new Map(directives.toReversed());
   const wanted = new Map(directivesOf(policy));
   const sources = walletMethods.flatMap((method) => walletSources({ method }).split(" "));
   const connectable = new Set(["'self'", ...sources]);
   const isGood = (name: string, given: string | undefined) => {
-    // The page names the wallets that it offers, if any.
+    // This directive differs from page to page, because it names the wallets that the page offers.
     if (name === "connect-src") return given?.split(" ").every((each) => connectable.has(each));
     const value = wanted.get(name);
     return given !== undefined && value !== undefined && areSameWords(given, value);
@@ -148,13 +151,13 @@ export function findFileFault(name: string, content: Uint8Array, assets: Assets)
 }
 
 type PageFacts = {
-  /** The page's own address, and the folder of its files, as its links have them. */
+  /** The links to the page itself and to the folder of its files, as the page contains them. */
   readonly here: string;
   readonly folder: string;
   readonly assets: Assets;
   /** The sites that may embed the page. */
   readonly embedOrigins: readonly string[];
-  /** The wallets that the page may offer, which the browser asks what opens them. */
+  /** The payment methods of the wallets that the page may offer. */
   readonly walletMethods: readonly string[];
 };
 
@@ -230,9 +233,9 @@ const targets: ReadonlyMap<string, IsOwn> = new Map(
 );
 
 /**
- * Knows every element and attribute of the payment page, and where each may lead. The gateway
- * writes `<` only where a tag begins, and no character reference in a value that leads anywhere; a
- * page that has one was changed.
+ * Whether the tag is one of the payment page's, with its attributes and targets. The gateway writes
+ * `<` only where a tag begins, and no character references in links, so a page with either was
+ * changed.
  */
 function isKnownTag(tag: Tag, facts: PageFacts): boolean {
   const { source, name, attributes, text } = tag;
@@ -246,14 +249,16 @@ function isKnownTag(tag: Tag, facts: PageFacts): boolean {
   return targets.get(name)?.(Object.fromEntries(attributes), facts) ?? true;
 }
 
-/** The style sheet or the script that the tag loads, if it is one of the page's. */
+/**
+ * Returns the page's own style sheet or script that the tag loads, or undefined for any other tag.
+ */
 function findLoaded(tag: Tag, facts: PageFacts): Asset | undefined {
   const loads = tag.name === "script" || tag.attributes.get("rel") === "stylesheet";
   if (!loads || !isKnownTag(tag, facts)) return undefined;
   return tag.name === "script" ? facts.assets.script : styleOf(tag.attributes.get("href"), facts);
 }
 
-/** Without colons and slashes it leads nowhere. */
+/** The values of drawings. A value without colons and slashes cannot be a link. */
 const shape = /^[-#\w\s.,()]*$/;
 const picture = /^data:image\/(?:png|svg\+xml)(?:;base64)?,[\w%.!~*()+/=-]+$/;
 
@@ -273,7 +278,10 @@ function isFile(asset: Asset | undefined, folder: string, { src, integrity }: Va
   return asset !== undefined && src === folder + asset.name && integrity === asset.integrity;
 }
 
-/** A page that expires is loaded again by browsers without scripts. */
+/**
+ * Whether the tag is one of the page's. One of them reloads an expired page in browsers without
+ * scripts.
+ */
 function isOwnMeta(values: Values, { here }: PageFacts): boolean {
   const { charset = "utf-8", name = "robots", content = "", "http-equiv": effect } = values;
   const [, address] = /^\d{1,9};url=(.*)$/.exec(content) ?? [];
@@ -288,18 +296,21 @@ function areSameWords(left: string, right: string): boolean {
 
 type Tag = {
   readonly source: string;
-  /** In lower case, with a slash before it in an end tag; empty for all that is no whole tag. */
+  /**
+   * The name in lower case, beginning with a slash in an end tag. It is empty if the tag is
+   * incomplete.
+   */
   readonly name: string;
-  /** In lower case, with values as they are written: character references are not replaced. */
+  /** The attributes, with names in lower case. Character references in values are not replaced. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** Up to the next tag. */
+  /** The text between this tag and the next one. */
   readonly text: string;
 };
 
 /**
- * Reads the tags of an HTML document as browsers do: attributes in any quotes or in none, behind
- * blanks or slashes, the first of a name. It does not know that the content of some elements is
- * text, as that of a title: a `<` begins a tag everywhere, so that no tag of a browser is missed.
+ * Reads the tags of an HTML document as browsers do. Attributes may be in any quotes or in none,
+ * and follow spaces or slashes; the first of a name counts. Unlike a browser, it treats every `<`
+ * as the beginning of a tag, even inside a title, so that it misses no tag.
  */
 function readTags(document: string): readonly Tag[] {
   const tags: Tag[] = [];
@@ -315,14 +326,14 @@ function readTags(document: string): readonly Tag[] {
 }
 
 const tagStart = /<(\/?[a-z][^\t\n\f\r />]*)/iy;
-/** Without a name where the tag or the document ends. */
+/** The name is empty at the end of the tag or the document. */
 const attributeName = /[\t\n\f\r /]*(=?[^\t\n\f\r />=]*)[\t\n\f\r ]*/y;
 const attributeValue = /=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >]*))/y;
 
 function readTag(document: string, start: number) {
   const attributes = new Map<string, string>();
   const [opening, name = ""] = execAt(tagStart, document, start);
-  // A comment, a declaration, or a stray character.
+  // This is a comment, a declaration or a stray character.
   if (opening === undefined) return { name: "", attributes, end: endAfter(document, start) };
   let at = start + opening.length;
   for (;;) {

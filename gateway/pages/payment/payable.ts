@@ -1,7 +1,7 @@
 /**
- * The payment pages of an order and of a payment link: what an order's page shows while the order
- * waits for a card, and where the browser goes otherwise. A try and its result belong to the pages
- * of the 3-D Secure journey, which send the browser back here when another try is allowed.
+ * The payment pages of orders and payment links. An order's page shows the form while the order
+ * waits for a card, and otherwise redirects. Once a try begins, the pages of the 3-D Secure journey
+ * show its steps and its result. They redirect back here if another try is permitted.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { PaymentLinks } from "../../engine/payment-links.ts";
@@ -26,7 +26,7 @@ import type { Elsewhere, FindPayable, Payable, PaymentRouteOptions, ShownPage } 
 import { offerWallets, type WalletMethods } from "./wallet-buttons.ts";
 
 export type OrderPageDependencies = {
-  /** The bounds on card testing. */
+  /** The limits against card testing. */
   readonly pageTries: Guarded<Pick<CardTries, "look" | "admit">>;
   readonly pages: Pick<PaymentPages, "findFaults"> & Guarded<Pick<PaymentPages, "find" | "pay">>;
   readonly threeds: Pick<BrowserAuthentication, "pathOf">;
@@ -81,7 +81,8 @@ export function makeFindPayable(dependencies: OrderPageDependencies): FindPayabl
     if (state.kind === "disabled") {
       return { show: (texts) => ({ ...disabledPage(order, texts), framedBy }) };
     }
-    // The try before is being reversed, or the time is over: soon there is something to show.
+    // The previous try is being reversed, or the page has expired. The page is reloaded until there
+    // is something to show.
     const isHere = order.transaction.stage === "awaiting_card";
     return isHere
       ? { show: (texts, here) => ({ ...waitingPage(order, texts, here), framedBy }) }
@@ -108,7 +109,10 @@ export function makeFindPayable(dependencies: OrderPageDependencies): FindPayabl
   }
 }
 
-/** The fields as the try before had them, to be corrected; of the card the name alone. */
+/**
+ * Returns the values of the previous try, so that the cardholder can correct them. Of the card,
+ * this is only the name.
+ */
 function enteredBefore({ order, wanted }: ShownOrder): PaymentView["refilled"] {
   const { purchase, page } = order;
   const { holderName = "" } = page.refused.at(-1)?.card ?? {};
@@ -116,7 +120,10 @@ function enteredBefore({ order, wanted }: ShownOrder): PaymentView["refilled"] {
   return { faults: new Map(), values: new Map([["name", holderName], ...values]) };
 }
 
-/** The cookie of the browser that has begun an order with a payment link, which others may have. */
+/**
+ * Returns the cookie of the browser that began the order. A payment link's URL is shared, so the
+ * URL alone does not identify that browser.
+ */
 function bindingOf(linkId: string, orderToken: string): string {
   return `tollgate-link-${linkId}=${orderToken}`;
 }
@@ -140,23 +147,23 @@ function kindOf(kind: ShownOrder["order"]["transaction"]["kind"]): PaymentView["
 
 export type LinkPageDependencies = {
   readonly paymentLinks: Guarded<PaymentLinks>;
-  /** The bounds on card testing. */
+  /** The limits against card testing. */
   readonly pageTries: Guarded<Pick<CardTries, "look" | "check">>;
   readonly paymentPages: Pick<PaymentPages, "tokenOf" | "findFaults">;
-  /** Whether a token is of a link. */
+  /** Returns whether a token belongs to a payment link. */
   readonly isLink: (token: string) => boolean;
-  /** The page of an order, by its token. */
+  /** Finds the page of an order by its token. */
   readonly findOrder: FindPayable;
   readonly addressOf: (request: HttpRequest) => string;
   readonly walletMethods: WalletMethods;
-  /** The word in the path of the receipt's address. */
+  /** The word in the path of a receipt. */
   readonly pathWord: string;
   readonly printDate: (instant: Instant) => string;
-  /** Browsers reach the page by https. */
+  /** Returns whether browsers reach the page with https. */
   readonly isSecure: () => boolean;
 };
 
-/** The QR code of a link's page, as SVG. */
+/** Makes the function that returns the QR code of a payment link as SVG. */
 export function makeFindCode(
   paymentLinks: Pick<LinkPageDependencies["paymentLinks"], "find">,
   baseUrl: () => string,
@@ -174,9 +181,8 @@ type FoundLink = Exclude<
 >;
 
 /**
- * The page of a link or, by another token, of an order. A link's page is that of an order that has
- * not begun: the first post begins the order and pays it, and everything after that happens on the
- * order's own page.
+ * Finds the page of a payment link or an order by its token. The page of a link begins an order
+ * with its first post and pays it. Everything after that happens on the order's own page.
  */
 export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
   const { paymentLinks, paymentPages, pageTries, findOrder, addressOf } = dependencies;
@@ -185,7 +191,8 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
     const found = await paymentLinks.find(token);
     if (found === undefined || found instanceof Failure) return found;
     const { state } = found;
-    // A page that is posted twice leads to the order that it has begun, also when that was paid.
+    // A second post of the same page leads to the order of the first one, even if that order is
+    // paid.
     if (request.method === "POST" || state.kind === "open") return payableOf(found, request);
     if (state.kind === "paid") return paidPage(found, state.orders, request);
     if (state.kind !== "waiting") return overPage(state.kind, shopOf(found.endpoint));
@@ -218,7 +225,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
     };
   }
 
-  /** The page that was shown, not the one that this request would show. */
+  /** Pays with the page that was shown to the cardholder, which the form names. */
   async function pay(
     found: FoundLink,
     request: HttpRequest,
@@ -226,7 +233,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
     shown: ShownPage,
   ): ReturnType<Payable["pay"]> {
     const place = placeOf(found, shown.linkPage, request);
-    // Before an order begins: a flood of tries makes no orders.
+    // The limits are checked before an order begins, so that a flood of tries creates no orders.
     const checked = await pageTries.check(place, shown.proof);
     if (checked instanceof Failure) return checked;
     const { waitS, challenge, isProved = false } = checked;
@@ -242,18 +249,24 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
       return { goTo: token, cookie };
     }
     const paid = await page.pay(entered, { ...shown, proof: "", isProved });
-    // The order's page asks for a proof of its own, or says what the matter is.
+    // The order's page demands its own proof, or shows why the try failed.
     const { goTo } = paid instanceof Failure || "challenge" in paid ? { goTo: token } : paid;
     return { goTo, cookie };
   }
 
-  /** A shop's frame is of another site than the page: there, browsers take `Partitioned` alone. */
+  /**
+   * Returns the header that sets the cookie. If a shop embeds the page, browsers only accept a
+   * cookie with `Partitioned`.
+   */
   function cookieOf(linkId: string, order: string): string {
     const site = dependencies.isSecure() ? "Secure; SameSite=None; Partitioned" : "SameSite=Lax";
     return `${bindingOf(linkId, order)}; HttpOnly; Max-Age=${boundS}; ${site}`;
   }
 
-  /** The receipt is for the browser that has paid; all others see the latest payment. */
+  /**
+   * The page of a link whose uses are all paid. The browser that paid sees its own payment and
+   * receipt; all others see the latest payment without a receipt.
+   */
   function paidPage(
     { link, endpoint }: FoundLink,
     orders: readonly Order[],
@@ -283,7 +296,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
   }
 }
 
-/** The longest time for which a payment page may take cards. */
+/** The longest life of a payment page. */
 const boundS = 604_800;
 
 const overTexts = {

@@ -1,7 +1,7 @@
 /**
- * The page on which the cardholder enters a card: for an order that waits for one, or for a link
- * whose order begins with the first try. It is a plain form that works without scripts; what the
- * script needs is in the markup.
+ * The page on which the cardholder enters a card, for an order that waits for one or for a payment
+ * link. It is a plain form that works without scripts. The values that the script needs are in the
+ * markup.
  */
 import type { ChargeKind } from "../../orders/order.ts";
 import type { Network } from "../../values/card-number.ts";
@@ -24,24 +24,24 @@ export type PaymentView = {
   readonly kind: ChargeKind;
   readonly amount: Money;
   readonly description: string;
-  /** What the merchant did not send and the endpoint wants. */
+  /** The customer fields that the endpoint asks for and the merchant has not sent. */
   readonly wanted: WantedFields;
   readonly needsCvv: boolean;
-  /** Why the last try was refused. */
+  /** The reason why the last try was refused. */
   readonly refusal?: FailureCode | undefined;
   readonly triesLeft?: number | undefined;
-  /** Until the page expires; absent when it does not. */
+  /** The seconds until the page expires; absent if it does not expire. */
   readonly secondsLeft?: number | undefined;
   readonly wallets?: readonly WalletOffer[];
-  /** The proof of work that the browser has to bring with a try. */
+  /** The challenge for the proof of work that the browser has to solve. */
   readonly challenge?: string | undefined;
-  /** Names the shown page of a payment link. */
+  /** The id of the shown page of a payment link. */
   readonly linkPage?: string | undefined;
-  /** The origins that may embed the page, and that it tells when the cardholder leaves it. */
+  /** The origins that may embed the page. They get a message when the cardholder leaves it. */
   readonly framedBy?: readonly string[];
-  /** What the cardholder has sent, when it could not be used, or with the try before. */
+  /** The values to show again: those of a faulty submission, or of the previous try. */
   readonly refilled?: Refilled | undefined;
-  /** Why the gateway made no try at all. */
+  /** The reason why the gateway made no try. */
   readonly notice?: string | undefined;
 };
 
@@ -53,7 +53,7 @@ type ShownShop = {
 };
 
 export type PageReader = FieldReader & {
-  /** The operator's name; empty when none is set. */
+  /** The operator's name; empty if the operator has set none. */
   readonly operator: string;
 };
 
@@ -133,12 +133,12 @@ function renderNotice(view: PaymentView, texts: Texts): Html | undefined {
   const left = triesLeft === undefined ? "" : texts.pay.triesLeft(triesLeft);
   const word = refusalOf(refusal);
   const sentences = [texts.pay.refusals[word], texts.pay.refusedNext, left].join(" ").trim();
-  // The sentence of the gateway's own rules is its own title.
+  // For the gateway's own rules, the sentence says everything and needs no title.
   const title = word === "rules" ? undefined : html`<strong>${texts.pay.refusedTitle}</strong>\n`;
   return html`<p ${focused}>${title}${sentences}</p>\n`;
 }
 
-/** Browsers do that without a script, except in a frame of another site. */
+/** Browsers focus the notice without a script, except in a frame of another site. */
 const focused = html`class="notice" role="alert" tabindex="-1" autofocus`;
 
 const lock = html`<svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
@@ -149,7 +149,7 @@ function renderButton(label: string, { pay }: Texts): Html {
   return html`<button type="submit" data-busy="${pay.busy}">${lock}<span>${label}</span></button>`;
 }
 
-/** The script solves it while the cardholder types. */
+/** Renders the challenge, which the script solves while the cardholder types. */
 function renderChallenge({ challenge }: PaymentView): Html | undefined {
   if (challenge === undefined) return undefined;
   return html`<input type="hidden" name="proof" data-challenge="${challenge}">\n`;
@@ -160,7 +160,7 @@ function renderScriptsNeeded({ challenge }: PaymentView, { pay }: Texts): Html |
   return html`<noscript><p class="notice" role="alert">${pay.proofScripts}</p></noscript>\n`;
 }
 
-/** The script shows the last minutes only. */
+/** Renders the time left. The script shows only the last minutes. */
 function renderTime({ secondsLeft }: PaymentView, { pay }: Texts): Html | undefined {
   if (secondsLeft === undefined) return undefined;
   return html`<p class="time" id="time" role="timer" data-seconds="${secondsLeft}" hidden>
@@ -168,7 +168,7 @@ ${pay.timeLeft} <span></span></p>
 `;
 }
 
-/** What the script reports of the browser, for 3-D Secure. */
+/** The browser's properties that the script reports, for 3-D Secure. */
 export const browserNames = [
   ...["color_depth", "java_enabled", "javascript_enabled", "screen_height", "screen_width"],
   "time_zone",
@@ -180,7 +180,10 @@ const browserFields = browserNames.map((name) => {
 
 type RefusalWord = keyof Texts["pay"]["refusals"];
 
-/** Codes of the issuer that would help a card tester (lost, stolen) read like any other decline. */
+/**
+ * The texts of refusals. Reasons that would help a card tester, such as a lost or stolen card, have
+ * the same text as any other decline.
+ */
 const refusals: Partial<Record<FailureCode, RefusalWord>> = {
   insufficient_funds: "funds",
   limit_exceeded: "funds",
@@ -199,8 +202,8 @@ const refusals: Partial<Record<FailureCode, RefusalWord>> = {
 };
 
 /**
- * The word for a failure's number, where the table of codes has no row. The gateway's own rules
- * have one text.
+ * The texts by ranges of failure numbers, for codes without a row of their own. The gateway's own
+ * rules share one text.
  */
 const refusalRanges: readonly (readonly [from: number, to: number, word: RefusalWord])[] = [
   [1000, 1999, "rules"],
@@ -227,8 +230,8 @@ const discs = (left: string, right: string) =>
   '<path d="M18 6.26a7 7 0 0 1 0 11.48 7 7 0 0 1 0-11.48z" fill="#fff" fill-opacity=".35"/>';
 
 /**
- * The networks' marks as the page shows them beside the card number: simple shapes, drawn here, so
- * that the page loads no picture. `name` is what a screen reader says.
+ * The networks' marks beside the card number, drawn as simple shapes so that the page loads no
+ * pictures. Screen readers say `name`.
  */
 // biome-ignore format: a table
 const networkMarks: Readonly<Record<Network, Mark>> = {
@@ -243,13 +246,13 @@ const networkMarks: Readonly<Record<Network, Mark>> = {
   MIR:        { name: "Mir",              shape: `${frame}${word("MIR", "#1f8a4c", 10)}` },
 };
 
-/** A card of any network. */
+/** The mark of an unknown network. */
 const plainMark =
   '<g fill="none" stroke="#7d8a86" stroke-width="1.5" stroke-linecap="round">' +
   '<rect x="1" y="2" width="34" height="20" rx="3"/><path d="M6 16h8"/>' +
   '<path d="M1 8.5h34" stroke-width="3" stroke-linecap="butt"/></g>';
 
-/** Every mark once, for `<use>` to show one of them. */
+/** Renders all marks once, so that `<use>` can show any of them. */
 function renderMarks(): Html {
   const all = { none: { name: "", shape: plainMark }, ...networkMarks };
   const symbols = Object.entries(all).map(([key, { name, shape }]) => {

@@ -1,8 +1,8 @@
 /**
- * What browsers report when the payment page's policy has stopped something: a script that was
- * injected, or a browser's extension. Anyone can post a report, so that the gateway reads a few of
- * a request and keeps a directive and an origin of each. A report's other fields have the page's
- * address, which grants access to the payment.
+ * Reads reports of browsers in which the payment page's policy has stopped something, such as an
+ * injected script or a browser's extension. Anyone can post a report, so the gateway reads only a
+ * few of each request, and keeps only a directive and an origin of each. Its other fields contain
+ * the page's address, which grants access to the payment.
  */
 import { makeNetworkLimit, makeSummary } from "../../http/bounds.ts";
 import type { HttpRequest } from "../../http/router.ts";
@@ -12,9 +12,9 @@ const bytesMax = 65_536;
 const reportsMax = 10;
 
 export type Violation = {
-  /** One that browsers know, or `other`. */
+  /** A directive that browsers know, or `other`. */
   readonly directive: string;
-  /** An origin, or a word such as `inline` and `eval`. */
+  /** An origin, or a word such as `inline` or `eval`. */
   readonly blocked: string;
 };
 
@@ -25,14 +25,17 @@ const directives: ReadonlySet<string> = new Set([
   ...["style-src", "style-src-attr", "style-src-elem", "trusted-types", "worker-src"],
 ]);
 
-/** A page with an injected script sends one for each try; an address is heard once a second. */
+/**
+ * The limit on reports from one address. A page with an injected script sends one for each attempt
+ * to load it.
+ */
 const heard = { perSecond: 1, burst: 10 };
 
 type Reports = {
   readonly clock: Clock;
   readonly addressOf: (request: HttpRequest) => string;
   readonly onViolation: (violation: Violation) => void;
-  /** At most once a minute, with how many there were. */
+  /** Called at most once a minute, with the number of reports. */
   readonly onSummary: (violation: string, count: number) => void;
 };
 
@@ -54,8 +57,8 @@ export function readViolations(body: Uint8Array): readonly Violation[] {
 }
 
 /**
- * Reads reports of the Reporting API, in a list or alone, and those of browsers that know
- * `report-uri` alone.
+ * Reads reports of the Reporting API, single or in a list, and those of browsers that only support
+ * `report-uri`.
  */
 function parseReports(body: Uint8Array): readonly Violation[] {
   const content = parseJson(body);
@@ -67,7 +70,7 @@ function parseReports(body: Uint8Array): readonly Violation[] {
     const directive =
       found.effectiveDirective ?? found["effective-directive"] ?? found["violated-directive"];
     if (typeof directive !== "string") return [];
-    // Older browsers send the directive with its value.
+    // Older browsers send the directive together with its value.
     const [name = ""] = directive.split(" ", 1);
     const blocked = originOf(found.blockedURL ?? found["blocked-uri"]);
     return [{ directive: directives.has(name) ? name : "other", blocked }];

@@ -1,7 +1,7 @@
 /**
- * The proof of work of the payment page: searches a number whose SHA-256, together with the
+ * The proof of work of the payment page. It searches a number whose SHA-256 hash, together with the
  * challenge, begins with enough zero bits. It works in slices of some milliseconds, so that the
- * page goes on while the cardholder types. What is hashed fits one block.
+ * page stays responsive. The hashed text fits one block of SHA-256.
  */
 // biome-ignore lint/correctness/noUnusedVariables: the script after it uses it
 const solveProof = (() => {
@@ -15,7 +15,7 @@ const solveProof = (() => {
   }
   const words = new Int32Array(64);
 
-  /** The first word of the hash of a text of up to 55 characters. */
+  /** Returns the first 32 bits of a text's hash. The text has at most 55 characters. */
   function firstWord(text) {
     words.fill(0, 0, 16);
     for (let at = 0; at < text.length; at += 1) {
@@ -52,7 +52,10 @@ const solveProof = (() => {
     return (word >>> by) | (word << (32 - by));
   }
 
-  /** Calls `done` with the challenge and its solution; at most 32 bits. */
+  /**
+   * Searches a solution and calls `done` with the challenge and the solution. It supports up to 32
+   * bits.
+   */
   return function solve(challenge, done) {
     const bits = Number(challenge.split(".")[0]);
     const seed = challenge.slice(-40);

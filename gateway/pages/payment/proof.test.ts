@@ -1,4 +1,4 @@
-/** The page's script finds proofs that the gateway accepts. */
+/** The page's script finds proofs of work that the gateway accepts. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,6 @@
-/** The payment page over HTTP: what it shows, loads, takes, and never repeats. */
+/**
+ * The payment page over HTTP: what it shows, loads and accepts, and which values it never repeats.
+ */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";

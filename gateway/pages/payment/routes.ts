@@ -1,7 +1,7 @@
 /**
- * The payment page over HTTP: its files, the form, and what the form posts. A try that has begun is
- * not shown here: the browser goes on to the pages of the 3-D Secure journey, which come back here
- * when another try is allowed. So reload, back button and a second tab always show what is true.
+ * The payment page over HTTP: its files, its form and the form's posts. After a try has begun, the
+ * browser is redirected to the pages of the 3-D Secure journey, which redirect back here if another
+ * try is permitted. So a reload, the back button and a second tab always show the current state.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import { type HttpReply, type HttpRequest, type HttpRoute, redirectTo } from "../../http/router.ts";
@@ -39,22 +39,28 @@ import {
 import { browserNames, type PageReader, type PaymentView, renderPayment } from "./payment-page.ts";
 import type { WalletOffer } from "./wallet-buttons.ts";
 
-/** What a page can be paid for: an order that waits for its card, or a link without an order. */
+/**
+ * A page that accepts a payment: of an order that waits for its card, or of a link without an
+ * order.
+ */
 export type Payable = {
   readonly merchant: Merchant;
   readonly view: PaymentView;
   findFaults(entered: Entered): readonly EnteredFault[];
-  /** Where the browser goes on, relative to `/pay/`; what it must prove first; why it may not. */
+  /**
+   * Pays and returns where the browser continues, relative to `/pay/`. It may also return a
+   * challenge that the browser must solve first, or a failure.
+   */
   pay(entered: Entered, shown: ShownPage): Promise<GoTo | Challenge | Failure>;
 };
 
-/** What the form knows of the page that it was on. */
+/** The hidden values of the submitted form. */
 export type ShownPage = {
-  /** The proof of work; empty when no proof was demanded. */
+  /** The proof of work; empty if none was demanded. */
   readonly proof: string;
-  /** The page of a payment link; empty for an order. */
+  /** The id of the shown page of a payment link; empty for an order. */
   readonly linkPage: string;
-  /** The proof was used up already. */
+  /** The proof has already been used up. */
   readonly isProved?: boolean;
 };
 
@@ -62,7 +68,7 @@ export type ShownPage = {
 type GoTo = { readonly goTo: string; readonly cookie?: string | undefined };
 type Challenge = { readonly challenge: string };
 
-/** There is nothing to pay here now: where the browser finds what there is, or what to show. */
+/** The page does not accept a payment now. It redirects the browser or shows another page. */
 export type Elsewhere =
   | GoTo
   | { show(texts: Texts, here: { readonly redirect: string }): CardholderPage };
@@ -76,19 +82,19 @@ export type PaymentRouteOptions = {
   readonly find: FindPayable;
   readonly assets: Assets;
   readonly theme: Theme;
-  /** Empty when the operator has set none. */
+  /** The operator's name; empty if the operator has set none. */
   readonly operator: string;
   readonly addressOf: (request: HttpRequest) => string;
-  /** Too many posts came from the same client. */
+  /** Returns whether too many posts came from the same client. */
   readonly isTooFast: (request: HttpRequest) => boolean;
-  /** A browser's report that the page's policy has stopped something. */
+  /** Reads a browser's report that the page's policy has stopped something. */
   readonly takeReport: (request: HttpRequest) => void;
-  /** The QR code of a payment link, as SVG; nothing for another token. */
+  /** Returns the QR code of a payment link as SVG, or undefined for any other token. */
   readonly findCode: (token: string) => Promise<string | Failure | undefined>;
 };
 
 const path = "/pay/:token";
-/** No token: those are longer. */
+/** The name of the route for reports. It is shorter than any token. */
 export const reportsName = "reports";
 
 export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[] {
@@ -137,7 +143,10 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     return reply({ ...view, ...paid, notice: texts.pay.proof, refilled }, request, 429);
   }
 
-  /** The page itself is asked again after a failure: it knows what there is to do. */
+  /**
+   * Answers a post that failed. If the page no longer accepts a payment, the browser loads it
+   * again.
+   */
   function answerFailure(failure: Failure, view: PaymentView, request: HttpRequest): HttpReply {
     if (failure.code === "not_allowed_now") return goTo(request, tokenIn(request));
     const { texts, show: send } = makePageReply(request, theme);
@@ -215,7 +224,7 @@ function renderDocument(
   const { texts, language, operator } = reader;
   const { shop, secondsLeft } = view;
   const facts = { merchant: shop.name, amount: "", operator };
-  // Without scripts the page finds out that its time is over when it is loaded again.
+  // Without scripts, the page reloads itself when it has expired.
   const refresh = secondsLeft !== undefined && {
     refresh: { seconds: secondsLeft + 1, address: here, onlyWithoutScripts: true },
   };
@@ -231,7 +240,10 @@ function renderDocument(
   }).text;
 }
 
-/** Files of this origin only, nothing inline, nothing from elsewhere; posts to this origin. */
+/**
+ * Returns the headers of the page. Its policy permits only files of this origin, nothing inline,
+ * and posts to this origin only.
+ */
 export function headersFor(
   { framedBy = [], wallets = [] }: Pick<PaymentView, "framedBy" | "wallets">,
   reports: string,
@@ -244,21 +256,25 @@ export function headersFor(
     "frame-ancestors": framedBy.length === 0 ? "'none'" : framedBy.join(" "),
     "require-trusted-types-for": "'script'",
     "report-to": "page",
-    // For browsers without the Reporting API.
+    // For browsers that do not support the Reporting API.
     "report-uri": reports,
   };
   return { ...pageHeaders({ policy }), "reporting-endpoints": `page="${reports}"` };
 }
 
-/** Browsers ask the wallet's site what opens it, and only where the page's policy allows that. */
+/**
+ * Returns the origins of a wallet. The browser asks them how to open the wallet, if the page's
+ * policy permits that.
+ */
 export function walletSources({ method }: Pick<WalletOffer, "method">): string {
   const { origin, protocol, host } = URL.parse(method) ?? {};
   return origin === undefined ? "" : `${origin} ${protocol}//*.${host}`;
 }
 
 /**
- * A form of another site makes its visitors' browsers try cards, each from an IP address of its
- * own. Browsers that do not tell where a form is from are believed.
+ * Whether the form was posted from another site. A malicious site could otherwise make its
+ * visitors' browsers try cards, each from its own IP address. The post of a browser that does not
+ * send its origin is accepted.
  */
 function isFromElsewhere({ headers }: HttpRequest): boolean {
   return /^(cross|same)-site$/.test(String(headers["sec-fetch-site"]));
@@ -272,7 +288,10 @@ function hereIn(request: HttpRequest): string {
   return linkFrom(request, 0, tokenIn(request));
 }
 
-/** It tells nothing, so any site may show it: the frame of a shop goes on when the gateway does. */
+/**
+ * The page for a gateway that cannot answer now. It contains nothing secret, so any site may show
+ * it in a frame.
+ */
 function tryLater(texts: Texts, request: HttpRequest): CardholderPage {
   const onward = { address: hereIn(request), isEmbedded: isFramed(request) };
   return { ...unavailablePage(texts, onward), framedBy: "any" };

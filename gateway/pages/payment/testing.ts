@@ -1,4 +1,4 @@
-/** Shared by the tests of this folder: a payment page over HTTP, and the payments through it. */
+/** Helps the tests of this folder: a payment page over HTTP, and payments with it. */
 import { findSubmissionFaults } from "../../engine/page-submission.ts";
 import { serveRoutes } from "../../http/testing.ts";
 import type { Merchant } from "../../orders/merchant.ts";
@@ -47,7 +47,7 @@ export const filled: Readonly<Record<string, string>> = {
   "cc-name": "Anna Example",
 };
 
-/** At `/pay/t0ken`. */
+/** Returns a request for the page at `/pay/t0ken`. */
 export function servePage(
   t: { after(clean: () => unknown): void },
   view: PaymentView = plainView,

@@ -1,15 +1,18 @@
 /**
- * The part of the script that opens wallets. A wallet's token goes into the form in place of a card
- * and is sent with it; `startWallets` is called at the end of the card form's script.
+ * Opens wallets. A wallet's token is put into the form in place of a card and posted with it. The
+ * script of the card form calls `startWallets` at its end.
  */
 
-/** Where each wallet has its token. */
+/** Returns the token from each wallet's response. */
 const tokenIn = {
   walleta_encrypted: ({ token }) => JSON.stringify(token.paymentData),
   walletb_encrypted: ({ paymentMethodData }) => paymentMethodData.tokenizationData.token,
 };
 
-/** walleta's sheet opens with a session that the gateway fetches as the merchant. */
+/**
+ * Requests the session that walleta's payment sheet needs. The gateway fetches it in the name of
+ * the merchant.
+ */
 async function askSession(url) {
   const address = `${location.pathname.replace(/\/$/, "")}/wallet-session`;
   const answer = await fetch(address, { method: "POST", body: new URLSearchParams({ url }) });
@@ -40,12 +43,13 @@ function startWallets(form, isReady, send) {
       const response = await requestFor(wallet).show();
       const token = tokenIn[wallet.dataset.type](response.details);
       await response.complete("success");
-      // Not before: after a fault, the form is sent with a card.
+      // These fields are filled in last, because after a fault the cardholder may pay with a card
+      // instead.
       form.elements.payment_data.value = token;
       form.elements.payment_data_type.value = wallet.dataset.type;
       send();
     } catch (error) {
-      // The cardholder has closed the wallet.
+      // With this error, the cardholder has closed the wallet.
       if (error.name !== "AbortError") fault.textContent = place.dataset.failed;
     } finally {
       isOpen = false;

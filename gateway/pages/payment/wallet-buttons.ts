@@ -1,7 +1,7 @@
 /**
- * Buttons of wallets on the payment page. The browser's own Payment Request API opens the wallet,
- * so the page loads no script of the wallet; the token is posted with the page's form. Browsers
- * that do not know the wallet show no button.
+ * The wallets' buttons on the payment page. The browser's Payment Request API opens a wallet, so
+ * the page loads no script of the wallet. The form posts the wallet's token. A browser that does
+ * not support a wallet shows no button.
  */
 import { type Endpoint, type Merchant, shopNameOf } from "../../orders/merchant.ts";
 import type { WalletType } from "../../orders/order.ts";
@@ -9,11 +9,11 @@ import { type Html, html } from "../../values/html.ts";
 import { formatAmount, type Money } from "../../values/money.ts";
 import type { Texts } from "../cardholder/english.ts";
 
-/** The payment method identifiers of wallets; empty where the operator has set none. */
+/** The payment method identifiers of the wallets; empty if the operator has set none. */
 export type WalletMethods = {
   readonly walleta: string;
   readonly walletb: string;
-  /** Whether the gateway can ask walleta for a session of this merchant. */
+  /** Whether the gateway can request sessions of walleta for the merchant. */
   readonly hasIdentity: (merchant: Merchant) => boolean;
 };
 
@@ -31,7 +31,10 @@ export function offerWallets(endpoint: Endpoint, methods: WalletMethods): readon
   return [...offerWalletA(endpoint.merchant, methods), ...offerWalletB(endpoint, methods)];
 }
 
-/** Its sheet opens with a session that the gateway asks for as the merchant. */
+/**
+ * Offers walleta. Its payment sheet needs a session, which the gateway requests in the name of the
+ * merchant.
+ */
 function offerWalletA(merchant: Merchant, methods: WalletMethods): readonly WalletOffer[] {
   const { merchantIdentifier, country } = merchant.settings.wallets?.walleta ?? {};
   const isSet = methods.walleta !== "" && merchantIdentifier !== undefined;
@@ -48,7 +51,7 @@ function offerWalletA(merchant: Merchant, methods: WalletMethods): readonly Wall
 
 const networks = ["AMEX", "DISCOVER", "JCB", "MASTERCARD", "VISA"];
 
-/** A merchant with a key of its own (`merchant:`) decrypts tokens itself: there is no button. */
+/** There is no button for a merchant who decrypts tokens with a key of its own (`merchant:`). */
 function offerWalletB(endpoint: Endpoint, methods: WalletMethods): readonly WalletOffer[] {
   const { merchant } = endpoint;
   const { recipientId = "", gatewayMerchantId = merchant.login } =
@@ -75,7 +78,7 @@ function offerWalletB(endpoint: Endpoint, methods: WalletMethods): readonly Wall
   return [{ wallet: "walletb", type: "walletb_encrypted", method: methods.walletb, data }];
 }
 
-/** Hidden until the script has asked the browser for the wallet. */
+/** The buttons are hidden until the script knows that the browser supports the wallet. */
 export function renderWallets(
   offers: readonly WalletOffer[],
   amount: Money,

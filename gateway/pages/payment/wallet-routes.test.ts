@@ -1,4 +1,4 @@
-/** What walleta needs of the payment page's origin, over HTTP. */
+/** The routes for walleta at the payment page's origin, over HTTP. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serveRoutes } from "../../http/testing.ts";

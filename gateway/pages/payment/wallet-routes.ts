@@ -1,6 +1,6 @@
 /**
- * What walleta needs of the payment page's origin besides the page: a merchant session for its
- * sheet, which the page's script asks for, and the file by which it checks the domain.
+ * The routes that walleta needs at the payment page's origin: the merchant session of its payment
+ * sheet, which the page's script requests, and the file with which walleta verifies the domain.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import type { HttpReply, HttpRequest, HttpRoute } from "../../http/router.ts";
@@ -11,7 +11,7 @@ import type { FindPayable, PaymentRouteOptions } from "./routes.ts";
 
 export type WalletRouteOptions = Pick<PaymentRouteOptions, "isTooFast"> & {
   readonly find: FindPayable;
-  /** The opaque session, as JSON; nothing when the wallet gives none. */
+  /** Returns the opaque session as JSON, or undefined if the wallet refuses one. */
   readonly askSession: (
     merchant: Merchant,
     asked: { readonly url: string; readonly shopName: string },
