@@ -64,7 +64,7 @@ before(async () => {
   stopTarget = empty.stop;
   targetUrl = empty.url;
   target = openDatabase(targetUrl, limits);
-  // An administrator may have added an extension: the database still counts as empty.
+  // A database with an extension, which an administrator may have added, counts as empty.
   await target.query("create extension pg_stat_statements");
   parts = await takeBackup();
 });
@@ -112,7 +112,7 @@ test("a forged backup is refused, and none of it is stored", async (t) => {
   for (const [name, forge] of forgeries) {
     await t.test(name, async () => {
       await assert.rejects(load(forge(parts, older)), (error: Error) => {
-        // PostgreSQL itself refuses some of the rows.
+        // Some of the rows are refused by PostgreSQL itself.
         const refusals = ["BadArchive", "NotRestorable", "DatabaseError"];
         assert.ok(refusals.includes(error.constructor.name), String(error));
         return true;

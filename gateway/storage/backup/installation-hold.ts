@@ -190,7 +190,7 @@ type HoldOptions = {
   /** Called if the server does not reveal its identity, so that copies cannot be recognised. */
   readonly onUnknown: (cause: string) => void;
   readonly onChange: (hold: Hold | undefined) => void;
-  /** How long a look at the hold counts for all loops. */
+  /** How long the result of reading the hold is used, by all loops together. */
   readonly freshMs?: number;
 };
 
@@ -230,7 +230,7 @@ export async function openHold(options: HoldOptions) {
     },
   };
 
-  /** Looks at the hold unless another loop has just done it. */
+  /** Reads the hold unless another loop has just done it. */
   async function lookAgain(): Promise<void> {
     if (performance.now() - lookedAtMs < freshMs) return;
     lookedAtMs = performance.now();
@@ -239,7 +239,7 @@ export async function openHold(options: HoldOptions) {
   }
 
   /**
-   * Looks at the hold. The server may have been restored since the last look while this node kept
+   * Reads the hold. The server may have been restored since the last time while this node kept
    * running.
    */
   async function look(): Promise<Hold | undefined> {

@@ -94,8 +94,8 @@ async function lockBackups(client: pg.Client): Promise<void> {
 }
 
 /**
- * Prevents that a key is destroyed or a merchant moved between the snapshots of two servers. A
- * single server has one snapshot, which is consistent even during either.
+ * Prevents keys from being destroyed and merchants from being moved between the snapshots of two
+ * servers. A single server has one snapshot, which is consistent even during either.
  */
 async function lockKeys(main: Database) {
   const lock = await takeRotationLock(main);

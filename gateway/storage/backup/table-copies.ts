@@ -136,7 +136,7 @@ export async function switchTriggers(
   for (const table of tables) await query(`alter table ${placeOf(table)} ${to} trigger user`);
 }
 
-/** Prevents that the tables are dropped or rewritten until the transaction ends. */
+/** Prevents the tables from being dropped or rewritten until the transaction ends. */
 export async function lockForReading(query: Query, tables: readonly StoredTable[]): Promise<void> {
   await query(`lock table ${tables.map(placeOf).join(", ")} in access share mode`);
 }

@@ -1,6 +1,6 @@
 /**
- * The plans of callback statements when the statistics are of a quiet day and thousands are open:
- * each goes by the key, and none reads all that are open.
+ * The plans of callback statements, made with statistics of a quiet day while thousands of
+ * callbacks are open. Each statement uses the key, and none reads all open callbacks.
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -31,7 +31,8 @@ await owe("8", busy);
 
 // biome-ignore format: a table
 const scans: readonly (readonly [name: string, statement: string, byDue: number])[] = [
-  // The look itself uses the index of times. It finds by the order whether an earlier one is open.
+  // The search for due callbacks uses the index of times. For each one it checks by the key whether
+  // an earlier callback of the order is open.
   ["the look for due ones", dueStatement,      1],
   ["deferring",             deferStatement,    0],
   ["claiming",              claimStatement,    0],
@@ -51,7 +52,7 @@ for (const [name, statement, byDue] of scans) {
     assert.ok(used.length > 0, plan);
     assert.equal(used.filter((index) => index === "due").length, byDue, plan);
     assert.doesNotMatch(plan, /Seq Scan on callbacks/, plan);
-    // A scan of the whole key has no condition after it.
+    // A scan of the whole index has no condition after its name.
     const conditions = plan.match(/using callbacks_pkey on .*\n\s+Index Cond:/g) ?? [];
     assert.equal(conditions.length, used.filter((index) => index === "pkey").length, plan);
   });

@@ -1,7 +1,7 @@
 /**
- * Callbacks that are owed, and every attempt to deliver them. Most have ended and few are open, but
- * after an outage many may be open. Every statement finds its rows by their key or by the time when
- * they are due, and is written so that the planner has no other choice.
+ * Callbacks that are still to be delivered, and every attempt to deliver them. Most have ended and
+ * few are open, but after an outage many may be open. Every statement finds its rows by their key
+ * or by the time when they are due, and is written so that the planner has no other choice.
  */
 import type { AttemptRecord, Callback, CallbackStore } from "../../callbacks/callback.ts";
 import type { Order } from "../../orders/order.ts";
@@ -147,8 +147,9 @@ where due_at <= to_timestamp($1::float8 / 1000) and ${isHere}
 order by due_at limit $2`;
 
 /**
- * Compares and sets: another node may have moved the time since. The comparison is written so that
- * no index serves it, which keeps the planner from the index of times.
+ * Changes the time only if it is still the expected one, because another node may have changed it
+ * since. The comparison is written so that no index serves it, which keeps the planner from the
+ * index of times.
  */
 const stillDue = `
 from json_to_recordset($1::json)

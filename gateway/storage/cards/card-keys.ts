@@ -111,7 +111,7 @@ type NewFingerprint = Pick<FingerprintedCard, "merchantId" | "cardId" | "fingerp
   readonly hashId: string;
 };
 
-/** Writes fingerprints. Returns how many cards and references had other ones. */
+/** Writes fingerprints. Returns how many cards and references have changed. */
 export async function writeFingerprints(
   { query }: Database,
   cards: readonly NewFingerprint[],

@@ -13,7 +13,7 @@ let now = asInstant(1_800_000_000_000);
 const [one, two] = [asGateId("1"), asGateId("2")];
 const hourMs = 3_600_000;
 
-/** Replaces the vault: a secret that is sealed for one context cannot be opened in another. */
+/** Replaces the vault. A secret that is sealed for one context cannot be opened in another. */
 const sealSecret = (secret: Secret<string>, context: string) =>
   Buffer.from(JSON.stringify([context, secret.reveal()]));
 const openSecret = (sealed: Uint8Array, context: string) => {
@@ -74,7 +74,7 @@ test("a repeated delivery is known while its key is the newest, and a replay lat
   assert.equal(await store(two, "Y"), "stored");
   assert.equal(await store(two, "X"), "replayed");
   assert.equal(await store(two, "Y"), "known");
-  // Another gate has deliveries of its own.
+  // Deliveries to another gate do not affect this one.
   assert.equal(await store(one, "X"), "stored");
   assert.equal((await keysOf(two)).length, 2);
 });

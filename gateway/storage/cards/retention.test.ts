@@ -1,6 +1,6 @@
 /**
- * The retention of card numbers in a real database: which are destroyed and when, and which never.
- * No search for them reads a large table.
+ * The retention of card numbers in a real database: which numbers are destroyed, when, and which
+ * are kept. No search for them reads a large table.
  */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";

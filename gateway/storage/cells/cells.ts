@@ -134,12 +134,12 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
     ...router,
     /** Opens a place that may not be listed yet. The caller closes it. */
     open,
-    /** Makes the configuration decide from now on where merchants live. */
+    /** Reads the merchants' cells from the configuration from now on. */
     follow(source: { current(): CellMap; reload(): Promise<void> }): void {
       current = source.current;
       reload = source.reload;
     },
-    /** Returns stores of which each cell has one, made when it is first used. */
+    /** Makes a store for each cell when it is first used. */
     stores: <Store>(make: (databases: CellDatabases) => Store) => makeStores(router, make),
     /** Closes the databases of all cells except the main one. */
     async close(): Promise<void> {
@@ -171,7 +171,7 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   async function untilMoved(merchant: MerchantId, from: string): Promise<void> {
     const { query } = databasesOf(from).node;
     for (let isFenced = true; isFenced; ) {
-      // The main database may be unreachable: the next look reads it again.
+      // If the main database is unreachable, the next attempt reads it again.
       await reload().catch(() => undefined);
       if (router.cellOf(merchant) !== from) break;
       await delay(lookEveryMs, undefined, { ref: false });
@@ -198,7 +198,7 @@ type Router = Pick<Options, "waitMs" | "onFailed"> & {
 function makeStores<Store>(router: Router, make: (databases: CellDatabases) => Store) {
   const made = new Map<string, Store>();
   const failed = new Set<string>();
-  /** Failed cells in which a call is in progress. No other call joins it. */
+  /** Failed cells in which a call is still in progress. No other call waits for such a cell. */
   const retried = new Set<string>();
 
   return { of, call, each, inTurn, search };
@@ -222,7 +222,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     const giveUpAt = performance.now() + waitMs;
     for (let isAgain = false; ; isAgain = true) {
       const cell = router.cellOf(merchant);
-      // A merchant that is known to be moving is waited for first: its statement would fail, and
+      // If the merchant is known to be moving, the call waits first. Its statement would fail, and
       // with it the whole batch.
       let moving = router.moving(merchant);
       try {

@@ -1,6 +1,6 @@
 /**
  * Copies a merchant's rows from one cell to another. Rows are compared by pages of keys and
- * digests. Later changes are found by sums over ranges of rows, without transferring rows: this
+ * digests. Later changes are found by sums over ranges of rows, without transferring rows, which
  * takes about a second for each hundred thousand orders.
  */
 import type { MerchantId } from "../../values/ids.ts";
@@ -249,7 +249,7 @@ async function holdFence(query: Query, merchant: MerchantId, mark: string): Prom
   if (held.length === 0) throw new OtherRun();
 }
 
-/** A later run has taken over the merchant, however long this one was suspended. */
+/** This run was suspended for so long that a later run has taken over the merchant. */
 export class OtherRun extends Error {
   constructor() {
     super("another run goes on with the move, or has taken it back");

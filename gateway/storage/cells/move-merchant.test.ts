@@ -66,7 +66,7 @@ test("a move that is interrupted at any point can be continued and loses nothing
   const [row] = await server.database.query("select cell from merchants where id = 101");
   assert.deepEqual(row, { cell: "other" });
   assert.deepEqual(await server.database.query("select from merchant_moves"), []);
-  // The new cell looks again for orders that no node has indexed.
+  // The new cell searches again for orders that no node has indexed.
   const isSwept = "select from order_index_progress where swept_at > now() - interval '4 minutes'";
   assert.deepEqual(await other.query(isSwept), []);
 });
@@ -88,7 +88,7 @@ test("rows that change, appear or disappear after the first copy are the same in
     `insert into callback_attempts (merchant_id, order_id, sequence, at, node, method, url,
        duration_ms) values (101, 101000700, 1, now(), 'a', 'GET', '', 1),
          (101, 101000700, 1, now(), 'b', 'GET', '', 1)`,
-    // The erasure of a person writes this.
+    // An erasure of a person writes these changes.
     step("101, 101000600, 2"),
     `update order_history set events = '[{"erased":1}]' where order_id = 101000600 and version = 1`,
   ];

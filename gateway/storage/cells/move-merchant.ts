@@ -29,9 +29,11 @@ const lockWaitMs = 200;
 /** Tables from which nodes delete expired rows: one copy behind the fence is enough. */
 const expiringTables = ["oauth_nonces", "wallet_messages", "held_keys", "held_secrets"];
 
-/** The merchant is stopped when a look over all rows finds no more changes than this. */
+/** The merchant is stopped when a comparison of all rows finds no more changes than this. */
 const changesMax = 200;
-/** The merchant is stopped after this many looks in any case, because it may always be busy. */
+/**
+ * The merchant is stopped after this many comparisons in any case, because it may always be busy.
+ */
 const looksMax = 5;
 
 type Report = (progress: string) => void | Promise<void>;
@@ -52,7 +54,7 @@ export async function moveMerchant(
   const tables = await tablesOf(cells, from_cell, to_cell);
   let [rows, stoppedAt] = [0, performance.now()];
   const isSwitched = (await cellOf(main, merchant)) === to_cell;
-  // The copy has no owner until the switch.
+  // Until the switch, the merchant does not live in the new cell, so the copy there is fenced.
   const mark = isSwitched ? await findFence(to, merchant) : await fence(to, merchant);
   if (!isSwitched) {
     const pair = { from, to, mark };

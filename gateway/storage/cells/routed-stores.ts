@@ -134,7 +134,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     countInDoubt: async () => sum(await stores.each((store) => store.countInDoubt())),
     /**
      * Returns probes by cell. A probe resolves when the cell's queues of reads and of new orders
-     * move.
+     * advance.
      */
     probes: () =>
       new Map(

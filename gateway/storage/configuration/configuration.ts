@@ -69,8 +69,8 @@ export async function openConfiguration(dependencies: Dependencies) {
       return (form === "group" ? groupById : endpointById).get(id);
     },
     /**
-     * Reads the configuration again. A gate that cannot be started does not prevent that the rest
-     * becomes effective.
+     * Reads the configuration again. If a gate cannot be started, the rest of the configuration
+     * becomes effective nevertheless.
      */
     async reload(): Promise<void> {
       await reload();

@@ -144,10 +144,11 @@ async function makeCluster(cluster: Cluster, report: ReportProgress): Promise<Pr
     `--pwfile=${passwordFile}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
-    // The built-in C.UTF-8 sorts alike on all machines; the system's locales do not change it.
+    // The built-in C.UTF-8 sorts alike on all machines, and the system's locales do not change it.
     ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"],
     "--data-checksums",
-    // PostgreSQL writes a whole new segment before it uses it, and the next commit waits for that.
+    // Before PostgreSQL uses a new log segment, it writes the whole of it, and the next commit
+    // waits. Small segments keep this wait short.
     "--wal-segsize=2",
   ]);
   fs.rmSync(passwordFile);

@@ -108,7 +108,7 @@ async function startServer(
     }
     if (isAlive(postmaster.pid)) break;
     const cause = adopted === undefined ? fatalErrorIn(cluster.logFile, logged) : undefined;
-    // Processes of the old server are still ending: the same start succeeds a little later.
+    // Processes of the old server are still ending, so the same start succeeds a little later.
     if (cause !== undefined && !/shared memory block|lock file/.test(cause)) {
       removeSocketFolder(socketFolder);
       return new Problem(`PostgreSQL did not start: ${cause} (see ${cluster.logFile}).`);

@@ -59,7 +59,7 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
       ],
       "orders_current",
     );
-    // Two polls may have two versions of one order.
+    // Two polls in one batch may have read different versions of an order.
     const current = new Map(rows.map(({ id, version }) => [id, version]));
     return orders.map(({ id, version }) => current.get(id) === version);
   }, options);
@@ -74,7 +74,7 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
     /** Finds all orders with the client order id, the latest last. */
     findExisting: (merchantId: MerchantId, clientOrderId: string) =>
       findAll({ merchantId, clientOrderId }),
-    /** Resolves when the queue of reads moves. */
+    /** Resolves when the queue of reads advances. */
     probe: findRow.probe,
   };
 }

@@ -151,7 +151,7 @@ test("a node that restarts repeatedly does not use up the numbers of years", asy
   const { firstSequence, firstId } = await open().takeBlock();
 
   assert.ok(firstSequence < minimumOf(Date.now() + 60_000), "more than a minute of numbers");
-  // There are two thousand million ids: even a node that starts every ten seconds must not use them
+  // There are two thousand million ids. Even a node that starts every ten seconds must not use them
   // up for years.
   assert.ok(firstId - from < starts * 2_000, `${firstId - from} ids`);
 });

@@ -53,7 +53,7 @@ test("a quarter of an hour later the CVV is not compared any more, and its key i
   assert.equal(await node.digests.isSame(asked("999", "preauth"), first), false);
   await node.digests.destroyExpired();
   assert.deepEqual(await read(), []);
-  // A clock that is set back reveals no CVV: the key is gone from memory too.
+  // A clock that is set back reveals no CVV, because the key is deleted from memory too.
   node.now -= 15 * minute;
   assert.equal(await node.digests.isSame(asked("999"), first), true);
 });
@@ -78,7 +78,7 @@ test("without a key from the database, payments go on and do not wait for it eac
     [first, second, third, fourth].map(({ cvv }) => cvv !== undefined),
     [false, false, false, true],
   );
-  // The second request did not try.
+  // The second request did not try to store a key.
   assert.equal(failures, 2);
 });
 

@@ -1,4 +1,7 @@
-/** Nonces, tokens and records in a real database: each counts once, even if an answer is lost. */
+/**
+ * Nonces, tokens and records of requests in a real database: each counts once, even if an answer is
+ * lost.
+ */
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { asEndpointId, asMerchantId, asSerialNumber } from "../../values/ids.ts";

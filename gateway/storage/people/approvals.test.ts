@@ -1,4 +1,6 @@
-/** A second person must be independent: users may not approve under another name of their own. */
+/**
+ * A second person must be independent. Users may not approve their own requests under another name.
+ */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Problem } from "../../values/problem.ts";

@@ -126,7 +126,7 @@ const notIndependent = new Problem(
 /** Changes after which their actor may control the account. */
 const takeovers = [
   ...["user add", "user enable", "user role", "user password", "user reset-factors"],
-  // Entries of former releases have this name for the last one.
+  // Former releases wrote `user reset-factors` under this name.
   "user factors remove",
 ];
 

@@ -1,4 +1,4 @@
-/** The audit is one chain over all changes, and every manipulation of it shows. */
+/** The audit is one chain over all changes, and every manipulation is detected. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -24,7 +24,7 @@ import { verifyAudit } from "./audit-verify.ts";
 const actor = { who: "alice", from: "office", why: "a ticket" };
 const mask = 0x5a;
 const flip = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ mask));
-/** Replaces the vault: a secret must only not be stored in plain text here. */
+/** Replaces the vault. The secret must only not be stored in plain text here. */
 const vault = {
   sealSecret: (secret: Secret<string>) => flip(Buffer.from(secret.reveal())),
   openSecret: (sealed: Uint8Array) => new Secret(flip(sealed).toString()),

@@ -99,7 +99,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return used.length > 0;
     },
 
-    /** Notes that the second factor was shown. The session has another token from now on. */
+    /** Notes that the session has passed the second factor, and gives it another token. */
     async raiseSession(digest: Uint8Array, next: Uint8Array): Promise<void> {
       const raise =
         "update portal_sessions set second_factor = true, digest = $2 where digest = $1";

@@ -16,7 +16,8 @@ import { deleteOldFigures, type IndexOptions, makeOrderIndex } from "./order-ind
 const waitingMax = 20_000;
 const sweepEveryMs = 60_000;
 /**
- * How long a pass may take that finds orders of other programs and steps that no node has indexed.
+ * The time limit of a pass that searches for orders of other programs and steps that no node has
+ * indexed.
  */
 const passMs = 400;
 

@@ -77,7 +77,7 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     return until < now - lateMs;
   }
 
-  /** Writes the orders that were stored without a step. Returns how many it wrote. */
+  /** Indexes the orders that were stored without a step. Returns how many it has indexed. */
   async function walk(): Promise<number> {
     const [progress] = await database.query<{ id: OrderId }>(
       "select walked_id as id from order_index_progress where walked_id is not null",

@@ -1,4 +1,4 @@
-/** The windows of several cells become one list. */
+/** The pages of several cells are joined into one list. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Window } from "../../portal-api/reads.ts";

@@ -97,8 +97,8 @@ create table refused_requests (
   operation      text not null,
   version        text not null,
   code           text not null,
-  -- Whether the merchant has signed it. Anyone can send the others, which therefore never push out
-  -- these.
+  -- Whether the merchant has signed the request. Anyone can send unsigned ones, so they never
+  -- replace signed ones.
   authenticated  boolean not null,
   sent_from      text not null,
   client_orderid text not null,
@@ -136,8 +136,9 @@ create table wallet_messages (
   -- Tells a repeated request from another one with the same payment data.
   digest         bytea not null,
   remember_until timestamptz not null,
-  -- How many requests have brought the payment data and not released it: the same request may come
-  -- several times at once, and one that is refused must not free what another has paid with.
+  -- How many requests have brought the payment data and not released it. The same request may
+  -- arrive several times at once, and a refused one must not release the payment data that another
+  -- has paid with.
   holders        integer not null default 1,
   -- The request that wrote the row, as in oauth_nonces.
   claim          uuid,
@@ -205,7 +206,7 @@ create table callbacks (
   -- The age at which the callback is given up is counted from this time: when the callback was
   -- created, when a user had it sent again, or when the callback before it had ended.
   begun_at    timestamptz not null default now(),
-  -- Any node may send the callback from this time on. Null means that delivery has ended.
+  -- From this time on, any node may send the callback. Null means that delivery has ended.
   due_at      timestamptz,
   tries       integer not null default 0,
   ended       text check (ended in ('delivered', 'stopped', 'given_up')),
@@ -287,8 +288,8 @@ create table order_index (
   outcome        text not null,
   reason         text not null,
   threeds        text not null,
-  -- How long the gateway took, without the time of the acquirer. Null if the order waited for a
-  -- cardholder, or has no answer of the acquirer.
+  -- The gateway's own processing time, without the time of the acquirer. Null if the order waited
+  -- for a cardholder, or has no answer of the acquirer.
   overhead_ms    integer,
   amount         bigint not null,
   -- The amount of an approved order that is left after refunds and chargebacks.
@@ -302,7 +303,8 @@ create table order_index (
   reference      text not null,
   -- The words for searches and filters, each with a letter for its kind.
   words          text[] not null,
-  -- The words of the order's person, which are found by their beginnings (decision 0085).
+  -- Words of the customer, such as the name and the email address, which are found by their
+  -- beginnings (decision 0085).
   people         text[] not null default '{}',
   primary key (merchant_id, at, order_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.2);

@@ -64,7 +64,7 @@ create table gates (
   kind                    text not null,
   settings                json not null,
   created_at              timestamptz not null default now(),
-  -- When an operator dropped the last of the gate's keys, of which `gw doctor` reminds.
+  -- When an operator dropped the gate's last key. `gw doctor` warns of it.
   authentication_ended_at timestamptz
 );
 
@@ -175,8 +175,9 @@ create table screening_rules (
   check (merchant_id is null or endpoint_id is null)
 );
 
--- Allow and block lists (decision 0049). Nodes keep them in memory and read the rows whose version
--- is new to them; the row of a removed entry stays for a while, without its value, to tell them.
+-- Allow and block lists (decision 0049). Nodes keep them in memory and read rows with a version
+-- that is new to them. The row of a removed entry stays for a while, without its value, so that
+-- nodes remove the entry too.
 create table list_entries (
   id          bigint generated always as identity primary key,
   version     bigint not null,
@@ -223,8 +224,8 @@ create table issuer_ranges (
   check (first between 0 and last and last < 100000000000)
 );
 
--- This table has one row: the version of the BIN table, by which a node knows whether it has loaded
--- it already.
+-- This table has one row, the version of the BIN table. A node compares it with the version that it
+-- has in memory.
 create table issuer_table (
   single    boolean primary key default true check (single),
   version   bigint not null,
@@ -264,7 +265,7 @@ create table card_range_lists (
   -- The version of messages that was answered last.
   version       text,
   serial_number text,
-  -- Changes with the ranges, so that nodes read only what they do not know.
+  -- Changes with the ranges, so that nodes read only new ones.
   stamp         text not null default '',
   primary key (directory, protocol)
 );

@@ -59,7 +59,7 @@ type MigrationTarget = {
   /** The table with the names of applied files. */
   readonly table: string;
   readonly schema?: string;
-  /** Only these migrations are applied, to get the schema of another version. */
+  /** If given, only these migrations are applied, which makes the schema of another version. */
   readonly only?: readonly string[];
   readonly folder?: string;
 };
@@ -295,7 +295,7 @@ export async function applyOne(
 }
 
 /**
- * While a migration waits for a lock, orders wait behind it. Therefore it gives up soon and tries
+ * While a migration waits for a lock, orders wait behind it. Therefore it soon gives up and tries
  * again.
  */
 const usualLocking = { waitMs: 2_000, gapMs: 1_000, tries: 30 };

@@ -28,7 +28,7 @@ const node = openDatabase(url, {
 });
 after(() => node.close());
 
-/** A time years after the migration of this test's database. */
+/** A time that is years later than all partitions of this test's database. */
 const january = asInstant(1_924_992_000_000);
 const [february, june] = [monthStart(january, 1), monthStart(january, 5)];
 
@@ -95,8 +95,8 @@ const waiting = `select from pg_locks
   where not granted and relation = 'order_history_default'::regclass`;
 
 /**
- * Makes partitions. A payment may hold the lock for longer than a node waits; the node then tries
- * again later.
+ * Makes partitions. If a payment holds the lock for longer than a node waits, the node tries again
+ * later.
  */
 function makeUntilFree(now: Instant): Promise<readonly string[]> {
   return makePartitions(node, now).catch((error) => {

@@ -151,8 +151,8 @@ export async function removeEntries(
 }
 
 /**
- * Stores the entries of cards under the next key. The map leads from the values under the previous
- * key to the new ones.
+ * Stores the entries of cards under the next key. The map contains the new value for each value
+ * under the previous key.
  */
 export function renameCardEntries(
   { transaction }: Pick<Database, "transaction">,

@@ -119,7 +119,7 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
     add: ask(adding),
     /** Runs queries of screens. They wait for each other, and never make a payment wait. */
     forScreens: ask(screens),
-    /** Everything that the work reads is of one snapshot. */
+    /** Runs work whose statements all read from one snapshot. */
     snapshot: readIn(cold),
     snapshotForScreens: readIn(screens),
     /** Opens a connection outside the pools, for a lock or a subscription. */
@@ -184,7 +184,7 @@ function makeQuery(client: pg.PoolClient, limitMs = 0): Query {
       ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
     };
     const { rows } = await client.query(statement);
-    // The driver does not know the columns; the statement's author states them.
+    // The driver does not know the types of columns. The statement's author declares them.
     return rows as Result[];
   };
 }

@@ -72,8 +72,8 @@ function judgeState(code: string): Verdict {
 }
 
 /**
- * Returns whether the database cannot do it now, so that the client may send the request again
- * later.
+ * Returns whether the database is unavailable for now, so that the client may send the request
+ * again later.
  */
 export function isUnavailable(error: unknown): boolean {
   return judge(error) !== "bug" || isClosed(error);

@@ -45,8 +45,8 @@ const stuckGapMs = 5000;
 const patienceMs = 2000;
 
 /**
- * A queue. Its probe is sent with the next batch, or with an empty one, and ends with that batch,
- * so that a probe waits for the same reasons as an item. At most one probe waits at a time.
+ * A queue. Its probe waits for the next batch, or sends an empty one, and ends with it. So a probe
+ * is delayed by the same causes as an item. At most one probe waits at a time.
  */
 type Gather<Item, Result> = ((item: Item, isRepeated?: boolean) => Promise<Result>) & Probed;
 type Probed = { readonly probe: () => Promise<void> };

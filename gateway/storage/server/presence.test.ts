@@ -1,4 +1,4 @@
-/** No two running nodes have the same name, even after they lose their connections. */
+/** Two running nodes never have the same name, even after they lose their connections. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";

@@ -1,9 +1,9 @@
 /**
- * A node among others. One connection holds a lock on the node's name while the process lives. It
- * receives notices of changed configuration, and answers that other nodes hand over. A node that
- * gets the lock on its name knows that the previous node of that name has ended, and may claim its
- * orders at once. No node runs without the lock, because commits and orders in flight contain the
- * name.
+ * The presence of a node among others. One connection holds a lock on the node's name while the
+ * process lives. It receives notices of changed configuration, and answers that other nodes hand
+ * over. A node that gets the lock on its name knows that the previous node of that name has ended,
+ * and may claim its orders at once. No node runs without the lock, because commits and orders in
+ * flight contain the name.
  */
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import type pg from "pg";

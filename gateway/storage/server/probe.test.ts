@@ -1,4 +1,4 @@
-/** Probes in a real database: they stall with the queue, and fail where an order would. */
+/** Probes in a real database stall when the queue stalls, and fail when an order would fail. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { makeBegin } from "../orders/commit.ts";

@@ -1,4 +1,4 @@
-/** What tests of the storage write and count: plain sales, owed callbacks, rows of a merchant. */
+/** Rows that tests of the storage write and count: plain sales, callbacks, rows of a merchant. */
 import { draft, events, step } from "../../orders/testing.ts";
 import { asCardId, asOrderId, type OrderId, receiverOf } from "../../values/ids.ts";
 import { type Instant, later } from "../../values/time.ts";
