@@ -30,13 +30,13 @@ export type Action = {
    */
   readonly findOwner?: FindOwner;
   /**
-   * If `true`, the command line requires `--why`. The portal requires a reason for every change,
-   * unless this is `false`.
+   * If true, the command line requires `--why`. The portal requires a reason for every change,
+   * unless this is false.
    */
   readonly needsReason?: boolean;
   /**
-   * If `true`, the action needs a second person where GW_SECOND_PERSON is on. A function decides
-   * from the given values instead.
+   * If true, the action needs a second person where GW_SECOND_PERSON is on. A function decides from
+   * the given values instead.
    */
   readonly needsSecondPerson?: true | NeedsSecondPerson<never>;
   /**
@@ -45,11 +45,14 @@ export type Action = {
    */
   readonly duration?: "minutes" | "hours";
   /**
-   * The action computes the hash of a password. Only a few requests at a time get the memory and
-   * the thread for it.
+   * If true, the action computes the hash of a password. Only a few requests at a time get the
+   * memory and the thread for it.
    */
   readonly computesPassword?: true;
-  /** The action reports its progress, as one with a duration does, but has a preview. */
+  /**
+   * If true, the action reports its progress, like an action with a duration, but also has a
+   * preview.
+   */
   readonly showsProgress?: true;
   /**
    * Says how a file for `gw apply` can express the action: `exported` in the form that `gw export`
@@ -59,7 +62,9 @@ export type Action = {
   readonly inFile?: "exported" | "beside" | "otherwise";
   /** The reason why the portal does not offer the action. */
   readonly commandLineOnly?: string;
-  /** The action needs the engine of a running node, which the command line does not have. */
+  /**
+   * If true, the action needs the engine of a running node, which the command line does not have.
+   */
   readonly needsNode?: boolean;
   /** Performs the action with the values that `readGiven` has read from the row's fields. */
   readonly perform: (session: Session, given: never) => Promise<Output> | Output;
@@ -82,9 +87,12 @@ type Made =
   | "findOwner"
   | "findRight"
   | "needsSecondPerson";
-/** The row as the author of an action writes it. */
+/** A row as it is written in the tables of actions. */
 export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
-  /** May be omitted if the action is the only one of its subject, whose text then describes it. */
+  /**
+   * The text of the action. It may be omitted if the action is the only one of its subject, whose
+   * text then describes it.
+   */
   readonly does?: Help;
   readonly fields?: Taken;
   readonly needsSecondPerson?: true | NeedsSecondPerson<Given<Taken>>;

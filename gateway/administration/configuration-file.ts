@@ -90,7 +90,7 @@ export function printConfiguration(
   };
 }
 
-/** Return the settings as a user would type them, by the names of the fields that set them. */
+/** Returns the settings as a user would type them, by the names of the fields that set them. */
 export const settingsOf = {
   merchant: ({ settings }: Merchant) => asTexts(printSettings(merchantTable, settings)),
   endpoint: (endpoint: Endpoint) => asTexts(printEndpointSettings(endpoint)),
@@ -115,7 +115,7 @@ function printKept(kind: string, kept: KeptConfiguration): object {
   const currency = findCurrency(rest.currency ?? settings?.currencies?.[0] ?? "");
   const table = tableOf(kind, currency);
   if (settings === undefined || table === undefined) return kept;
-  // The audit contains a gate in its stored form.
+  // The audit contains a gate as it is stored, so its settings are read first.
   const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : settings;
   const others = Object.entries(values).filter(([name]) => !table.some(({ key }) => key === name));
   return {

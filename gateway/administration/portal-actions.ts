@@ -41,8 +41,8 @@ function makeRunningNode({ now, noteStep, ...parts }: NodeParts): RunningNode {
     noteStep,
     async followUp(order, request) {
       const entryPoint = parts.findEntryPoint(order.endpointId);
-      // The merchant interface has the same rule: a disabled endpoint still takes follow-ups, a
-      // disabled merchant does not.
+      // As on the merchant interface, a disabled endpoint still accepts follow-ups and a disabled
+      // merchant does not.
       if (entryPoint?.merchant.enabled !== true) return new Failure("unknown_endpoint");
       const wanted = { clientOrderId: order.clientOrderId, orderId: order.id };
       const serialNumber = asSerialNumber(randomUUIDv7());

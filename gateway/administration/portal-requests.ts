@@ -45,7 +45,8 @@ export type ActingUser = PortalUser & {
 type ActionRequest = Api["POST /actions/run"]["input"];
 
 /**
- * How many previews may wait. They wait here, so that they hold no connection that changes need.
+ * How many previews may wait for their turn. While they wait they use no database connection, which
+ * changes may need.
  */
 const previewsMax = 20;
 
@@ -149,7 +150,7 @@ async function findOffered(name: string): Promise<Action | undefined> {
   return action !== undefined && isOffered(action) ? action : undefined;
 }
 
-/** Refuses before the input is read. An action without an owner is for operators. */
+/** Checks the right before the input is read. An action without an owner is for operators. */
 function refuse(action: Action, right: Right, { role, merchantId }: ActingUser) {
   const lacking = refuseRole(role, right);
   if (lacking !== undefined || merchantId === undefined) return lacking;
@@ -244,8 +245,8 @@ const fileBytesMax = 1_000_000;
 const charactersMax = 40_000;
 
 /**
- * A setting names a file that every node has. A picture is sent in the request and never read from
- * a disk.
+ * These fields name files that every node has. The content of a picture is in the request and is
+ * never read from a disk.
  */
 async function findFileFault({ fields }: Action, values: Values): Promise<Problem | undefined> {
   for (const [name, value] of Object.entries(values)) {

@@ -43,8 +43,8 @@ export function findNameFault(name: string): Problem | undefined {
 }
 
 /**
- * Returns a handler of errors for code that reads a file: it returns all faults of the file as one
- * problem and throws other errors again.
+ * Returns an error handler for code that reads a file. It returns all faults of the file as one
+ * problem, and throws every other error again.
  */
 export function refuseFaults(consequence: string) {
   return (error: unknown): Problem => {

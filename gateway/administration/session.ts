@@ -29,7 +29,7 @@ export type Opened = {
   readonly masterKey: Uint8Array;
   /** The opened vault of a running node, whose login may not read the vault's tables. */
   readonly vault?: Vault | undefined;
-  /** Returns what opens secrets, or undefined for an action that only looks and has no key. */
+  /** Decrypts secrets. It is undefined for an action that only looks and has no key. */
   readonly openKnown: () => Promise<Vault["openSecret"] | undefined>;
   readonly actor: Actor;
   readonly audit: Audit;
@@ -39,7 +39,7 @@ export type Opened = {
 export type Lines = Readonly<Record<string, unknown>>;
 export type Block = string | Lines | readonly Lines[];
 
-/** An output whose form for programs differs from the blocks that people read. */
+/** An output with a separate form for programs, besides the text that people read. */
 export class Report {
   readonly value: Lines | readonly Lines[];
   readonly blocks: readonly Block[];

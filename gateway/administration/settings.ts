@@ -201,13 +201,13 @@ export function readSettings<Settings extends object>(
     ({ key, isRequired }) => settings[key] === undefined && isRequired(settings),
   );
   const [first] = missing;
-  // All required settings are there, so the type holds.
+  // No required setting is missing here, so the type holds.
   if (first === undefined) return settings as Settings;
   const names = missing.map(({ name }) => written(name)).join(", ");
   return new Problem(`${what} also needs ${names}.`).about(first.name);
 }
 
-/** The part of a setting that printing needs. */
+/** The part of a setting's row that printing needs. */
 export type PrintedSetting = Pick<SettingRow<object>, "name"> & {
   readonly key: PropertyKey;
   readonly form: { print?(value: unknown): FileValue };

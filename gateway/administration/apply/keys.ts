@@ -1,7 +1,7 @@
 /**
  * Keys that a configuration file names by files next to it: merchants' public keys for OAuth, their
- * private keys for wallets, and the keys of gates' message authentication. A key that is stored
- * already is no change. A file never removes a key: the commands for keys do.
+ * private keys for wallets, and the keys of gates' message authentication. A key that is already
+ * stored does not count as a change. A file never removes a key; commands do.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { macAlgorithmNames, readMacKey } from "../../acquirers/iso8583-host/key-exchange.ts";
@@ -51,7 +51,7 @@ function parsePrivateKey(text: string, file: string): KeyObject {
     const key = createPrivateKey(text);
     if (key.asymmetricKeyDetails?.namedCurve === "prime256v1") return key;
   } catch {
-    // The error below covers this case too.
+    // The error at the end of the function covers this case too.
   }
   throw new Invalid(`The file ${file} has no private key of the curve P-256 in PEM.`);
 }

@@ -75,8 +75,7 @@ export const gateActions: readonly Action[] = [
       if (read instanceof Problem) return read;
       const fault = await findTlsFault(read.settings, given);
       if (fault !== undefined) return fault;
-      // A trial skips the DNS lookup: it locks the end of the audit, and its warnings are not
-      // shown.
+      // A trial skips the DNS lookup, because it locks the end of the audit and shows no warnings.
       const unresolved = session.isTrial ? [] : await findUnresolved(read.settings);
       if (unresolved.length > 0) {
         const names = unresolved.join(", ");
@@ -202,7 +201,8 @@ export function allQueriesOf(cells: Cells): readonly Query[] {
 }
 
 /**
- * Returns whether the gate leads to another host. A host is the same if one of its addresses stays.
+ * Returns whether the gate leads to another host. A host is the same if it keeps at least one of
+ * its addresses.
  */
 function isOtherHost(known: ReadGate, next: ReadGate): boolean {
   const addresses = addressesOf(known.settings).map(({ host, port }) => `${host}:${port}`);

@@ -72,7 +72,8 @@ export const keyActions: readonly Action[] = [
           keys: await openKeys(masterKey, makeKeyStore(database.query)),
           graceMs: config.keyGraceMs,
           report,
-          // The timer does not keep a stopping node alive: the next rotation continues.
+          // The timer does not keep a stopping node alive. If the rotation is interrupted, the next
+          // one continues it.
           pause: (durationMs: number) => pause(durationMs, undefined, { ref: false }),
         };
         if (fingerprints) {

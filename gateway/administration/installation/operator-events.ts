@@ -1,6 +1,6 @@
 /**
  * Events that an operator reports to an order, on the command line or in the portal. The report
- * itself runs no effects: a node finds the order due and sends the callback. An event applies only
+ * itself runs no effects. A node finds that the order is due and runs them. An event applies only
  * to the version of the order that the operator has seen.
  */
 import { makeFindEndpointUrls } from "../../callbacks/callback-urls.ts";
@@ -35,7 +35,10 @@ export type OperatorReport = (
 type Reading = { readonly config: Config; readonly cells: Cells; readonly database: Database };
 type FindEndpoint = Parameters<typeof makeFindEndpointUrls>[0];
 
-/** The endpoints have the URLs to which a report may owe callbacks. */
+/**
+ * Makes the function that reports an operator's event. It needs the endpoints, because their URLs
+ * get the callbacks that follow.
+ */
 export function makeReport(
   { config, cells, database }: Reading,
   findEndpoint: FindEndpoint,

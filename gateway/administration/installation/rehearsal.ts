@@ -9,7 +9,10 @@ export const rehearsalNotice =
 
 type Mode = Pick<Config, "environment" | "rehearsal">;
 
-/** Returns why the mode does not permit the gate. `what` is the subject of the sentence. */
+/**
+ * Returns why the installation's mode does not permit the gate. `what` is the subject of the
+ * sentence.
+ */
 export function findGateFault(mode: Mode, what: string, gate: Pick<Gate, "kind" | "settings">) {
   const hosts = addressesOf(gate.settings).map(({ host }) => host);
   return findWayFault(mode, what, { isSandbox: leadsToSandbox(gate), hosts });

@@ -99,10 +99,10 @@ async function destroyKeys({ keys }: Renewal, store: RotationStore) {
 }
 
 /**
- * Recomputes all cards once. `cards` is how many had the fingerprint of an earlier key, `isChanged`
- * whether anything was changed, and `found` the list values that name a card. With `counts`,
- * screening's counters move to the new key too, which requires that no node counts by the old key
- * alone.
+ * Recomputes the fingerprints of all cards once. `cards` is how many had a fingerprint by an
+ * earlier key, `isChanged` whether anything was changed, and `found` the list values that name a
+ * card. With `counts`, screening's counters move to the new key too. This requires that every node
+ * counts by the new key already.
  */
 async function renewCards(renewal: Renewal, counts?: "and counts") {
   const { database, cells, keys, report } = renewal;
@@ -152,7 +152,7 @@ function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
     fingerprint,
     hashId,
     next,
-    /** List values before and after the change. */
+    /** The values of list entries before and after the change. */
     values: older.flatMap((name) => [
       [name.hashId, next[0]] as const,
       [valueOfDigest(name.digest), next[1]] as const,

@@ -84,7 +84,7 @@ export const linkActions: readonly Action[] = [
       const links = routeLinks(session.cells);
       const known = session.once && (await links.findById(link.id));
       if (known) return presentAgain(session, known);
-      // The entry is written first, so that an interrupted command has left its entry.
+      // The audit entry is written first, so that it exists even if the command is interrupted.
       const { uses: _, amount, ...rest } = link;
       const after = { ...rest, amount: printMoney(amount) };
       await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
@@ -152,7 +152,7 @@ type NewLink = Given<typeof linkFields>;
 
 const idTaken = "The id is taken by chance: try again.";
 
-/** Presents the link of an earlier request that was sent again, and makes no other. */
+/** Returns the link of an earlier request that was sent again, and makes no other. */
 async function presentAgain(session: Session, link: PaymentLink): Promise<Output> {
   if (link.createdBy !== session.actor.who) return new Problem(idTaken);
   const subject = `link ${link.id}`;
@@ -256,7 +256,7 @@ function makeDescribe({ printDate }: Session, now: Instant) {
     endpoint: link.endpointId,
     amount: printMoney(link.amount),
     description: link.description,
-    /** Counts the orders that were begun. An order that ends unpaid is not counted any more. */
+    /** Counts the orders that have begun. An order that ended unpaid is not counted. */
     uses: link.usesMax === undefined ? "many" : `${link.uses.length} of ${link.usesMax}`,
     created: printDate(link.createdAt),
     by: link.createdBy,

@@ -83,7 +83,8 @@ export const orderActions: readonly Action[] = [
         found.push(order);
         if (found.length >= most) break;
       }
-      // A list of this length is more than a screen shows: it is recorded as an export.
+      // The length from which a list is recorded as an export, because no screen shows as many
+      // rows.
       if (most > pageSize) await session.audit.write(readBy("order list", given));
       return found.map(await makeDescribeOrder(session));
     },
@@ -104,8 +105,8 @@ export const orderActions: readonly Action[] = [
       async function* rows(wanted: Chosen) {
         let count = 0;
         for await (const order of walk(session, wanted)) {
-          // The entry is written before the first row, so that an interrupted export has left its
-          // entry.
+          // The audit entry is written before the first row, so that it exists even if the export
+          // is interrupted.
           if (count === 0) await session.audit.write(readBy("order export", given));
           yield describe(order);
           progress(++count);
@@ -206,8 +207,8 @@ function makeMove(operation: FollowUpTerms["operation"]) {
 }
 
 /**
- * Returns whether a return is large enough to need an approval. One that is refused anyway needs
- * none.
+ * Returns whether a return is so large that it needs an approval. A return that will be refused
+ * needs none.
  */
 async function isLargeReturn(session: Session, { order: id, amount: text }: Moved) {
   const found = await findOrder(session, id);
@@ -221,7 +222,7 @@ function describeTransaction({ kind, stage, amount, serialNumber, identifiers }:
     amount: printMoney(amount),
     "serial-number": serialNumber,
     gate: identifiers?.gate.id ?? "",
-    // Why the gateway chose this gate.
+    // The reason for which the gateway chose this gate.
     chosen: identifiers?.gate.choice ?? "",
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Removes registered cards, and erases a person's data on request while it keeps the books
- * (decision 0040). The user sees the number of orders before anything is erased, and an entry of
- * the audit records it.
+ * Removes registered cards, and erases a person's data on request. The financial data of the orders
+ * stays (decision 0040). The user sees the number of orders before anything is erased, and an audit
+ * entry records it.
  */
 import { tallyRowsOf } from "../../screening/judge.ts";
 import { makeReferenceStore } from "../../storage/cards/cards.ts";
@@ -72,7 +72,7 @@ async function erase(session: Session, given: Erased): Promise<Output> {
   }
   const by = session.actor.who;
   const what = given.email === undefined ? "card" : "email";
-  // The entry is written first, so that an interrupted command has left its entry.
+  // The audit entry is written first, so that it exists even if the command is interrupted.
   const after = { by: what, ...counts };
   await session.audit.write({ action: "privacy erase", subject: "a person", after });
   await forgetBesideOrders(session, sought);
@@ -103,7 +103,7 @@ async function readPerson(
   }
   if (email !== undefined) {
     const folded = foldEmail(email);
-    // A refused request is stored with the address as it was sent.
+    // A refused request contains the address as the merchant sent it.
     const emails = [...new Set([folded, email.trim().toLowerCase()])];
     return { person: { emails }, subject: ["email", [folded]] };
   }
@@ -229,7 +229,7 @@ export const cardActions: readonly Action[] = [
       ...named,
       now: flag(["destroy the number at once: no capture and no return any more"]),
     },
-    // All references to the card are removed together.
+    // The command removes all references to the card together.
     async perform(session, given) {
       const { login: owner, reference: id } = given;
       const now = given.now === true;
@@ -241,7 +241,7 @@ export const cardActions: readonly Action[] = [
       const store = routeReferences(session.cells);
       const ofMerchant = { merchantId, cardId: card.cardId };
       const at = await session.now();
-      // The entry is written first, so that an interrupted command has left its entry.
+      // The audit entry is written first, so that it exists even if the command is interrupted.
       const subject = `card reference ${id} of ${owner}`;
       await session.audit.write({ action: "card remove", subject, after: { now } });
       const isRemoved = await store.remove(ofMerchant, "operator", at);

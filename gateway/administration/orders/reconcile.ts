@@ -158,7 +158,7 @@ async function note(session: Session, difference: Difference, { gate, day }: Opt
   const sides = [`here ${written(here)}`, `acquirer ${written(there)}`].join(", ");
   const detail = `${day} ${gate} ${reference} ${what}: ${kind} (${sides})`;
   const find = () => findByReference(session, reference);
-  // A note owes no callback.
+  // Noting a difference does not lead to a callback.
   const report = makeReport(session, () => undefined);
   await reportToLatest(report, find, async (met): Promise<OrderEvent | undefined> => {
     const history = await queriesOf(session).call(met.merchantId, (query) =>

@@ -47,8 +47,8 @@ export async function resolveCard(
   }
   const vault = await openVault(session);
   const card = await vault.findCard(known.merchantId, known.cardId);
-  // The value is computed with the present key, because the stored hash id may be of a key that is
-  // being replaced.
+  // The value is computed with the present key, because the stored hash id may have been made with
+  // an old key.
   if (card !== undefined) return cardValueOf(vault, card.number, merchantId);
   if (known.merchantId === merchantId) return known.hashId;
   return new Problem(

@@ -241,7 +241,7 @@ export const listActions: readonly Action[] = [
         ({ expiresAt }) => expiresAt === undefined || expiresAt > now,
       );
       const logins = loginsOf({ merchants });
-      // The entries name persons, so the audit records who has exported them.
+      // The entries identify persons, so the audit records who has exported them.
       const after = { entries: entries.length };
       await session.audit.write({ action: "list export", subject: "lists", after });
       return new Rows(rows(), listColumns);
@@ -311,7 +311,8 @@ function maskEntry({ value, ...entry }: NewListEntry) {
 const numbersOnly = "An entry's number has digits only.";
 
 /**
- * Replaces the problem of an invalid expiry with one that completes the sentence of a file's fault.
+ * Replaces the problem of an invalid expiry by one that completes the sentence about a line of the
+ * file.
  */
 function trimmed<Value>(value: Value | Problem): Value | Problem {
   return value instanceof Problem
