@@ -159,7 +159,7 @@ function contentOf(name: string): Content {
 async function run(row: Row, values: Values, terminal: Terminal): Promise<Output> {
   const unreadable = await findUnreadable(row, values);
   if (unreadable !== undefined) return unreadable;
-  // The row's own fields have read the values, so their types match.
+  // The fields of the same row have read the values, so their types match.
   return "run" in row
     ? row.run(values as never, terminal)
     : performInstalled(row, values, terminal);
@@ -200,7 +200,8 @@ export async function performInstalled(
 }
 
 /**
- * Looks for all files before the action starts, without opening them: a pipe can be read only once.
+ * Checks that all files exist before the action starts. It does not open them, because a pipe can
+ * be read only once.
  */
 async function findUnreadable({ fields }: Row, values: Values): Promise<Problem | undefined> {
   const files = Object.entries(fields).filter(([, { kind }]) => kind === "file");
@@ -244,9 +245,7 @@ async function printRows({ rows, names }: Rows, json: boolean): Promise<void> {
   }
 }
 
-/**
- * Writes a line and waits if the reader is slower, so that a long export is never held in memory.
- */
+/** Writes a line. It waits for a slow reader, so that a long export is never held in memory. */
 async function writeLine(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
 }

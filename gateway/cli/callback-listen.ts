@@ -265,7 +265,7 @@ async function followCallbacks(
 type Following = {
   readonly take: (key: CallbackKey) => Promise<Problem | undefined>;
   readonly signal: AbortSignal;
-  /** Is called when following has started: no later callback is missed. */
+  /** Called when following has started. From then on, no callback is missed. */
   readonly onOpen: () => void;
 };
 

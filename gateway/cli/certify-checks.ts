@@ -9,14 +9,15 @@ type CertifyCheck = {
   readonly points: number;
   /** The page of the documentation that explains the check. */
   readonly page: string;
-  /** Starts what takes long, before all checks are played. Returns the order's id. */
+  /** Starts an order that takes long, before any check is played. Returns the order's id. */
   readonly prepare?: (stage: CertifyStage) => Promise<string>;
   /** Plays the check and throws if the points are lost. `order` is the prepared one. */
   readonly play: (stage: CertifyStage, order: string) => Promise<void>;
 };
 
 /**
- * Test cards. The sandbox decides by the card or by the CVV, and all but one need no 3-D Secure.
+ * Test cards. The card number or the CVV decides the sandbox's answer, and all cards but one need
+ * no 3-D Secure.
  */
 const cards = {
   approved: { number: "4000001000000018", cvv: "123" },
@@ -132,12 +133,15 @@ async function buyUnanswered(stage: CertifyStage): Promise<string> {
   return order;
 }
 
-/** A second charge may appear later: the final look at all orders finds it. */
+/**
+ * Presses the button twice. A second charge may appear later, and the final look at all orders
+ * would find it.
+ */
 async function playRepeated(stage: CertifyStage): Promise<void> {
   const order = randomUUID();
   const press = () => stage.press(cards.approved, order);
   const answers = await Promise.all([press(), press()]);
-  // One of the two requests may be refused as a repeat.
+  // The shop may refuse one of the two requests as a repeat.
   if (answers.every((status) => status >= 400)) {
     throw new PointsLost(`The purchase was answered with ${answers.join(" and ")}.`);
   }
@@ -146,7 +150,10 @@ async function playRepeated(stage: CertifyStage): Promise<void> {
   await bringPaid(stage, result);
 }
 
-/** At an endpoint without 3-D Secure the payment ends by itself, so there is nothing to abandon. */
+/**
+ * Leaves the challenge unanswered. At an endpoint without 3-D Secure the payment ends by itself, so
+ * the check does not apply.
+ */
 async function playAbandoned(stage: CertifyStage, order: string): Promise<void> {
   if (await stage.hasResult(order)) return;
   await stage.expect({ order, state: "open", shipped: 0 });

@@ -23,7 +23,7 @@ type StageOptions = {
   readonly orderUrl: string;
   /** How long to wait for a result of the gateway. */
   readonly waitMs: number;
-  /** How long to wait until the merchant's server finds out by itself. */
+  /** How long the merchant's server may take to find a result out by itself. */
   readonly asksWithinMs: number;
 };
 
@@ -203,8 +203,8 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
   }
 
   /**
-   * Waits until the server's view of the order is as expected. It must still be so at the end of
-   * all checks.
+   * Waits until the server reports the expected state of the order. It must still do so at the end
+   * of all checks.
    */
   async function expect(
     expected: Expected,

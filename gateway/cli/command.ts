@@ -1,6 +1,5 @@
 /**
- * Prints the output of commands, with tables for people, and handles their refusals and stop
- * signals.
+ * Prints the output of commands, with tables for people, prints refusals, and handles stop signals.
  */
 import type { Block, Lines } from "../administration/session.ts";
 import { NotAllowed, type Problem } from "../values/problem.ts";

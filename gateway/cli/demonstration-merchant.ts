@@ -43,13 +43,14 @@ export async function openDemonstrationMerchant(gateway: string) {
     login,
     refund,
     /**
-     * Lists results, the latest first, since the moment that an earlier answer named, and some
-     * before it.
+     * Returns results since the moment that an earlier answer named, and some before it, the latest
+     * first.
      */
     listCallbacks: (since: string) =>
       read<CallbackPage>("/sandbox/callbacks", { since }, [login, since]),
     /**
-     * Returns the request that the gateway would send now to `to`, or to the order's own address.
+     * Returns the callback that the gateway would send now, to the URL `to` or to the order's own
+     * URL.
      */
     writeCallback: ({ order, sequence }: CallbackKey, to = "") =>
       read<CallbackRequest>(...([`/sandbox/callbacks/${order}/${sequence}`, { to }] as const), [
@@ -58,7 +59,7 @@ export async function openDemonstrationMerchant(gateway: string) {
         String(sequence),
         to,
       ]),
-    /** Has the cardholder's issuer charge the payment back. */
+    /** Makes the cardholder's issuer charge the payment back. */
     chargeBack: (order: string) =>
       read<object>(`/sandbox/chargebacks/${order}`, {}, [login, "chargeback", order]),
   };

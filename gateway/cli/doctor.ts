@@ -57,7 +57,7 @@ export const configCommands = [
   }),
 ];
 
-/** Runs a check. If it fails to run, the others still do. */
+/** Runs a check. If the check itself fails, the other checks still run. */
 export async function lookAt([check, , look]: Check, session: MachineSession): Promise<Found> {
   const found = await look(session).catch((error): CheckResult => {
     return { what: check, warnings: [`It could not be checked: ${messageOf(error)}.`] };

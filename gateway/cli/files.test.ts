@@ -28,7 +28,7 @@ const program = () => join(folder, "program");
 const place = () => join(folder, "data", "installed-files.json");
 const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;
-// Both functions read only those parts of a session that an installation has too.
+// Both functions use only those parts of a session that an installation has too.
 const session = () => installation as unknown as MachineSession;
 const troublesOf = async () => (await checkFiles(session(), program())).troubles;
 

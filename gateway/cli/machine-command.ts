@@ -1,6 +1,6 @@
 /**
  * Commands that concern the machine or the terminal, as rows in the form of actions. Help, parser
- * and documents of the command line are made from both alike.
+ * and documents of the command line are made from these rows and from the actions.
  */
 import {
   type Action,
@@ -17,7 +17,7 @@ import type { Right } from "../values/roles.ts";
 /** The session of an action with the complete installation that the command line has opened. */
 export type MachineSession = Session &
   Installation & {
-    /** Whether the output is for programs. */
+    /** Whether the user asks for output in the form for programs. */
     readonly json: boolean;
   };
 

@@ -308,9 +308,9 @@ async function listDifferences({ database }: MachineSession, { reconciled }: Hol
 const pagesAtOnce = 500;
 
 /**
- * Closes the open payment pages. The lost time may have charged a card on any of them, and the next
- * try would have the reference of that charge. No node changes an order while the installation is
- * on hold.
+ * Closes the open payment pages. After the backup, a card may have been charged on any of them, and
+ * the restored database does not know it: another try would reuse the reference of that charge. No
+ * node changes an order while the installation is on hold.
  */
 async function closePages(session: MachineSession): Promise<number> {
   const { endpoints } = await readConfiguration(session);

@@ -59,8 +59,8 @@ export const serveCommands = [
       const problem = await inInstallation("serve", report, (installation) =>
         serve(installation, report),
       );
-      // A worker process lives until it disconnects, even after a failure. Everything is closed by
-      // now.
+      // A worker process does not end before it disconnects, even after a failure. All its
+      // resources are released by now.
       process.disconnect?.();
       return problem;
     },

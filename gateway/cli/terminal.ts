@@ -58,7 +58,7 @@ export function makeProgress(what: string): (count: number) => void {
   return (count) => tell(() => `${count} ${what}`);
 }
 
-/** Makes the same for lines that are composed only when they are printed. */
+/** Makes the same function for lines that are composed only when they are printed. */
 export function makeProgressLines(): (line: () => string) => void {
   let nextAt = 0;
   return (line) => {

@@ -129,7 +129,8 @@ async function checkCertificates({ database, config }: MachineSession): Promise<
 }
 
 /**
- * Node only warns at its start if it cannot use the file, and then trusts public authorities alone.
+ * If Node cannot use the file, it only prints a warning at its start, and then trusts public
+ * authorities alone.
  */
 async function checkAuthorities(): Promise<CheckResult> {
   const file = process.env["NODE_EXTRA_CA_CERTS"] ?? "";

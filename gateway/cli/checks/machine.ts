@@ -33,7 +33,7 @@ export const machineChecks: readonly Check[] = [
 ];
 
 const mebibyte = 1_048_576;
-/** A process needs 130 MB when idle. The rest is for load. */
+/** The memory that each process should have. It uses 130 MB when idle and the rest under load. */
 const memoryPerProcess = 256 * mebibyte;
 
 /** The Node binaries that the systemd units start and that `gw` finds first in its PATH. */
@@ -144,8 +144,8 @@ async function checkMemory({ config }: MachineSession): Promise<CheckResult> {
 }
 
 /**
- * Asks systemd whether the clock is synchronised. Without systemd, the answer is unknown and the
- * operator is warned.
+ * Asks systemd whether the clock is synchronised. Without systemd the answer is unknown, and the
+ * result is a warning.
  */
 async function checkTime(): Promise<CheckResult> {
   const words = ["show", "--property=NTPSynchronized", "--value"];

@@ -97,7 +97,7 @@ async function checkReadiness(session: MachineSession): Promise<CheckResult> {
   return inProduction(session, `node: ${answer.status}`, missing);
 }
 
-/** The text with which a node reports a gate without a link. Its log contains the cause. */
+/** The text with which a node reports a gate without a link. The node's log contains the cause. */
 const notSignedOn = "not signed on";
 const whyNotSignedOn = "acquirer.tls_failed and acquirer.link_down in the log tell why, in `why`.";
 
@@ -223,7 +223,7 @@ async function checkCallbacks({ cells }: MachineSession): Promise<CheckResult> {
   };
 }
 
-/** The minimum of PCI DSS 10.5.1. */
+/** The number of days that PCI DSS 10.5.1 requires at least. */
 const logKeepDaysMin = 365;
 
 async function checkRetention({ config }: MachineSession): Promise<CheckResult> {
@@ -313,7 +313,7 @@ async function checkMoves({ database, cells }: MachineSession): Promise<CheckRes
 async function checkScreening(session: MachineSession): Promise<CheckResult> {
   const { ipCountryFile: file } = session.config;
   const what = `IP country file: ${file || "none"}`;
-  // The check reports an unusable file itself, so warnings are suppressed.
+  // Warnings are suppressed, because the check reports an unusable file itself.
   const opened = { ...session, warn: () => undefined };
   const { problem } = await openCountries(opened);
   if (problem !== undefined) {
