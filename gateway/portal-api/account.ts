@@ -43,7 +43,7 @@ export type AccountOptions = {
 };
 
 const wrong = new PortalRefusal(401, "wrong_credentials", "Login or password is wrong.");
-/** The refusal of an expired password is returned only after a correct password. */
+/** An expired password is only mentioned after a correct password. */
 const expired = new PortalRefusal(
   401,
   "password_expired",
@@ -236,7 +236,7 @@ export type VisitOptions = {
   readonly isDevice: (login: string, device: string) => boolean;
 };
 
-/** How often a session is marked as seen, at most. */
+/** The shortest time between two notes that a session is in use. */
 const touchEveryMs = 30_000;
 const deviceDays = 180;
 

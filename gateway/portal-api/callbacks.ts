@@ -11,7 +11,7 @@ import { type Caller, notFound } from "./route.ts";
 import { readCursor } from "./shapes.ts";
 
 export type CallbackOptions = Pick<OrderOptions, "reads" | "configured"> & {
-  /** Returns whose key made the checksum of a result. */
+  /** Returns which of the merchant's keys made the checksum of a result. */
   readonly findSigner: (
     order: Order,
     text: string,

@@ -31,7 +31,7 @@ export type ConfigurationOptions = Pick<AdministrationOptions, "loadActions"> & 
 
 export type GateOptions = Pick<ConfigurationOptions, "configured" | "loadActions"> & {
   readonly connectionsOf: (gate: string) => { readonly up: number; readonly wanted: number };
-  /** Returns the gates that a sale would use now, decided as for orders. */
+  /** Returns the gates that a sale would use now. The function that routes orders decides it. */
   readonly routesOf: (endpoint: Endpoint, amount: string) => readonly RouteView[] | Problem;
 };
 

@@ -30,7 +30,7 @@ export type FactorOptions = AccountOptions & {
 };
 
 const wrongCode = new PortalRefusal(401, "wrong_code", "The code is wrong, or was used before.");
-/** Turning codes off needs the password, because another person may be using the browser. */
+/** Turning codes off requires the password, because another person may be using the browser. */
 const hasApp = new PortalRefusal(409, "has_app", "Turn the codes of the present app off first.");
 const knownPasskey = new PortalRefusal(409, "known_passkey", "This passkey was added before.");
 const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
@@ -212,8 +212,8 @@ async function makeRegistration(options: FactorOptions, { id, login }: Caller["a
 }
 
 /**
- * Notes that the second factor was shown. If the session gains rights by that, it gets a new token,
- * because another person may have read the old one before.
+ * Notes that the session has passed the second factor. If it gains rights by that, it gets a new
+ * token, because another person may have read the old one before.
  */
 async function raise({ factors, environment }: FactorOptions, { session, cookies }: Caller) {
   const { digest } = session;
@@ -236,7 +236,7 @@ function hostOf({ origin }: Pick<FactorOptions, "origin">): string {
   return new URL(origin()).hostname;
 }
 
-/** Keeps known names only, because the library passes on unchecked what the browser has sent. */
+/** Keeps only known names, because the library passes the browser's values on unchecked. */
 function readTransports(sent: unknown): readonly string[] {
   const known = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
   return Array.isArray(sent) ? known.filter((each) => sent.includes(each)) : [];

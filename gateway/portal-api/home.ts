@@ -10,7 +10,7 @@ import { notFound } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
 
 export type HomeOptions = Pick<OrderOptions, "reads" | "configured"> & {
-  /** Returns what does not work in this node, by name. */
+  /** Returns the reasons why this node is not ready, by the name of the part. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
   /** Returns the state of the connections by gate. */
   readonly connections: () => ReadonlyMap<string, Omit<PortalHealth["links"][number], "gate">>;
@@ -121,7 +121,7 @@ function seriesOf(
   return steps;
 }
 
-/** Returns the upper bound of the class in which each percentile lies. */
+/** Returns, for each percentile, the upper bound of the class in which it lies. */
 export function percentilesOf(classes: Readonly<Record<string, number>>) {
   const counts = overheadClasses.map((bound) => [bound, classes[bound] ?? 0] as const);
   const total = counts.reduce((sum, [, count]) => sum + count, classes["more"] ?? 0);

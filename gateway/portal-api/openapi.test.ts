@@ -11,7 +11,7 @@ test("after a failure the document is made by the next request, and then only on
     if (count === 1) throw new Error("the actions could not be loaded");
     return new Map();
   });
-  // The answer does not depend on the request.
+  // The document does not depend on the request.
   const ask = () => answer({} as HttpRequest);
 
   await assert.rejects(ask());

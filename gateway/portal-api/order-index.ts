@@ -65,7 +65,7 @@ export const moneyStates = [
 ] as const;
 type MoneyState = (typeof moneyStates)[number];
 
-/** Returns what has become of the order's money. A refused capture or refund does not change it. */
+/** Returns the state of the order's money. A refused capture or refund does not change it. */
 export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): MoneyState {
   const { kind, stage } = initialOf(order);
   const { held, charged, returned, standing, chargedBack } = totals;
@@ -85,7 +85,7 @@ function isVoided(order: Order): boolean {
   return transactionsOf(order).some(({ kind, stage }) => kind === "void" && stage === "approved");
 }
 
-/** The letter of each filter and of each kind of searched word. */
+/** The letter with which words of each filter or kind of search begin. */
 const letters = {
   order: "o",
   clientOrder: "c",
@@ -106,7 +106,7 @@ const letters = {
   reason: "d",
   threeds: "h",
 } as const;
-/** The filters of lists. */
+/** The names of the filters of the list of orders. */
 export const filterNames = [
   "status",
   "stage",
@@ -173,7 +173,7 @@ export function describeOrder(order: Order): IndexRow {
   if (/\.0+$/.test(text)) add("amount", text.replace(/\.0+$/, ""));
   add("reference", row.reference);
   add("status", row.status);
-  // The filter `approved` finds every order whose charge was approved.
+  // Every order whose charge was approved has this word, so that the filter `approved` finds it.
   if (outcome === "approved") add("status", outcome);
   add("stage", row.stage);
   add("type", row.kind);
@@ -183,7 +183,7 @@ export function describeOrder(order: Order): IndexRow {
   add("network", row.network);
   add("merchant", row.merchantId);
   add("link", order.page?.linkId ?? "");
-  // The figures still count this result when another transaction has followed.
+  // The figures count this result even after another transaction has followed.
   add("outcome", row.outcome);
   add("reason", row.reason);
   add("threeds", row.threeds);

@@ -88,13 +88,14 @@ export function orderHandlers(options: OrderOptions) {
     async "GET /exports/orders"(input, caller) {
       const { after: signed, search, ...chosen } = input;
       const [after, token = ""] = signed?.split("~") ?? [];
-      // The token belongs to this user's own export with these filters.
+      // The token is only valid for this user's own export with these filters.
       const textOf = (cursor: string) =>
         `portal-export/${caller.account.id}/${JSON.stringify([search, chosen])}/${cursor}`;
       if (after !== undefined && !options.isToken(textOf(after), token)) return inventedCursor;
       const query = queryOf({ ...input, after }, caller, exportedTogether);
       if (query === undefined) return { csv: csvHeader, rows: 0 };
-      // The search is not recorded, because it may be an email address, which the audit would keep.
+      // The audit entry does not contain the search text, because it may be an email address, which
+      // the audit would keep for ever.
       const isSearched = search !== undefined && { isSearched: true };
       await recordExport(caller.actor, { ...chosen, ...isSearched, ...(after && { after }) });
       const { rows, end } = await reads.scanOrders(query);
@@ -281,7 +282,10 @@ function mayOf(
   };
 }
 
-/** Returns the transaction that the request would begin now, or why it would be refused. */
+/**
+ * Returns the transaction that the request would begin now, or the reason for which it would be
+ * refused.
+ */
 function previewOf(order: Order, request: FollowUpTerms, { endpoints }: Configured, now: Instant) {
   const refunds = refundPolicyNow(endpoints.get(order.endpointId), order);
   const serialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");

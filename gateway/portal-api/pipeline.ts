@@ -1,8 +1,8 @@
 /**
- * Takes an HTTP request to a route of the portal API and back, and checks origin, session, right
- * and input. No reply may be cached. A browser sends the session's cookie with same-site requests
- * only (`SameSite=Strict`). In addition, every change needs a header that no form of another site
- * can send, and one of our own origins.
+ * Passes an HTTP request to a route of the portal API and returns its reply. It checks origin,
+ * session, right and input. No reply may be cached. A browser sends the session's cookie with
+ * same-site requests only (`SameSite=Strict`). In addition, every change needs a header that no
+ * form of another site can send, and an origin of the portal.
  */
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
@@ -181,9 +181,9 @@ function readInput(
 }
 
 /**
- * Before a page of another site can send the header, its browser asks our server for permission,
- * which the server never gives. `Origin` and `Sec-Fetch-Site` are set by the browser and not by a
- * page.
+ * Checks where a change comes from. Before a page of another site can send the header, its browser
+ * asks the gateway for permission, which the gateway never gives. `Origin` and `Sec-Fetch-Site` are
+ * set by the browser and not by a page.
  */
 function isOwnOrigin({ headers }: HttpRequest, options: PipelineOptions): boolean {
   const { "x-portal": own, "sec-fetch-site": site = "same-origin", origin: sent } = headers;

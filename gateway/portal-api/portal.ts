@@ -114,7 +114,7 @@ export function portalRoutes(given: Options): readonly HttpRoute[] {
   ];
 }
 
-/** The text in the page that the nonce replaces. */
+/** The text in the built page that is replaced by the nonce. */
 const noncePlace = "__NONCE__";
 
 const notBuilt = `<!doctype html>
@@ -134,7 +134,7 @@ function portalPageRoutes(folder: string): readonly HttpRoute[] {
     screen === "api" ? noSuchFile : pageReply((await files.read("index.html"))?.toString());
   const asset = async (request: HttpRequest) => {
     const [name = ""] = request.params;
-    // The check rejects path traversal.
+    // Rejects path traversal.
     if (!/^[\w-][\w.-]*$/.test(name)) return noSuchFile;
     return files.serveImmutable(join("assets", name), request);
   };

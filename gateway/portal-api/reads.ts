@@ -12,7 +12,7 @@ export type OrderLineRow = Omit<
 > & { readonly at: number };
 
 export type OrderListQuery = {
-  /** Undefined for the orders of all merchants. */
+  /** The merchant of the orders; undefined for the orders of all merchants. */
   readonly merchantId: MerchantId | undefined;
   /** An order must have one word of each group. */
   readonly words: readonly (readonly string[])[];
@@ -88,7 +88,7 @@ export type StoredCallback = {
   readonly madeAt: number;
   readonly nextAt: number | null;
   readonly endedAt: number | null;
-  /** When a user last sent the callback again. */
+  /** The time when a user last sent the callback again. */
   readonly resentAt: number | null;
   readonly resentBy: string | null;
   /** The result of the last attempt. */
@@ -164,7 +164,7 @@ export function loginOf({ merchants }: Configured, merchantId: string): string {
   return merchants.find(({ id }) => id === merchantId)?.login ?? "";
 }
 
-/** The health of this node: its links to acquirers, and what keeps it from being ready. */
+/** The health of this node: its links to acquirers, and the reasons why it is not ready. */
 export type PortalHealth = {
   readonly links: readonly {
     readonly gate: string;

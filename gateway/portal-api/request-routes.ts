@@ -80,7 +80,7 @@ const filters = record({
   ...cursorInput,
 });
 
-/** The fields are the signed ones only. The others of a pasted request need not be sent. */
+/** The input contains only the signed fields. The others of a pasted request need not be sent. */
 const value = () => optional(text("", { max: 512, isExact: true }));
 const pastedFields = record({
   login: value(),

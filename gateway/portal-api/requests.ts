@@ -1,6 +1,6 @@
 /**
- * Refused requests for the portal, and the checksum debugger. A stored request includes its
- * mistake, so showing it computes nothing with a key. Only users who may see the key can try values
+ * Refused requests for the portal, and the checksum debugger. A stored request contains the mistake
+ * that was found in it, so showing it needs no key. Only users who may see the key can try values
  * that were not sent (decision 0062).
  */
 import { makeRateLimit } from "../http/bounds.ts";
@@ -60,7 +60,7 @@ export type RequestOptions = {
   };
 };
 
-/** The limit suits a person at a screen and is far too low to guess a key. */
+/** The limit on tries is enough for a person at a screen, and far too low to guess a key. */
 const tries = { perSecond: 0.2, burst: 20 };
 
 export function requestHandlers({ configured, requests, checksums, now }: RequestOptions) {

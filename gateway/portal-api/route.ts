@@ -43,14 +43,14 @@ export type PortalSession = {
   readonly account: Account;
   readonly beganAt: Instant;
   readonly seenAt: Instant;
-  /** Whether the second factor was shown. */
+  /** Whether the session has passed the second factor. */
   readonly secondFactor: boolean;
   /** The latest challenge, until it expires. */
   readonly challenge: string | undefined;
   readonly pendingTotp: Uint8Array | undefined;
 };
 
-/** What is known about a request before its user is known. */
+/** The facts about a request that are known before its user is. */
 export type PortalVisit = {
   /** The client's address or its network. */
   readonly network: string;

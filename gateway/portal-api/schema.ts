@@ -20,8 +20,8 @@ export type Schema<Value> = {
   readonly json: JsonSchema;
   readonly isOptional: boolean;
   /**
-   * Reads a value. `clean` is applied to texts that people write; the input of a browser is read
-   * with it.
+   * Checks and returns a value. For the input of a browser, `clean` changes texts that people
+   * write.
    */
   read(given: unknown, at: string, clean?: Clean): Value | ShapeFault;
 };
@@ -158,7 +158,7 @@ export function record<Shape extends Fields>(shape: Shape): Schema<RecordOf<Shap
       if (read instanceof ShapeFault) return read;
       result.push([name, read]);
     }
-    // Every name of the shape was read by its schema, so the type holds.
+    // Each name was read by its own schema, so the type holds.
     return Object.fromEntries(result) as RecordOf<Shape>;
   });
 }
@@ -169,7 +169,7 @@ export function each<Name extends string, Shape>(names: readonly Name[], shape: 
   return Object.fromEntries(names.map((name) => [name, shape])) as Readonly<Record<Name, Shape>>;
 }
 
-/** An object whose names the shape does not know, like the columns of a figure. */
+/** An object with names that are not declared, like the columns of a figure. */
 export function dictionary<Value>(of: Schema<Value>, meaning = "") {
   const json = { type: "object", additionalProperties: of.json, ...described(meaning) };
   return schema<Readonly<Record<string, Value>>>(json, (given, at) => {

@@ -56,7 +56,7 @@ export const sessionFields = {
 };
 export const sessionRow = record(sessionFields);
 
-/** Money as the screen shows it and as programs count it. */
+/** An amount in two forms: as the screen shows it, and as programs count it. */
 export const moneyShape = record({
   minor: whole("in minor units"),
   currency: text("ISO 4217"),
@@ -191,7 +191,7 @@ const transactionKinds = [
   "void",
 ] as const satisfies readonly TransactionKind[];
 
-/** What an operator may do about an order in doubt. */
+/** The decisions that an operator may take about an order in doubt. */
 export const decisions = ["ask", "settle-done", "settle-not-done"] as const;
 export type Decision = (typeof decisions)[number];
 

@@ -18,7 +18,7 @@ export type SignInTries = {
    * becomes full stays full for its `lockMs`; if it grows, that time doubles each time.
    */
   add(bounds: readonly DigestBound[], now: Instant): Promise<boolean>;
-  /** Takes one try back. */
+  /** Removes one try from a count. */
   release(key: Uint8Array): Promise<void>;
   clear(key: Uint8Array): Promise<void>;
 };
@@ -34,7 +34,7 @@ type Limits = {
   readonly max: number;
   readonly lockMs: number;
   readonly grows: boolean;
-  /** A count that is not full starts again at this time. */
+  /** The time at which a count that is not full starts again. */
   readonly expiresAt: Instant;
 };
 type Bound = Limits & { readonly key: string };
@@ -47,7 +47,7 @@ export type DigestBound = Limits & { readonly key: Uint8Array };
 const ofNetwork = 3;
 const overall = 100;
 /**
- * How long wrong tries of a login are counted. Those of many logins are counted for as long as a
+ * How long wrong tries of one login are counted. A count of many logins together ends with its
  * lock.
  */
 const ownWindowMs = hours(24);
@@ -97,8 +97,8 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   }
 
   /**
-   * Forgets a try that was right. The login's count ends. The others only lose one try, because
-   * another person may still be guessing.
+   * Removes a correct try from the counts. The login's count starts again. The others lose only
+   * this try, because another person may still be guessing.
    */
   async function forget([own, ...others]: readonly DigestBound[]): Promise<void> {
     if (own !== undefined) await tries.clear(own.key);
@@ -156,10 +156,7 @@ type Tokens = {
   readonly isToken: (text: string, token: string) => boolean;
 };
 
-/**
- * Recognises browsers in which a user has signed in before, by a cookie that the gateway has
- * signed.
- */
+/** Recognises browsers in which a user has signed in before by a signed cookie. */
 export function makeDevices({ tokenOf, isToken }: Tokens) {
   const textOf = (login: string, id: string) => `portal-device/${login.toLowerCase()}/${id}`;
   return {
@@ -168,7 +165,8 @@ export function makeDevices({ tokenOf, isToken }: Tokens) {
       return `${id}.${tokenOf(textOf(login, id))}`;
     },
     isDevice(login: string, device: string): boolean {
-      // Nothing may follow the token, or each spelling would have its own count of wrong tries.
+      // The whole cookie is compared: if any text could follow the token, each spelling would have
+      // its own count of wrong tries.
       const [, id = "", token = ""] = /^([0-9a-f]{24})\.([^.]+)$/.exec(device) ?? [];
       return id !== "" && isToken(textOf(login, id), token);
     },
@@ -187,7 +185,7 @@ export function limitRefusals(record: RecordRefusal, clock: Pick<Clock, "now">):
   };
 }
 
-/** What the user has shown, or tried to show. */
+/** The factors that the user has proved, or tried to prove. */
 export type Factor = "password" | "code" | "recovery code" | "passkey";
 
 type SignInEvent = {

@@ -1,6 +1,6 @@
 /**
- * Users, their sessions, work that waits for a second person, and the audit. A merchant's
- * administrator sees that merchant's users.
+ * Users, their sessions, work that waits for a second person, and the audit. An administrator of a
+ * merchant only sees users of that merchant.
  */
 import type { TeamReads } from "../storage/people/accounts.ts";
 import type { MerchantId } from "../values/ids.ts";

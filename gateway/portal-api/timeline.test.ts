@@ -1,4 +1,4 @@
-/** Events of a timeline say what a message has found out, and what it has not. */
+/** The events of a timeline show what a message has found out. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventKind } from "../orders/events.ts";

@@ -1,7 +1,7 @@
 /**
- * The request that began an order, and the order's steps: the facts of each event, the messages
- * that led to it, and the status that the merchant's requests received from then on. Facts are
- * shown by name, and messages as they were masked.
+ * The request that began an order, and the order's steps. Each step has the facts of its event, the
+ * messages that led to it, and the status that the merchant's requests received from then on. Facts
+ * have names, and messages are stored with masked secrets.
  */
 
 import { meetRecorded } from "../orders/advance.ts";
@@ -47,7 +47,7 @@ export async function viewTimeline(
   const entries = history.map(async ({ version, kind, node, detail }, index) => {
     const { at, event } = recorded[index] ?? { at: asInstant(0), event: undefined };
     const [before, after] = [orders?.[index - 1], orders?.[index]];
-    // The steps of one commit became visible together.
+    // All steps of a commit became visible at the same time.
     const isVisible = history[index + 1]?.version !== version;
     const rules = options.isOperator ? rulesOf(event) : [];
     const messages = event && options.isOperator ? messagesOf(event, before ?? order, options) : [];
@@ -66,7 +66,7 @@ export async function viewTimeline(
 }
 
 /**
- * The names of events whose message was not sent or got no answer, and therefore found nothing out.
+ * The names of events whose message was not sent or got no answer, so that it found nothing out.
  */
 const unsent = {
   charge_not_found: "inquiry_not_sent",
@@ -267,9 +267,9 @@ function quote(text: string): string {
 type Recorded = { readonly event: OrderEvent; readonly at: Instant };
 
 /**
- * Makes the order as it was after each of its events again from its history: from it follow the
- * merchant's status replies at each moment and the messages that were sent. Returns undefined when
- * the history is incomplete, or when this version would not write it.
+ * Reconstructs the order after each event of its history. The replies to the merchant's status
+ * requests and the sent messages are derived from these states. Returns undefined if the history is
+ * incomplete, or if this version of the gateway would write it differently.
  */
 function replay(order: Order, recorded: readonly Recorded[]): readonly Order[] | undefined {
   const orders: Order[] = [];
@@ -290,7 +290,8 @@ function draftOf({ chargebacks: _, page, ...order }: Order): Order {
   const begun = newTransaction({ kind, serialNumber, amount: order.purchase.amount });
   const none = { version: 0, earlier: [], owed: undefined, deadlineAt: undefined };
   if (page === undefined) {
-    // A wallet's proof came with the request.
+    // The authentication of a wallet's payment was part of the request, so it belongs to the first
+    // state.
     const proof = order.purchase.wallet === undefined ? undefined : authentication;
     return { ...order, ...none, transaction: { ...begun, authentication: proof } };
   }

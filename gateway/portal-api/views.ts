@@ -1,7 +1,7 @@
 /**
- * Views of the list of orders that a team shares. A view is the filters in the page's URL. It does
- * not contain the search, which may name a person whose data will be erased one day; the user's
- * browser keeps it.
+ * Views of the list of orders that a team shares. A view consists of the filters in the page's URL.
+ * The search is not shared, because it may name a person whose data will be erased one day; it
+ * stays in the user's browser.
  */
 import type { MerchantId } from "../values/ids.ts";
 import type { Api, Handlers } from "./api.ts";
