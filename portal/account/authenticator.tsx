@@ -106,7 +106,7 @@ type WithPasswordProps = {
   readonly close: () => void;
 };
 
-/** Dialog that asks for the password again before it changes how the user signs in. */
+/** A dialog that asks for the password again before it changes how the user signs in. */
 export function WithPassword({ title, label, hint, run, close }: WithPasswordProps) {
   const [password, setPassword] = useState("");
   const send = usePerformer(() => run(password), {

@@ -1,4 +1,7 @@
-/** A list of sessions: each with its user, browser and network, and a button that ends it. */
+/**
+ * A list of sessions. Each row has the user, browser and network, and a button that ends the
+ * session.
+ */
 import { Button } from "@mantine/core";
 import { Mark, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";

@@ -4,7 +4,7 @@ import type { OutputOf, Session, User } from "../shell/call.ts";
 
 export type Listed = OutputOf<"GET /users">["users"][number];
 
-/** A role that this portal does not know is shown as it is. */
+/** Returns the name of a role. A role that this portal does not know is shown as it is. */
 export function roleName(messages: Pick<Messages, "roles">, role = ""): string {
   const names: Readonly<Record<string, string>> = messages.roles;
   return names[role] ?? role;

@@ -27,8 +27,8 @@ export function ActionButton({ isMain = false, isOffered = true, ...given }: Act
 }
 
 /**
- * The window of an action. It stays rendered while it is closed, because closing it then gives the
- * focus back.
+ * The window of an action. It stays rendered while it is closed, so that closing it returns the
+ * focus to the button.
  */
 export function ActionWindow({ isOpen, ...given }: WindowProps & { readonly isOpen: boolean }) {
   const messages = useMessages();

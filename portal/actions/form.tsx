@@ -27,9 +27,9 @@ import {
 
 export type ActionProps = {
   readonly action: Offered;
-  /** Replaces the usual label of the action. */
+  /** The label of the button, if it is not the action's usual one. */
   readonly label?: string;
-  /** The name of what is changed, if the screen shows several of its kind. */
+  /** The name of the changed item, if the screen shows several of its kind. */
   readonly name?: string | undefined;
   /** Values that the screen sets. The form does not show these fields. */
   readonly values?: Values;
@@ -41,7 +41,7 @@ export type ActionProps = {
    * show a key that is shown only once.
    */
   readonly isOffered?: boolean;
-  /** Receives the result, which is then not shown. */
+  /** Called with the result, which the form then does not show. */
   readonly onDone?: (result: object) => void;
 };
 
@@ -56,8 +56,8 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
   const { values = {}, known = {}, onDone } = given;
   const { title, isDangerous } = wordsFor({ action, ...given }, messages);
   const fields = described.fields.filter(({ name }) => !Object.hasOwn(values, name));
-  // The values when the window opened. Only differences from them are sent, so that changes by
-  // other users are not reverted.
+  // The values at the time when the window opened. Only differences from them are sent, so that
+  // changes by other users are not reverted.
   const [initial] = useState(() => initialOf(fields, known));
   const [texts, setTexts] = useState(initial);
   const [reason, setReason] = useState("");

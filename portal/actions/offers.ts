@@ -9,14 +9,14 @@ import type { Messages } from "../language/texts.ts";
 export type Offered = keyof Messages["buttons"] | `filter add ${string}`;
 
 /**
- * The right by action, or by the words that an action begins with. A test compares them with the
- * gateway's.
+ * The right that each action needs, by the action's name or its first words. A test compares them
+ * with the gateway's.
  */
 const rights: Readonly<Record<string, string>> = {
   "merchant": "change_merchants",
   "merchant control-key": "manage_keys",
   "merchant key": "manage_keys",
-  // The portal offers it only to show the control key.
+  // The portal offers this action only to show the control key.
   "merchant show": "reveal_secrets",
   "endpoint": "change_merchants",
   "group": "change_merchants",

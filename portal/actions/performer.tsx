@@ -1,6 +1,6 @@
 /**
- * Performs what the buttons and forms of the portal are for: calls the API, lets the screens read
- * again what may have changed, and shows a refusal beside the button.
+ * Performs the actions of buttons and forms: calls the API, makes the screens load changed data
+ * again, and shows a refusal beside the button.
  */
 import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -12,8 +12,8 @@ import { sessionKey } from "../shell/session.ts";
 
 export type Options<Done> = {
   /**
-   * What the portal reads again afterwards: by default the data of all screens; with `account` also
-   * the signed-in user with the second factors; with `nothing` no data.
+   * What the portal loads again afterwards. The default is the data of all screens; `account` adds
+   * the signed-in user with the second factors; `nothing` loads no data.
    */
   readonly changes?: "account" | "nothing";
   /** Called when the screens are up to date. */
@@ -60,7 +60,8 @@ type FormProps = {
   readonly label: ReactNode;
   readonly hint?: string | undefined;
   /**
-   * A refusal that is known before anything is sent. It leaves the focus where the user is typing.
+   * A refusal that the portal finds before it sends anything. The focus stays where the user is
+   * typing.
    */
   readonly refusal?: string | undefined;
   readonly isDangerous?: boolean;

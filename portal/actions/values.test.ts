@@ -93,7 +93,7 @@ test("times and choices are shown in the user's language, and texts unchanged", 
   assert.equal(showValue("expiresAt", "never", show), "never");
   assert.equal(showValue("3ds", "always", show), "Always");
   assert.equal(showValue("enabled", "on", show), "On");
-  // The setting is a text of the user's own, which happens to equal a choice of another setting.
+  // This setting is free text that happens to equal a choice of another setting.
   assert.equal(showValue("descriptor", "always", show), "always");
 });
 

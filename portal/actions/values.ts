@@ -89,8 +89,8 @@ export function withCurrency(
 }
 
 /**
- * In a long form, fields that are required or already set come first. A form with at most nine
- * fields is not split.
+ * Splits the fields of a long form. Fields that are required or already set come first. A form with
+ * at most nine fields is not split.
  */
 export function splitFields(fields: readonly Field[], known: Texts) {
   if (fields.length <= 9) return [fields, []] as const;
@@ -129,7 +129,7 @@ export function showSetting(value: string, choices: Texts): string {
   return choices[word] ?? value.replaceAll(",", ", ");
 }
 
-/** Names of values that the form shows for the user to copy. */
+/** The names of values that the form shows for the user to copy. */
 const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret", "password"];
 
 export function secretsIn(result: object): readonly (readonly [name: string, text: string])[] {
@@ -137,7 +137,7 @@ export function secretsIn(result: object): readonly (readonly [name: string, tex
   return shown.map(([name, value]) => [name, String(value)]);
 }
 
-/** Returns the other values of a result that has secrets, as far as they have a label. */
+/** Returns the values of a result besides its secrets, if they have a label. */
 export function factsIn(result: object, labels: Texts) {
   if (secretsIn(result).length === 0) return [];
   return Object.entries(result).flatMap(([name, value]) => {

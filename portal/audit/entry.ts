@@ -17,7 +17,10 @@ export function readAuditQuery(query: URLSearchParams): InputOf<"GET /audit"> {
 type Field = { readonly name: string; readonly text: string; readonly isJson: boolean };
 type FieldTexts = Pick<Messages, "fromWhere" | "why" | "before" | "after">;
 
-/** Leaves out empty fields. The settings before and after the change are indented. */
+/**
+ * Returns the fields of an entry without empty ones. The settings before and after the change are
+ * indented.
+ */
 export function fieldsOf(entry: Entry, messages: FieldTexts): readonly Field[] {
   const { seq, origin, reason, before, after } = entry;
   const named: readonly (readonly [name: string, text: string | undefined])[] = [

@@ -6,7 +6,7 @@ import { makeFilters, startOfDay } from "../orders/order-query.ts";
 import type { InputOf, OutputOf, User } from "../shell/call.ts";
 
 export type Delivery = OutputOf<"GET /callbacks">["callbacks"][number];
-/** Selects what is sent again: the deliveries of a filter, or a single one. */
+/** Selects the callbacks to send again: the deliveries of a filter, or a single one. */
 export type Chosen = InputOf<"POST /callbacks/preview">;
 export type DeliveryFilter = Omit<Chosen, "sequence">;
 type Signature = OutputOf<"GET /callbacks/:order/:sequence">["attempts"][number]["signature"];
@@ -21,7 +21,7 @@ export const states = [
   "given_up",
 ] as const satisfies readonly DeliveryFilter["state"][];
 
-/** A callback that is due and was refused or unanswered before is failing. */
+/** Whether a callback is failing: it is due and an earlier attempt was refused or unanswered. */
 export function stateOf({ state, tries }: Delivered): (typeof states)[number] {
   return state === "due" && tries > 0 ? "failing" : state;
 }
@@ -64,7 +64,7 @@ export function readId(id: string): Pick<Delivery, "order" | "sequence"> {
   return { order, sequence: Number(sequence) };
 }
 
-/** Whether the filter is narrow enough for sending again: it names an order or a beginning. */
+/** Whether the filter is narrow enough for sending again: it must name an order or a start time. */
 export function maySendAgain({ order, since }: DeliveryFilter): boolean {
   return order !== undefined || since !== undefined;
 }

@@ -1,4 +1,4 @@
-/** Dialogs over the screen, and the parts that several of them share. */
+/** Dialogs over the screen, and parts that several dialogs share. */
 import { Button, Modal, TextInput } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useMessages } from "../language/language.tsx";
@@ -6,7 +6,7 @@ import { Icon } from "./icons.tsx";
 
 type DialogProps = {
   readonly title: string | undefined;
-  /** A dialog that stays rendered while it is closed gives the focus back when it closes. */
+  /** A dialog. It stays rendered while it is closed, so that closing it returns the focus. */
   readonly isOpen?: boolean;
   readonly close: () => void;
   readonly children: ReactNode;
@@ -34,7 +34,7 @@ export function ShownOnce({ text }: { readonly text: string }) {
 
 type CopyProps = { readonly text: string; readonly label?: string };
 
-/** Copies a text to the clipboard, and then shows that it has done so. */
+/** A button that copies a text to the clipboard and shows that it has done so. */
 export function CopyButton({ text, label }: CopyProps) {
   const messages = useMessages();
   const [copied, setCopied] = useState("");

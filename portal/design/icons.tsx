@@ -1,4 +1,6 @@
-/** The icons of the portal: lines on a grid of 16, in the colour of the text around them. */
+/**
+ * The icons of the portal, drawn as lines on a grid of 16 in the colour of the text around them.
+ */
 
 // biome-ignore format: a table
 const paths = {

@@ -11,7 +11,7 @@ export type Found<Answer> = {
   readonly data: Answer | undefined;
   readonly error: Error | null;
   readonly refetch: () => unknown;
-  /** Whether the data is still the answer to the previous question. */
+  /** Whether the data belongs to the previous question. */
   readonly isPlaceholderData?: boolean;
 };
 
@@ -51,7 +51,7 @@ export function Failed({ error, retry }: FailedProps) {
 
 type RefusalProps = {
   readonly text: string | undefined;
-  /** Leaves the focus where it is, because the user has not sent anything yet and may be typing. */
+  /** Does not move the focus, because the user has not sent anything yet and may be typing. */
   readonly keepsFocus?: boolean;
 };
 

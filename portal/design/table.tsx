@@ -19,7 +19,7 @@ type Column<Row> = readonly [
 export type TableProps<Row> = {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** `false` leaves out a column that this user does not see. */
+  /** The columns. A column that this user does not see is `false`. */
   readonly columns: readonly (Column<Row> | false)[];
   /** The screen that a click on the row opens. */
   readonly opens?: (row: Row) => string;

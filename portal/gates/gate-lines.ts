@@ -5,7 +5,10 @@ import type { OutputOf } from "../shell/call.ts";
 export type GateLine = OutputOf<"GET /gates">["gates"][number];
 type Colour = "approved" | "filtered" | "declined";
 
-/** The colour is an alarm without any link, and a warning with fewer links than wanted. */
+/**
+ * Returns the colour of a gate's links: an alarm without any link, and a warning with fewer links
+ * than wanted.
+ */
 export function linkColour({ up, wanted }: Pick<GateLine, "up" | "wanted">): Colour {
   return up === 0 ? "declined" : up < wanted ? "filtered" : "approved";
 }
@@ -21,7 +24,7 @@ export function hostOf({ host, tls }: Pick<GateLine, "host" | "tls">): string {
   return tls ? `${host} TLS` : host;
 }
 
-/** Whether a directory server's certificates can be used, or what is wrong with them. */
+/** Returns the state of a directory server's certificates: usable, or the reason why not. */
 export function filesOf({ files = "" }: Row, good: string): readonly [Colour, text: string] {
   return files === "good" ? ["approved", good] : ["declined", files];
 }

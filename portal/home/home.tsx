@@ -140,7 +140,7 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
 
 type FigureProps = {
   readonly name: string;
-  /** Explains how the figure is counted. */
+  /** The text that explains how the figure is counted. */
   readonly hint: string;
   readonly isAlarming?: boolean;
   readonly children: ReactNode;
@@ -189,8 +189,8 @@ type ChartProps = {
 const { width, height } = chartSize;
 
 /**
- * Draws the portal's own SVG charts: columns of orders over time, approved below and refused above,
- * with a legend, and bars with their name and number.
+ * Charts as SVG: columns of orders over time, approved below and refused above, with a legend, and
+ * bars with their name and number.
  */
 function Chart({ points, since }: ChartProps) {
   const { messages, showTime } = useLanguage();

@@ -10,8 +10,8 @@ type State = Api["GET /orders"]["output"]["orders"][number]["status"];
 type Look = readonly [colour: string, word: Row, meaning: Row];
 
 /**
- * The states in the order in which filters offer them. `approved` is the status of a transaction;
- * as a filter it finds every order whose charge was approved.
+ * The states in the order of the filters. As a filter, `approved`, which is the status of a
+ * transaction, finds every order whose charge was approved.
  */
 // biome-ignore format: a table
 const states: Readonly<Record<State, Look>> = {
@@ -32,7 +32,7 @@ const states: Readonly<Record<State, Look>> = {
 };
 
 function column<Value>(read: (look: Look) => Value) {
-  // `Object.fromEntries` loses the names of the rows, each of which has a value here.
+  // The type of `Object.fromEntries` has no names. Here, each row has a value.
   return Object.fromEntries(
     Object.entries(states).map(([state, look]) => [state, read(look)]),
   ) as Readonly<Record<State, Value>>;

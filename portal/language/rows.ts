@@ -21,7 +21,7 @@ type TextsOf<Table> = {
 
 export function readRows<Table extends Rows>(table: Table, code: LanguageCode): TextsOf<Table> {
   const texts = Object.entries(table).map(([name, row]) => [name, readRow(row, code)]);
-  // `Object.fromEntries` loses the names of the rows, each of which has a text here.
+  // The type of `Object.fromEntries` has no names. Here, each name has a text.
   return Object.fromEntries(texts) as TextsOf<Table>;
 }
 
@@ -40,7 +40,7 @@ function textOf(row: Row, code: LanguageCode): string {
   return text.replaceAll(/\s+/g, " ").trim();
 }
 
-/** `1 order`, `7 orders`. */
+/** Returns a count with its noun, like `1 order` or `7 orders`. */
 export function some(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
 }

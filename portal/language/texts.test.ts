@@ -83,7 +83,7 @@ test("a sentence of more than three words is never the same in both languages", 
 const refusals = [
   ["wrong_credentials",  "The login or the password is wrong.",  "Benutzername oder Passwort ist falsch."],
   ["insufficient_funds", "Too little money.",                    "Deckung reicht nicht aus"],
-  // The gateway's sentence names the field.
+  // The gateway's own sentence contains the name of the field.
   ["invalid_input",      "amount: takes a number",               "Eine Angabe ist ungültig. (amount: takes a number)"],
   ["brand_new",          "Something new.",                       "Something new."],
   ["constructor",        "Something new.",                       "Something new."],

@@ -1,4 +1,4 @@
-/** Times: each names its zone, and all screens format them in the same way. */
+/** Each time names its zone, and all screens format times in the same way. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

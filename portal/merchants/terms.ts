@@ -32,8 +32,8 @@ export function termsOf(enabled: boolean, endpoints: readonly Member[]) {
 }
 
 /**
- * Actions on the control key, and whether they need an old key. An old key must be dropped before
- * the key is changed again.
+ * Actions on the control key. The value says whether the action requires an old key, which must be
+ * dropped before the key is changed again.
  */
 const keyActions = [
   ["merchant control-key renew", false],

@@ -1,4 +1,4 @@
-/** Actions on an order: which are offered, what each would do, and what each sends. */
+/** Actions on an order: which ones are offered, their effects, and their requests. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english, german } from "../language/texts.ts";

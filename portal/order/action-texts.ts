@@ -1,4 +1,4 @@
-/** Texts and requests of the actions on an order: which are offered and what each would do. */
+/** Texts and requests of the actions on an order: which ones are offered, and their effects. */
 import { stateOf } from "../callbacks/delivery-query.ts";
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
@@ -32,7 +32,7 @@ type MoneyText = { readonly text: string; readonly currency: string };
 type Amounts = { readonly most: MoneyText | undefined; readonly whole: MoneyText };
 
 /**
- * The field for the amount: how much is moved or, for a decision, the order's amount as a
+ * The field for the amount: the amount to move or, for a decision, the order's amount as a
  * confirmation.
  */
 export function amountField(action: Action, { most, whole }: Amounts, messages: Messages) {
@@ -111,7 +111,7 @@ export function whyNot(
   const { why, code = "", most } = preview ?? {};
   if (why === undefined) return undefined;
   const refusal = refusalOf(code, why);
-  // The gateway's own sentence contains the maximum.
+  // The gateway's own sentence already contains the maximum amount, which a translated one lacks.
   if (code !== "amount_out_of_range" || refusal === why) return refusal;
   return `${refusal}. ${atMost(moneyOf(most))}`;
 }
@@ -124,7 +124,7 @@ export function amountOf(preview: Preview | undefined): string {
   return moneyOf(preview?.amount);
 }
 
-/** Describes what the action would do now. */
+/** Describes the effect that the action would have now. */
 export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Messages): string {
   const { begins, decided } = messages;
   if (action === "capture") return begins.capture;

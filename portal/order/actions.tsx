@@ -1,5 +1,5 @@
 /**
- * The actions on an order. Each first shows what it would do, asks for a reason, which the audit
+ * The actions on an order. Each first shows its effect, then asks for a reason, which the audit
  * keeps, and names the amount on its button.
  */
 
@@ -105,7 +105,7 @@ type FormProps = ActionsProps & { readonly action: Action; readonly close: () =>
 
 const refusedEveryMs = 5_000;
 
-/** Whether the form had been sent before, so that this request changed nothing. */
+/** Whether the form was sent before, so that this request changed nothing. */
 const isRepeat = (done: OutputOf<"POST /actions/run"> | undefined) =>
   done !== undefined && "repeated" in done.result && done.result.repeated === true;
 
@@ -170,7 +170,7 @@ function OrderAction({ action, detail, onDone, close }: FormProps) {
   );
 }
 
-/** Describes what the action would do now. */
+/** Describes the effect that the action would have now. */
 function Outcome({ action, preview }: { readonly action: Action; readonly preview: Preview }) {
   const messages = useMessages();
   if (preview.of === undefined) return null;

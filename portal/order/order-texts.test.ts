@@ -168,7 +168,7 @@ test("only fields that differ from the merchant's previous response are marked",
   assert.equal(isNews({ name: "status", value: "declined" }, seenBefore(steps, 2)), true);
   assert.equal(isNews({ name: "status", value: "processing" }, seenBefore(steps, 2)), false);
   assert.equal(isNews({ name: "error-code", value: "5" }, seenBefore(steps, 2)), true);
-  // The first response does not count as news.
+  // The values of the first response are not marked as new.
   assert.deepEqual(seenBefore(steps, 0), []);
   assert.equal(isNews({ name: "status", value: "processing" }, []), false);
 });

@@ -20,7 +20,7 @@ type Step = Pick<Entry, "at" | "messages" | "rules"> & {
   readonly isFailed?: boolean;
 };
 
-/** `to` is the address of the screen of what the value names. */
+/** A fact. `to` is the address of the screen that the value names. */
 type Fact = readonly [name: string, value: string, to?: string];
 
 type Stated = { readonly status: string };
@@ -58,7 +58,7 @@ export function timelineOf(
 }
 
 function showEntry({ event, facts, seen, ...entry }: Entry, messages: Messages): Step {
-  // `Object.entries` loses the names; the gateway sends only those of the table.
+  // The type of `Object.entries` has no names. The gateway sends only those of the table.
   const given = Object.entries(facts) as [keyof Entry["facts"], string][];
   return {
     ...entry,
@@ -155,7 +155,7 @@ export function totalsOf(
 }
 
 type Transaction = OrderDetail["transactions"][number];
-/** Fields that users need to compare the order with the log of the merchant or the acquirer. */
+/** Fields with which users compare the order with the log of the merchant or the acquirer. */
 const technical: readonly string[] = ["stage", "serialNumber", "trace", "terminal"];
 
 /** Returns the facts of a transaction that its table shows. */

@@ -25,14 +25,14 @@ import {
 type Choice = {
   readonly value: string;
   readonly label: string;
-  /** Replaces the label in the list of choices. */
+  /** The label in the list of choices, if it differs. */
   readonly shown?: ReactNode;
   readonly meaning?: string;
 };
 
 const networks = ["VISA", "MASTERCARD", "MAESTRO", "AMEX", "DISCOVER", "DINERS", "JCB", "UNIONPAY"];
 
-/** Endings of the stages that the merchant's status response names. */
+/** The last words of stages that the merchant's status response names. */
 const ends = ["processing", "unknown", "approved", "declined", "error"];
 const stages = [
   ...["sale", "auth"].flatMap((kind) =>
@@ -68,7 +68,7 @@ export function Filters() {
   };
   const names = ["status", "type", "currency", "network", "endpoint"] as const;
   const own = isOperator ? (["gate", "merchant"] as const) : [];
-  // The figures of the home screen link to this list with these filters.
+  // The filters with which the figures of the home screen link to the list.
   const counted = (["outcome", "reason", "threeds"] as const).filter((name) => query.has(name));
   const shown = [...names, ...own, "stage" as const, ...counted];
   const offered = shown.map((name) => ({ name, label: messages[name], choices: choices[name] }));
@@ -82,7 +82,7 @@ type BarProps = {
     readonly choices: readonly Choice[];
     readonly isSingle?: boolean;
   }[];
-  /** Whether the address filters this list, and the address without its filters. */
+  /** Returns whether the address filters this list, and the address without its filters. */
   readonly own: ReturnType<typeof makeFilters>;
   /** Further filters between the choices and the date. */
   readonly children?: ReactNode;
@@ -100,7 +100,8 @@ export function FilterBar({ offered, own, children }: BarProps) {
           label={label}
           choices={choices}
           chosen={valuesOf(query, name)}
-          // A list shows the orders of one merchant or of all.
+          // The filter takes only one merchant, because a list shows the orders of one merchant or
+          // of all.
           isSingle={isSingle || name === "merchant"}
           choose={(values) => changeFilter({ [name]: values.join(",") })}
         />

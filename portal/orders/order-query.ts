@@ -13,7 +13,10 @@ const filterNames = [
   ...(["outcome", "reason", "threeds"] as const),
 ];
 
-/** Parameters of the address that make a view; the page and the selected row do not. */
+/**
+ * The parameters of the address that make up a view. The page and the selected row are not among
+ * them.
+ */
 const kept = ["search", "merchant", "from", "until", ...filterNames] as const;
 
 export function readOrdersQuery(query: URLSearchParams): OrdersInput {
@@ -46,7 +49,9 @@ export function valuesOf(query: URLSearchParams, name: string): readonly string[
   return (query.get(name) ?? "").split(",").filter((value) => value !== "");
 }
 
-/** Says whether the address sets one of these filters, and how to remove all of them. */
+/**
+ * Returns whether the address sets one of these filters, and a function that removes all of them.
+ */
 export function makeFilters(names: readonly string[]) {
   return {
     isFiltered: (query: URLSearchParams) => names.some((name) => query.has(name)),
@@ -67,7 +72,7 @@ export function viewOf(query: URLSearchParams): string {
 
 type SearchKind = "name" | "email" | "lastFour" | "amount" | "order" | "reference";
 
-/** Returns what the gateway may find with this search. */
+/** Returns the kinds of values that this search may find. */
 export function kindsOfSearch(search: string): readonly SearchKind[] {
   const text = search.trim();
   if (text.includes("@")) return ["email"];
@@ -158,7 +163,7 @@ function isView(view: Partial<View>): view is View {
 export const exportedRowsMax = 1_000_000;
 type Part = OutputOf<"GET /exports/orders">;
 
-/** Reads all parts of an export, from the beginning of the list. */
+/** Reads all parts of an export, starting at the top of the list. */
 export async function readParts(
   { after: _, limit: __, ...input }: OrdersInput,
   read: (input: OrdersInput) => Promise<Part>,

@@ -12,7 +12,7 @@ const states = [
   [true,  0, "approved", "Agrees"],
   [false, 1, "declined", "1 difference"],
   [false, 3, "declined", "3 differences"],
-  // Totals show that a day differs, and not where.
+  // Totals only show that a day differs, and not in which orders.
   [false, 0, "declined", "Differs"],
 ] as const;
 

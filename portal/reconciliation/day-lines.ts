@@ -7,7 +7,7 @@ export type DayLine = OutputOf<"GET /reconciliations">["reconciliations"][number
 type DayDetail = OutputOf<"GET /reconciliations/:gate/:day">;
 type Texts = Pick<Messages, "agrees" | "differs" | "differences">;
 
-/** Returns the state of a day. A comparison of totals alone finds no number of differences. */
+/** Returns the state of a day. A comparison of totals does not count differences. */
 export function stateOf(
   { agrees, differences }: Pick<DayLine, "agrees" | "differences">,
   messages: Texts,
@@ -16,7 +16,7 @@ export function stateOf(
   return ["declined", differences === 0 ? messages.differs : messages.differences(differences)];
 }
 
-/** Returns the address of a day; the function below reads it. */
+/** Returns the address of a day, which `readDay` reads. */
 export function addressOf({ gate, day, way }: Pick<DayLine, "gate" | "day" | "way">): string {
   return `reconciliation/${gate}?day=${day}&way=${way}`;
 }

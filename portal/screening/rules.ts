@@ -48,7 +48,7 @@ export function trialValues(rule: string, since: string): Values {
 }
 
 type Counts = Readonly<Record<"orders" | "paid" | "refunded" | "chargedBack", number>>;
-/** The output of `gw filter try --json`. */
+/** The form of the output of `gw filter try --json`. */
 export type Report = Readonly<Record<"all" | "blocked" | "forced" | "marked", Counts>> & {
   readonly rules: readonly (Counts & {
     readonly rule: string;

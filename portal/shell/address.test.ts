@@ -1,4 +1,6 @@
-/** Addresses of the portal: what a screen reads from one, and how it changes it. */
+/**
+ * Addresses of the portal: the values that a screen reads from one, and the changes that it makes.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeAddress, readAddress, rowBelow } from "./address.ts";
@@ -41,7 +43,7 @@ for (const [sentence, change, expected] of changes) {
 // biome-ignore format: a table
 const moves = [
   ["a", +1, "b"], ["b", +1, "c"], ["c", +1, "c"], ["c", -1, "b"], ["a", -1, "a"],
-  // Nothing is selected, or a row of another page.
+  // No row of this page is selected.
   ["",  +1, "a"], ["",  -1, "a"], ["x", +1, "a"],
 ] as const;
 

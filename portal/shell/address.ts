@@ -38,8 +38,8 @@ export function changeAddress(
 }
 
 /**
- * Returns the row that is `by` rows below the selected one, but no further than the first or last
- * row.
+ * Returns the row that is `by` rows below the selected one. At the ends of the list it returns the
+ * first or last row.
  */
 export function rowBelow(rows: readonly string[], selected: string, by: number) {
   return rows[Math.max(0, Math.min(rows.length - 1, rows.indexOf(selected) + by))];

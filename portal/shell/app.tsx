@@ -10,7 +10,7 @@ import { useMessages } from "../language/language.tsx";
 import { sessionKey, useSession } from "./session.ts";
 import { go, useAddress } from "./url.tsx";
 
-/** Loaded while the session is read, because most users are signed in. */
+/** These screens are loaded while the session is read, because most users are signed in. */
 const loadLayout = () => import("./layout.tsx");
 const Layout = lazy(async () => ({ default: (await loadLayout()).Layout }));
 const SignIn = lazy(async () => ({ default: (await import("../sign-in/sign-in.tsx")).SignIn }));

@@ -28,7 +28,7 @@ export class CallError extends Error {
 
 type Options = {
   readonly signal?: AbortSignal;
-  /** Whether the page asks by itself. These requests do not keep the session alive. */
+  /** Whether the page sends the request by itself. Such requests do not keep the session alive. */
   readonly isPoll?: boolean;
 };
 

@@ -1,9 +1,9 @@
-/** Which keys are shortcuts of the screen, and which belong to the focused element. */
+/** Keys that are shortcuts of the screen, and keys that belong to the focused element. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isElsewhere } from "./keys.ts";
 
-/** A stand-in for an element with these names, which are those of itself and its ancestors. */
+/** A replacement for an element. The names are those of the element and its ancestors. */
 function elementIn(...names: readonly string[]) {
   return {
     closest(selector: string) {

@@ -16,7 +16,7 @@ export function useSession(everyMs?: number) {
   });
 }
 
-/** The user of a session that has ended, until its screen disappears. */
+/** An empty user, for the moment between the end of a session and the sign-in screen. */
 const signedOut: User = { login: "", role: "", rights: [] };
 
 export function useUser() {
@@ -28,7 +28,7 @@ export function useUser() {
   };
 }
 
-/** Stores the session that a step of signing in has answered. */
+/** Stores the session from the answer to a step of signing in. */
 export function useAccept(): (session: Session) => void {
   const queries = useQueryClient();
   return (session) => void queries.setQueryData(sessionKey, session);

@@ -1,6 +1,6 @@
 /**
- * The steps of signing in: login and password, then what the gateway names as missing: the second
- * factor, a new password, or the setup of a second factor.
+ * The steps of signing in: login and password, and then the missing steps that the gateway names,
+ * which are the second factor, a new password, or the setup of a second factor.
  */
 import { Button, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
