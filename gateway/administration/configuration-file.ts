@@ -13,6 +13,7 @@ import { type Currency, findCurrency, getCurrency } from "../values/iso-codes.ts
 import { endpointsOf } from "./find.ts";
 import { directoryTable } from "./gates/directories.ts";
 import { gateTable, gateValuesOf, type ReadGate } from "./gates/gate-settings.ts";
+import { printCallbackUrls } from "./merchants/endpoint-callbacks.ts";
 import { endpointTable, placesOf } from "./merchants/endpoint-settings.ts";
 import { merchantTable } from "./merchants/merchants.ts";
 import { printSwitch } from "./readers.ts";
@@ -44,8 +45,9 @@ type PrintedEndpoint = Pick<Endpoint, "currency" | "enabled"> & {
 };
 
 export function printEndpoint(endpoint: PrintedEndpoint): FileEntry {
-  const { currency, enabled, gates } = endpoint;
-  return { currency, enabled, gates, ...printEndpointSettings(endpoint) };
+  const { currency, enabled, gates, settings } = endpoint;
+  const urls = printCallbackUrls(settings);
+  return { currency, enabled, gates, ...urls, ...printEndpointSettings(endpoint) };
 }
 
 function printEndpointSettings({
@@ -105,7 +107,9 @@ export function asTyped({ subject, before, after, ...entry }: AuditEntry): Audit
 }
 
 type KeptConfiguration = {
-  readonly settings?: { readonly currencies?: readonly string[] };
+  readonly settings?: Pick<EndpointSettings, "callbackUrls"> & {
+    readonly currencies?: readonly string[];
+  };
   readonly enabled?: boolean;
   readonly currency?: string;
 };
@@ -116,11 +120,13 @@ function printKept(kind: string, kept: KeptConfiguration): object {
   const table = tableOf(kind, currency);
   if (settings === undefined || table === undefined) return kept;
   // The audit contains a gate as it is stored, so its settings are read first.
-  const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : settings;
+  const { callbackUrls: _, ...plain } = settings;
+  const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : plain;
   const others = Object.entries(values).filter(([name]) => !table.some(({ key }) => key === name));
   return {
     ...rest,
     ...Object.fromEntries(others),
+    ...printCallbackUrls(settings),
     ...(enabled !== undefined && { enable: printSwitch(enabled) }),
     ...printSettings(table, values),
   };
@@ -147,6 +153,7 @@ export function makeSchema() {
     currency: { type: "string" },
     enabled: flag,
     gates: texts,
+    "callback-urls": texts,
     ...schemaOf(endpointTable()),
   });
   const group = { ...closed({ enabled: flag, endpoints: texts }) };

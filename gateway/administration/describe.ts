@@ -69,7 +69,10 @@ function choicesOf(
 ): readonly (readonly [string, Texts | undefined])[] {
   if (field.kind !== "toggle") {
     const { offered, choices = [] } = field;
-    return (offered?.(role) ?? choices).map((value) => [value, choiceNames[value]]);
+    return (offered?.(role) ?? choices).map((value) => [
+      value,
+      choiceNames[`${key} ${value}`] ?? choiceNames[value],
+    ]);
   }
   const { on, off } = choiceLabels;
   return namesOf(key, field).yes === undefined

@@ -44,6 +44,9 @@ test("a macro outside of a query value is refused, and so is one that no field h
     `${shop}?a=\${status}&b=\${\${status}}`,
     `${shop}?a=\${ status }`,
     `${shop}?a=${"x".repeat(1_024)}`,
+    `${shop}?a=\u0000`,
+    `${shop}?a=\ud800`,
+    "https:\\\\shop.example/",
   ];
   for (const url of refused) assert.ok("fault" in readMacros(url, wire), url);
 });

@@ -42,7 +42,9 @@ export function readMacros(
   { fieldWord }: { readonly fieldWord: string },
 ): { readonly url: string } | { readonly fault: string } {
   if (text.length > charactersMax) return { fault: `it has more than ${charactersMax} characters` };
-  if (/\s/.test(text)) return { fault: "it has a space" };
+  if (/[\s\\\p{Cc}\p{Cs}]/u.test(text)) {
+    return { fault: "it has a space or a character that no address has" };
+  }
   const [, address = "", query = "", rest = ""] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(text) ?? [];
   const parameters = query.split("&");
   const others = [address, ...parameters.map((each) => each.split("=", 1)[0] ?? ""), rest];
@@ -87,7 +89,7 @@ export function fillMacros(url: string, result: ResultFields): string {
   );
 }
 
-/** Whether two addresses lead to the same place. */
+/** Whether both entries have the same URL for the same results. */
 export function isSameEntry(one: CallbackUrl, other: CallbackUrl): boolean {
   return one.url === other.url && one.type === other.type && one.status === other.status;
 }

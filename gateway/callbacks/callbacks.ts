@@ -50,18 +50,36 @@ type Options = Omit<MessageDependencies, "clock"> &
 
 export type Callbacks = ReturnType<typeof openCallbacks>;
 
-export function openCallbacks(options: Options) {
-  const { store, clock, settings, log } = options;
+type SendingSettings = Pick<Options["settings"], "callbackTimeoutMs" | "callbackProxy"> &
+  AddressSettings;
+
+/** Starts the thread that sends, with the operator's rules for addresses. */
+function startSending(settings: SendingSettings, clock: Clock, onLost: (cause: string) => void) {
   const { callbackTimeoutMs: timeoutMs, callbackProxy: proxy } = settings;
-  const buildMessage = makeBuildMessage(options);
-  const worker = startCallbackWorker(
+  return startCallbackWorker(
     {
       addresses: readAddressOptions(settings),
       resolvesBySystem: settings.environment === "staging",
       proxy: proxy === "" ? undefined : proxy,
     },
-    { clock, timeoutMs, onLost: (cause) => log("callback.worker_lost", { cause }) },
+    { clock, timeoutMs, onLost },
   );
+}
+
+/** Sends one message, by a thread of its own. A command needs no running node for it. */
+export async function sendOnce(
+  settings: SendingSettings,
+  message: CallbackRequest,
+): Promise<DeliveryAttempt> {
+  const worker = startSending(settings, systemClock, () => undefined);
+  return worker.send(message).finally(() => worker.stop());
+}
+
+export function openCallbacks(options: Options) {
+  const { store, clock, settings, log } = options;
+  const { callbackTimeoutMs: timeoutMs } = settings;
+  const buildMessage = makeBuildMessage(options);
+  const worker = startSending(settings, clock, (cause) => log("callback.worker_lost", { cause }));
   const delivery = makeDelivery({
     ...options,
     worker,

@@ -5,7 +5,12 @@
  */
 import { createHmac } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
-import type { CallbackMethod, Endpoint, EndpointSettings } from "../orders/merchant.ts";
+import type {
+  CallbackMethod,
+  CallbackUrl,
+  Endpoint,
+  EndpointSettings,
+} from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { findNamed, sequencesPerUrl } from "../orders/transactions.ts";
 import {
@@ -15,6 +20,8 @@ import {
   type MerchantId,
   type OrderId,
 } from "../values/ids.ts";
+import { getCurrency } from "../values/iso-codes.ts";
+import { formatAmount, Money } from "../values/money.ts";
 import { type Clock, hours, type Instant } from "../values/time.ts";
 import { printResult, type ResultFields, resultNames } from "../views/result.ts";
 import type { Callback, CallbackRequest } from "./callback.ts";
@@ -49,21 +56,62 @@ const oldSecretLastsMs = hours(24);
  * Reports the order as it is now. Returns undefined if the order has no transaction or dispute of
  * this serial number.
  */
-export function makeBuildMessage({ clock, getEndpoint, secretFor, sign }: MessageDependencies) {
+export function makeBuildMessage({ getEndpoint, ...keys }: MessageDependencies) {
   return (callback: Told, order: Order): CallbackRequest | undefined => {
     const found = findNamed(order, callback.serialNumber);
     if (found === undefined) return undefined;
     const endpoint = getEndpoint(order.endpointId);
-    const now = clock.now();
-    const signed = (text: string) => sign(endpoint.merchant, text);
-    const message = writeMessage(callback, {
-      fields: printResult(found, { sign: signed, settings: endpoint.settings }),
-      method: endpoint.settings.callbackMethod ?? "GET",
-      secrets: () => secretNames(endpoint, now).map(secretFor),
-      timestamp: Math.floor(now / 1000),
-    });
-    return endpoint.settings.privateCallbacks === true ? { ...message, isPrivate: true } : message;
+    const sign = (text: string) => keys.sign(endpoint.merchant, text);
+    const fields = printResult(found, { sign, settings: endpoint.settings });
+    return writeFor(endpoint, callback, fields, keys);
   };
+}
+
+type Keys = Pick<MessageDependencies, "clock" | "secretFor" | "sign">;
+
+/** Writes a message with the method and the secrets of the endpoint. */
+function writeFor(
+  endpoint: Endpoint,
+  callback: Omit<Told, "serialNumber">,
+  fields: ResultFields,
+  { clock, secretFor }: Omit<Keys, "sign">,
+): CallbackRequest {
+  const now = clock.now();
+  const message = writeMessage(callback, {
+    fields,
+    method: endpoint.settings.callbackMethod ?? "GET",
+    secrets: () => secretNames(endpoint, now).map(secretFor),
+    timestamp: Math.floor(now / 1000),
+  });
+  return endpoint.settings.privateCallbacks === true ? { ...message, isPrivate: true } : message;
+}
+
+/**
+ * Writes a sample for the URL. It is signed like every callback of the endpoint. No order has its
+ * ids, so a shop that believes it by mistake has nothing to deliver.
+ */
+export function writeSample(
+  endpoint: Endpoint,
+  { type, status = "approved", url }: CallbackUrl,
+  serialNumber: string,
+  keys: Keys,
+): CallbackRequest {
+  const [order, own] = ["0", "test-callback"];
+  const amount = new Money(100n, getCurrency(endpoint.currency));
+  const fields = [
+    ["status", status],
+    ["orderid", order],
+    ["client_orderid", own],
+    ["merchant_order", own],
+    ["type", type === "all" ? "sale" : type],
+    ["amount", formatAmount(amount)],
+    ["currency", endpoint.currency],
+    ["serial-number", serialNumber],
+    ["control", keys.sign(endpoint.merchant, status + order + own)],
+  ] as const;
+  // A URL of the endpoint may have macros. Every sample has an id of its own.
+  const callback = { orderId: asOrderId(serialNumber), sequence: sequencesPerUrl, url };
+  return writeFor(endpoint, callback, fields, keys);
 }
 
 type CallbackKey = {

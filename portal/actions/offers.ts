@@ -19,6 +19,7 @@ const rights: Readonly<Record<string, string>> = {
   // The portal offers this action only to show the control key.
   "merchant show": "reveal_secrets",
   "endpoint": "change_merchants",
+  "endpoint callback test": "resend_callbacks",
   "group": "change_merchants",
   "gate": "change_acquiring",
   "gate mac-key": "manage_keys",

@@ -19,6 +19,9 @@ export const configuration = {
     "endpoint create": "New endpoint | Neuer Endpunkt",
     "endpoint set": "Change | Ändern",
     "endpoint gates": "Change | Ändern",
+    "endpoint callback add": "Add an address | Adresse hinzufügen",
+    "endpoint callback remove": "Remove | Entfernen",
+    "endpoint callback test": "Send a test callback | Probe-Callback senden",
     "callback secret": "Callback secret | Callback-Geheimnis",
     "group create": "New group | Neue Gruppe",
     "group set": "Change | Ändern",
@@ -69,6 +72,10 @@ export const configuration = {
       | Händler ${login} ausschalten`,
     "merchant control-key drop": (login: string) => `Drop the old control key of ${login}
       | Alten Kontrollschlüssel von ${login} verwerfen`,
+    "endpoint callback remove": (url: string) => `Remove the callback address ${url}
+      | Callback-Adresse ${url} entfernen`,
+    "endpoint callback test": (url: string) => `Send a test callback to ${url}
+      | Probe-Callback an ${url} senden`,
     "merchant key remove": (id: string) => `Remove OAuth key ${id}
       | OAuth-Schlüssel ${id} entfernen`,
     "wallet key remove": (id: string) => `Remove wallet key ${id}
@@ -117,6 +124,9 @@ export const configuration = {
     Login.`,
   noMerchantFound: "No merchant matches | Kein passender Händler",
   noMerchantFoundHint: "The search looks at logins and names. | Gesucht wird in Logins und Namen.",
+  noCallbackUrls: `None: callbacks go only to the addresses that orders name.
+    | Keine: Callbacks gehen nur an die Adressen, die Zahlungen nennen.`,
+  testAnswer: (url: string) => `Answer from ${url}: | Antwort von ${url}:`,
   noEndpoints: `No endpoints: the merchant can take no payments yet.
     | Keine Endpunkte: Der Händler kann noch keine Zahlungen annehmen.`,
   groups: "Groups | Gruppen",

@@ -3,6 +3,7 @@ import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
+import { type Row, useRows } from "../actions/values.ts";
 import { Facts, Head, Loaded, LoadedPart, Mark, OnOff, Section } from "../design/details.tsx";
 import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -52,8 +53,70 @@ function Shown({ line, settings }: EndpointDetail) {
           <Routing line={line} />
         </div>
       )}
+      <CallbackUrls values={values} />
       <Settings settings={settings} />
     </div>
+  );
+}
+
+type CallbackUrlsProps = { readonly values: { readonly endpoint: string } };
+
+function CallbackUrls({ values }: CallbackUrlsProps) {
+  const messages = useMessages();
+  const found = useRows("endpoint callback list", values);
+  const [tested, setTested] = useState<object>({});
+  return (
+    <Section
+      title={messages.fields["callback-urls"]}
+      action={<ActionButton action="endpoint callback add" values={values} />}
+    >
+      <TestResult {...tested} />
+      <LoadedPart query={found}>
+        {(rows) => (
+          <Table
+            className="rows stacked still"
+            rows={rows}
+            none={messages.noCallbackUrls}
+            keyOf={({ type, status, url }) => `${type} ${status} ${url}`}
+            columns={[
+              [messages.address, ({ url }) => <code>{url}</code>, "whole"],
+              [messages.fields.type, ({ type = "" }) => wordIn(messages.choices, type)],
+              [messages.status, (row) => statusIn(row, messages.choices)],
+            ]}
+            actions={(row) => (
+              <>
+                <ActionButton
+                  action="endpoint callback test"
+                  name={row["url"]}
+                  values={{ ...values, ...row }}
+                  onDone={setTested}
+                />
+                <ActionButton
+                  action="endpoint callback remove"
+                  name={row["url"]}
+                  values={{ ...values, ...row }}
+                />
+              </>
+            )}
+          />
+        )}
+      </LoadedPart>
+    </Section>
+  );
+}
+
+function statusIn({ status = "" }: Row, choices: Readonly<Record<string, string>>) {
+  return choices[`status ${status}`] ?? wordIn(choices, status);
+}
+
+function TestResult({ url, outcome, failure, ...result }: Row) {
+  const messages = useMessages();
+  if (url === undefined) return null;
+  const answer = failure || `HTTP ${result["status code"]}`;
+  return (
+    <p className="verdict" data-is={outcome === "accepted" ? "right" : "wrong"} role="status">
+      {messages.testAnswer(url)} {answer}
+    </p>
   );
 }
 

@@ -9,6 +9,7 @@ import { test, testInLongRun } from "../support/browser/browser.ts";
 import { glance, look, lookAtBoth, makeDesk, signIn } from "../support/browser/portal-window.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { addUser, buildPortal } from "../support/operator/portal.ts";
+import { answerWith, startReceiver } from "../support/receiver.ts";
 import { startWorld } from "../support/world.ts";
 
 await buildPortal();
@@ -57,7 +58,7 @@ test("a value that is refused is explained at its field, which has the cursor", 
   await page.getByText("120.00 USD").waitFor();
 });
 
-test("an endpoint is changed, and shows which gate a sale would use", async () => {
+test("an endpoint is changed, and shows which gate a sale would use", async (t) => {
   const { page, troubles } = await atDesk("merchants");
   await page.getByRole("link", { name: "demo", exact: true }).click();
   await page.getByRole("link", { name: "plain", exact: true }).waitFor();
@@ -76,6 +77,15 @@ test("an endpoint is changed, and shows which gate a sale would use", async () =
   await page.getByLabel("Amount of the sale").fill("20");
   await page.getByRole("button", { name: "Tell" }).click();
   await page.getByText("only gate").waitFor();
+
+  const shop = await startReceiver(t, answerWith(503));
+  await fill(page, "Add an address", { Address: `${shop.url}/?is=\${status}` });
+  await showPreview(page);
+  await confirm(page);
+  await page.getByRole("button", { name: "Send a test callback" }).click();
+  await confirm(page);
+  await page.getByText("HTTP 503").waitFor();
+  assert.equal(shop.heard[0]?.path, "/?is=approved");
   await lookAtBoth(page, "portal-endpoint");
   assert.deepEqual(troubles, []);
 });

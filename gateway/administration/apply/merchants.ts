@@ -14,6 +14,7 @@ import { Problem } from "../../values/problem.ts";
 import { Secret } from "../../values/secret.ts";
 import { printEndpoint, printMerchant } from "../configuration-file.ts";
 import { endpointsOf, findMerchant } from "../find.ts";
+import { putCallbackUrls, readCallbackUrls } from "../merchants/endpoint-callbacks.ts";
 import {
   endpointTable,
   placesOf,
@@ -159,7 +160,7 @@ async function putEndpoint(
   own: Sections,
 ): Promise<void> {
   const { administration, prune } = work;
-  const { currency: code, enabled, gates, ...entry } = own;
+  const { currency: code, enabled, gates, "callback-urls": callbackUrls, ...entry } = own;
   const what = `endpoint ${name} of ${merchant.login}`;
   const currency = findCurrency(String(code ?? known?.currency ?? ""));
   if (currency === undefined) throw new Invalid(`The ${what} has no currency.`);
@@ -171,7 +172,11 @@ async function putEndpoint(
   const base = prune ? undefined : old;
   const read = readEndpointSettings(given, currency, base, work.session.config);
   if (read instanceof Problem) throw new Invalid(`The ${what}: ${read.sentence}`);
-  const settings = { ...read, ...(webhookSecret && { webhookSecret }) };
+  const urls = readTexts(callbackUrls);
+  const called = urls && readCallbackUrls(urls, read, work.session.config);
+  if (called instanceof Problem) throw new Invalid(`The ${what}: ${called.sentence}`);
+  const kept = { ...read, ...(webhookSecret && { webhookSecret }) };
+  const settings = called === undefined ? kept : putCallbackUrls(kept, called);
   const texts = readTexts(gates) ?? (known && placesOf(known)) ?? [];
   const places = valid(readGatesFor(currency.code, texts, configuration));
   const names = new Map([...configuration.gates.values()].map((gate) => [gate.id, gate.name]));

@@ -13,6 +13,7 @@ import { endpointsOf, login, onEndpoint, onMerchant } from "../find.ts";
 import { printSwitch } from "../readers.ts";
 import { Report, readConfiguration } from "../session.ts";
 import { fieldsOf, findNothing, showSettings } from "../settings.ts";
+import { printCallbackUrls } from "./endpoint-callbacks.ts";
 import {
   endpointTable,
   placesOf,
@@ -151,6 +152,7 @@ function describe({ id, name, currency, enabled, settings: own, gates }: Endpoin
 /** Shows each setting under the name of the field that sets it. */
 function describeWhole(known: Endpoint) {
   const { id, name, merchant, currency, enabled, settings: own } = known;
+  const { "callback-urls": callbackUrls } = printCallbackUrls(own);
   return {
     id,
     name,
@@ -158,6 +160,7 @@ function describeWhole(known: Endpoint) {
     currency,
     state: printSwitch(enabled),
     gates: placesOf(known).join(", "),
+    ...(callbackUrls && { "callback-urls": callbackUrls.join(", ") }),
     ...showSettings(endpointTable(getCurrency(currency)), own, usualSettings),
   };
 }

@@ -140,8 +140,13 @@ function forEndpoints({ change }: Changes) {
       ]);
     },
 
-    async setEndpoint(id: EndpointId, settings: EndpointSettings, enabled: boolean): Promise<void> {
-      await change("endpoint set", "endpoint", id, [
+    async setEndpoint(
+      id: EndpointId,
+      settings: EndpointSettings,
+      enabled: boolean,
+      action: "endpoint set" | `endpoint callback ${"add" | "remove"}` = "endpoint set",
+    ): Promise<void> {
+      await change(action, "endpoint", id, [
         "update endpoints set settings = $2, enabled = $3 where id = $1 returning id",
         [id, JSON.stringify(settings), enabled],
       ]);

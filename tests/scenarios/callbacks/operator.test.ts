@@ -3,6 +3,8 @@
  * side with `gw callback listen`.
  */
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { atEnd } from "../../support/clean-up.ts";
@@ -188,6 +190,88 @@ test("the result of an order that an operator settles is sent by the first node 
   assert.equal(code, 0, complaint);
   assert.equal(before, 0);
   assert.equal(shop.heard[0]?.fields["status"], "approved");
+});
+
+test("an endpoint's own URLs are called besides those of orders, and can be tried", async (t) => {
+  const world = await startWorld(t);
+  const shop = await startReceiver(t);
+  const books = await startReceiver(t);
+  const merchant = world.merchant();
+  const endpoint = world.set.endpoints["plain"] ?? "";
+  const gw = (action: string, ...words: readonly string[]) =>
+    runGw(world, "endpoint", "callback", action, endpoint, ...words, "--json");
+  const named = `id=$!{MERCHANT_ORDER_ID}&rrn=\${processor_rrn}&why=\${error-message}`;
+  const stored = `id=\${client_orderid}&rrn=\${processor-rrn}&why=\${error_message}`;
+  const own = `${shop.url}/told`;
+  const sell = async (fields: Readonly<Record<string, string>> = {}) => {
+    const sale = await merchant.sale(fields);
+    await world.settle();
+    return merchant.status(sale);
+  };
+
+  await gw("add", "--url", own);
+  const added = await gw("add", "--type", "sale", "--url", `${books.url}/?${named}`);
+  const file = join(world.dataDir, "gateway.json");
+  await writeFile(file, JSON.stringify(await readGw(world, "export")));
+  const refused = [
+    await gw("add", "--url", own),
+    await gw("add", "--url", `${own}?s=\${secret}`),
+    await gw("add", "--url", "http://169.254.169.254/latest?s=$!{STATUS}"),
+    await gw("test", "--url", "http://169.254.169.254/latest"),
+    await gw("remove", "--url", own, "--type", "sale"),
+  ];
+  await world.restart();
+  const first = await sell();
+  const second = await sell({ server_callback_url: own });
+  await runGw(world, "endpoint", "set", endpoint, "--callbacks", "POST");
+  await world.restart();
+  await sell();
+
+  assert.deepEqual(JSON.parse(added.printed), [
+    { type: "all", status: "all", url: own },
+    { type: "sale", status: "all", url: `${books.url}/?${stored}` },
+  ]);
+  assert.deepEqual(
+    refused.map(({ code }) => code),
+    [2, 2, 2, 2, 2],
+  );
+  assert.match(refused[1]?.complaint ?? "", /there is no macro \$\{secret\}/);
+  assert.deepEqual(
+    shop.heard.map(({ method, fields }) => [method, fields["type"]]),
+    [
+      ["GET", "sale"],
+      ["GET", "sale"],
+      ["POST", "sale"],
+    ],
+  );
+  assert.deepEqual(
+    books.heard.slice(0, 2).map(({ path }) => path),
+    [first, second].map(
+      (each) => `/?id=${each["merchant-order-id"]}&rrn=${each["processor-rrn"]}&why=`,
+    ),
+  );
+  assert.equal(books.heard[2]?.method, "GET");
+
+  const tried = await gw("test", "--url", own, "--type", "chargeback");
+  const sample = shop.heard[3];
+  shop.answer(answerWith(302, { location: books.url }));
+  const redirected = await gw("test", "--url", own);
+  await gw("remove", "--url", own);
+  await gw("remove", "--url", `${books.url}/?${stored}`, "--status", "all");
+  const left = await gw("list");
+  const applied = await runGw(world, "apply", "-f", file);
+  const restored = await gw("list");
+
+  const { outcome, "status code": status } = JSON.parse(tried.printed);
+  assert.deepEqual([tried.code, outcome, status], [0, "accepted", 200]);
+  assert.equal(sample?.fields["type"], "chargeback");
+  const signed = ["approved", "0", "test-callback", world.set.controlKey].join("");
+  assert.equal(sample?.fields["control"], createHash("sha1").update(signed).digest("hex"));
+  assert.match(String(sample?.headers["webhook-signature"]), /^v1,/);
+  assert.deepEqual([redirected.code, JSON.parse(redirected.printed)["status code"]], [1, 302]);
+  assert.equal(books.heard.length, 3);
+  assert.deepEqual(JSON.parse(left.printed), []);
+  assert.deepEqual([applied.code, restored.printed], [0, added.printed]);
 });
 
 test("gw callback listen prints callbacks with their merchant, and answers as configured", async (t) => {

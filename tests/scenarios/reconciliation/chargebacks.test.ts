@@ -76,6 +76,9 @@ test("status and callbacks contain chargebacks only if the endpoint is configure
   await importLines(world, [`S1,${silent.reference},100,USD,4837,first,2030-01-31`]);
   const { "chargeback-stage": before } = await merchant.status(silent.sale);
   const endpoint = world.set.endpoints["plain"] ?? "";
+  const books = await startReceiver(t);
+  const own = ["--type", "chargeback", "--url", `${books.url}/?is=\${type}&case=\${case_id}`];
+  const early = await runGw(world, "endpoint", "callback", "add", endpoint, ...own);
   await runGw(world, "endpoint", "set", endpoint, "--chargebacks", "on");
   await world.restart();
 
@@ -85,7 +88,13 @@ test("status and callbacks contain chargebacks only if the endpoint is configure
   const heard = (await receiver.untilHeard(3))[2];
   assert.ok(heard !== undefined);
   const status = await merchant.status(told.sale);
+  await books.untilHeard(1);
 
+  assert.match(early.complaint, /does not report chargebacks/);
+  assert.deepEqual(
+    books.heard.map(({ path }) => path),
+    ["/?is=chargeback&case=T1"],
+  );
   assert.equal(before, undefined);
   assert.equal(heard.fields["orderid"], told.sale["gw-order-id"]);
   const { type, amount, "case-id": caseId, "serial-number": serialNumber = "" } = heard.fields;
