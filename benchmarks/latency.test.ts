@@ -1,4 +1,4 @@
-/** What a latency is measured from, and when a goal in inserts is reached. */
+/** The moment from which a latency is measured, and when a goal in inserts is reached. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { percentilesOf } from "./figures.ts";

@@ -26,7 +26,7 @@ export type Kind = (typeof kinds)[number];
 /** `perSecond` is undefined for one client that sends one request after the other. */
 export type Rate = { readonly name: string; readonly perSecond: number | undefined };
 
-/** What one kind of request took at one rate, or what inserts took between them. */
+/** The durations of one kind of request at one rate, or of the inserts between them. */
 export type Cell = {
   readonly rate: string;
   readonly kind: Kind | "insert";

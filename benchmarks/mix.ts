@@ -16,7 +16,7 @@ import { run, type Setup, screenSales, takeAcknowledged, untilNoneOpen } from ".
 
 type Say = (text: string) => void;
 
-/** What is measured beside the orders. */
+/** The measurements beside the orders. */
 type Extras = { readonly polls?: true; readonly callbacks?: true; readonly portal?: true };
 
 type Slice = Extras & { readonly shares: Shares; readonly seconds: number };

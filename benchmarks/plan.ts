@@ -1,5 +1,5 @@
 /**
- * What a run measures and for how long, from its command line: `--quick` for a minute's look,
+ * Reads what a run measures, and for how long, from its command line: `--quick` for a short run,
  * `--short` for the processor time of a sale alone, `--budget` for what `npm test` runs,
  * `--against <commit>` for a comparison (short, unless `--quick` or `--full` is given),
  * `--profile <folder>` for a CPU profile of the gateway, `--connections <n>`, `--rounds <n>`,

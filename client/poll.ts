@@ -8,9 +8,9 @@ import type { StatusReply, StatusRequest } from "./operations.generated.ts";
 import type { WaitFor } from "./receiver.ts";
 
 /**
- * What to wait for: an acknowledgement, a status response, or a status request. An acknowledgement
- * is identified by its serial number, so that a capture or a return is not mistaken for another
- * one. A request without `by-request-sn` is about the order's latest transaction.
+ * The result to wait for: an acknowledgement, a status response, or a status request. An
+ * acknowledgement is identified by its serial number, so that a capture or a return is not mistaken
+ * for another one. A request without `by-request-sn` is about the order's latest transaction.
  */
 export type Awaited = StatusRequest | Acknowledged | Described;
 

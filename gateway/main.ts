@@ -61,7 +61,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { staging, shareMetrics, opened } = options;
   // The certificate of the merchant port, where the node speaks TLS itself.
   const tls = await openMerchantTls(options.config, options.log);
-  // What every part uses: settings, log, clock, databases, vault, gates and configuration.
+  // Opens what every part uses: settings, log, clock, databases, vault, gates and configuration.
   const context = await openNodeContext(options);
   const { config, log, cells, node, hold, gates, configuration, baseUrl } = context;
   // Finds the issuer of a card.
@@ -112,7 +112,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const countInFlight = () => engine.runner.count;
   return { ...own, claimDue, settle, countInFlight, stop, cleanUp: jobs.cleanUp };
 
-  /** What listens: the merchant interface, pages, the portal, documentation, health. */
+  /** Builds what listens: the merchant interface, pages, the portal, documentation, health. */
   function openEdges() {
     const clients = readClients(partsOf(config.trustedProxies), config.proxyHeader);
     const { addressOf } = clients;

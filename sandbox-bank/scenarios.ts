@@ -4,7 +4,7 @@
  * version of 3-D Secure, in `directory-server/card-ranges.ts`.
  */
 
-/** What the host does with a charge. */
+/** The host's reaction to a charge. */
 export type Outcome =
   | { readonly kind: "approve" | "approve-half" | "approve-late" | "approve-twice" }
   | { readonly kind: "approve-with-loyalty" | "book-without-answer" | "ignore" }
@@ -19,7 +19,7 @@ type HostRule =
   | { readonly kind: "approve-if-authenticated"; readonly otherwise: string }
   | { readonly kind: "approve-unless-recurrent"; readonly otherwise: string };
 
-/** What the host does with later messages about a charge that it approved. */
+/** The host's reaction to later messages about a charge that it approved. */
 export type LaterRule =
   | { readonly kind: "refuse-returns" | "refuse-captures"; readonly code: string }
   | { readonly kind: "leave-reversals-unanswered"; readonly first: number };

@@ -27,7 +27,7 @@ export type Order = Omit<NewOrder, "keepCard" | "isMonthly"> & {
   readonly keepCard: number;
   readonly isMonthly: number;
   readonly state: State;
-  /** What an open order waits for, or the reason of a failed one. */
+  /** The step that an open order waits for, or the reason of a failed one. */
   readonly detail: string;
   readonly refunded: string;
   readonly gatewayOrder: string | null;

@@ -1,8 +1,8 @@
 /**
- * What the gateway asks of an acquirer, and what is clear before it asks: with which card, over
- * which link, and in time. Implementations never throw and never retry: a lost answer is the
- * outcome `unknown`, because the money may have moved. The order's transition table decides which
- * message makes the outcome certain.
+ * The requests that the gateway makes of an acquirer. Card, link and time are settled before a
+ * request is made. Implementations never throw and never retry: a lost answer is the outcome
+ * `unknown`, because the money may have moved. The order's transition table decides which message
+ * makes the outcome certain.
  */
 import type { CardData, OrderEvent } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
@@ -48,7 +48,9 @@ export type AuthorizationRequest = {
   readonly amount: Money;
   readonly card: ChargedCard;
   readonly cvv: Secret<string> | undefined;
-  /** What 3-D Secure proved: the indicator, and the authentication value (CAVV, AAV) in base64. */
+  /**
+   * The result of 3-D Secure: the indicator, and the authentication value (CAVV, AAV) in base64.
+   */
   readonly authentication: Readonly<Record<"eci" | "value", string | undefined>> | undefined;
   /**
    * How the networks want a payment with a stored card described; undefined if the cardholder typed
@@ -82,7 +84,7 @@ export type FollowUpMessage = {
   };
   readonly card: ChargedCard;
   readonly amount: Money;
-  /** What the cardholder still pays afterwards. */
+  /** The amount that the cardholder still pays afterwards. */
   readonly remaining: Money;
   readonly traceNumber: string;
   /**
@@ -125,7 +127,7 @@ export type Reversal =
   | { readonly kind: "refused"; readonly code: string; readonly mayHelp: boolean }
   | { readonly kind: "unknown"; readonly cause: string };
 
-/** What a refusal means, by the host's own table of response codes. */
+/** The meaning of a refusal, by the host's own table of response codes. */
 export type Refusal = {
   readonly reason: Reason;
   /** The card must not be charged again, with any amount. */
@@ -134,9 +136,9 @@ export type Refusal = {
 };
 
 /**
- * What else a refusal says. `authenticate`: the issuer wants the cardholder authenticated.
- * `may_yet_be_done`: in progress, late or seen before. `host_fault`: the host speaks of itself or
- * of its network, and the same message may succeed later.
+ * Additional meanings of a refusal. `authenticate`: the issuer wants the cardholder authenticated.
+ * `may_yet_be_done`: the request is in progress, late, or was seen before. `host_fault`: the fault
+ * is in the host or its network, and the same message may succeed later.
  */
 export type RefusalHint = "authenticate" | "may_yet_be_done" | "host_fault";
 
@@ -164,7 +166,7 @@ export type AcquirerDependencies = {
   readonly linkWaitMs: number;
 };
 
-/** What an inquiry says that found no approval. */
+/** Describes the result of an inquiry that found no approval. */
 export function describeFound(found: Exclude<Found, { readonly answer: Answer }>): string {
   if (found.kind === "unknown") return found.cause;
   return found.kind === "other_answer" ? `answered ${found.code}` : found.kind;
@@ -198,7 +200,7 @@ export function authorizationRequestOf(
 ): AuthorizationRequest | undefined {
   const { kind, identifiers, amount, authentication } = transaction;
   if (identifiers === undefined || !isCharge(kind)) return undefined;
-  // What 3-D Secure proved replaces the cryptogram.
+  // The result of 3-D Secure replaces the wallet's cryptogram.
   const isAuthenticated = authentication?.status !== undefined;
   const proof = authentication && {
     eci: authentication.eci,

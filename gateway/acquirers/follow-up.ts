@@ -134,7 +134,9 @@ function messageOf(order: Order, repeated: boolean) {
   return { original, amount, traceNumber, ...reference, transmittedAt, repeated };
 }
 
-/** What the cardholder still pays afterwards. A cancel releases the whole hold. */
+/**
+ * Returns the amount that the cardholder still pays afterwards. A cancel releases the whole hold.
+ */
 function remainingOf(order: Order): Money {
   const { held, standing } = totalsOf(order);
   const before = order.transaction.kind === "cancel" ? held : standing;

@@ -170,7 +170,7 @@ export type DeliveredKey = Pick<MacKey, "algorithm" | "bytes"> & {
 /** `known`: it is the gate's newest already. `replayed`: it was once, or never is again. */
 export type StoreKey = (delivered: DeliveredKey) => Promise<"stored" | "known" | "replayed">;
 
-/** What an acquirer is made of. */
+/** The part of a gate from which its acquirer is made. */
 export type ConfiguredGate = Pick<Gate, "kind" | "settings" | "macKeys" | "zoneKey">;
 
 /** Which dialect the host behind the gate speaks; each is a table of its own. */
@@ -204,14 +204,14 @@ export type GateSettings = {
   readonly holdDays?: number;
   /** Whether the gate leads to a sandbox, as gates of staging and of a rehearsal do. */
   readonly sandbox?: boolean;
-  /** What the gate takes: every currency when absent. */
+  /** The currencies that the gate accepts; every currency if absent. */
   readonly currencies?: readonly string[];
   /** In minor units, as text; an amount outside them goes through another gate. */
   readonly amountMin?: string;
   readonly amountMax?: string;
   /** Defaults for recurrent payments that do not say it themselves. */
   readonly recurrent?: CredentialDefaults;
-  /** What the acquirer keeps. */
+  /** The acquirer's fee. */
   readonly fee?: Fee;
   /** Where else the host listens. */
   readonly otherAddresses?: readonly Address[];
@@ -231,9 +231,9 @@ export type GateSettings = {
 };
 
 /**
- * What a change of each setting does in a running node. `links`: new links, and the old ones are
- * drained. `messages`: messages that are built from then on. `routing`: orders that are routed from
- * then on. A change of the kind is a change of the links.
+ * The effect of a changed setting in a running node. `links`: new links are opened, and the old
+ * ones are drained. `messages`: it applies to messages that are built from then on. `routing`: it
+ * applies to orders that are routed from then on. A change of the kind is a change of the links.
  */
 export const consequences: Readonly<Record<keyof GateSettings, "links" | "messages" | "routing">> =
   {

@@ -95,7 +95,7 @@ test("an earlier try that was approved late is reversed by a message of its own"
   assert.deepEqual([attempt.identifiers, attempt.amount], [first.identifiers, amount]);
   assert.deepEqual([advice.repeated, advice.approvalCode], [false, "731904"]);
   await host.reverse(true)(doubtful, fresh);
-  // What the host answered to the reversal before the approval says nothing about this one.
+  // The host's answer to the reversal before the approval says nothing about this one.
   assert.notEqual(advice.traceNumber, host.sent[1]?.advice.traceNumber);
   await host.reversePrior(owing, { ...fresh, startedBefore: true });
   const { advice: repeat } = host.sent[2] ?? assert.fail();

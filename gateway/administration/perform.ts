@@ -24,7 +24,7 @@ import {
   type Session,
 } from "./session.ts";
 
-/** What the command line or the portal adds to an open installation. */
+/** The parts that the command line or the portal adds to an open installation. */
 type Face = Pick<
   Session,
   | ("findings" | "reason" | "user" | "report" | "warn" | "confirm" | "progress" | "once" | "seen")

@@ -22,7 +22,7 @@ export const partBytesMax = 16 * 1024 * 1024;
 
 export type Part = { readonly name: string; readonly content: Buffer };
 
-/** What is wrong with the bytes; the backup cannot be used. */
+/** The archive is damaged and the backup cannot be used. The message is the reason. */
 export class BadArchive extends Error {}
 
 export async function* packParts(parts: AsyncIterable<Part>): AsyncGenerator<Buffer> {

@@ -178,7 +178,10 @@ export async function readBackup(
 
 const cellForm = /^[a-z][a-z0-9_]{0,30}$/;
 
-/** What it says is not believed before the signature is; it only has to make sense. */
+/**
+ * Checks the form of the contents. Their values are not used before the signature has been
+ * verified.
+ */
 function checkContents(contents: Contents): Contents {
   if (contents?.format !== format) {
     throw new BadArchive(`its format is ${contents?.format}, and this version reads ${format}`);

@@ -12,7 +12,7 @@ import { foundStatusOf, makeStatusReader, wireTypes } from "../views/status.ts";
 
 export const callbackUrlsMax = 10;
 const charactersMax = 1_024;
-/** What a callback may report: every type, or one. */
+/** The types that a callback URL can be limited to; `all` means every type. */
 export const callbackTypes = ["all", ...wireTypes, ...disputeTypes] as const;
 export const callbackStatuses = ["approved", "declined", "filtered", "error"] as const;
 

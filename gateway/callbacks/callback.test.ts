@@ -1,4 +1,4 @@
-/** What is decided of a callback after each kind of response. */
+/** The decision about a callback after each kind of response. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settings } from "../config/settings.ts";

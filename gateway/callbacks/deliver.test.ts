@@ -77,7 +77,7 @@ test("a try that was lost with its thread counts only for the one that may have 
   const { deliver, clock } = await startDelivery(t);
   const silent = await startReceiver(t, hang);
   const { owe, triesOf, forgetAll } = makeOwed(database, clock.now());
-  // What the tests before have left is older, and would be suspected first.
+  // Callbacks of earlier tests are older and would be suspected first, so they are deleted.
   await forgetAll();
   await owe("9", [silent.url, silent.url, silent.url]);
 

@@ -61,7 +61,7 @@ type Asked = Pick<IncomingMessage, "socket" | "headers">;
 /** Registers what to do when the connection or the request ends. */
 export type AtEnd = (release: () => void) => void;
 
-/** What is open, by network. */
+/** Counts what is open for each network. */
 function makeCounts(most: number) {
   const open = new Map<string, number>();
   return {
@@ -128,7 +128,7 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
       unfinished.set(body, end);
       payload.on("data", onData).on("end", end).on("error", onClose).on("close", onClose);
 
-      /** What arrives after a refusal is dropped. */
+      /** Stores a chunk. A chunk that arrives after a refusal is dropped. */
       function onData(chunk: Buffer): void {
         if (!unfinished.has(body)) return;
         if (body.length + chunk.length > bodyBytesMax) {

@@ -34,7 +34,7 @@ type Options = Pick<HttpServerOptions, "isSecure" | "answerError"> &
     readonly clients: Clients;
     /** The networks from which the portal is reached; empty for any. */
     readonly portalNetworks: readonly string[];
-    /** What is always on the merchant port. */
+    /** The routes that are always on the merchant port. */
     readonly merchants: readonly HttpRoute[];
     readonly portal: readonly HttpRoute[];
     readonly health: readonly HttpRoute[];
@@ -84,7 +84,10 @@ export function makePorts(options: Options) {
 
 export type Clients = ReturnType<typeof readClients>;
 
-/** What requests tell of their clients, beside proxies of the operator, in CIDR blocks. */
+/**
+ * Makes the function that finds a client's address. Proxies of the operator, in CIDR blocks, are
+ * trusted to name it in a header.
+ */
 export function readClients(proxies: readonly string[], proxyHeader: ProxyHeader) {
   const isTrusted = makeIsTrusted(proxies);
   return {

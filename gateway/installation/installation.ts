@@ -1,7 +1,7 @@
 /**
- * What every command starts from: settings read, the database connected (the embedded one is
- * started, or found running), its schema up to date, the vault's keys opened. Problems that the
- * operator can solve are returned as sentences.
+ * Opens an installation, as every command does first: reads the settings, connects to the database
+ * (and starts the embedded one unless it runs), updates its schema, and opens the vault's keys.
+ * Problems that the operator can solve are returned as sentences.
  */
 import { openVault } from "../administration/session.ts";
 import { actorOf, type Config, readConfig } from "../config/config.ts";
@@ -47,7 +47,10 @@ type InstallationOptions = {
   readonly besideOthers: boolean;
   /** For commands that only look: where no installation is, they make none. */
   readonly makesNothing?: boolean;
-  /** What to do about an older schema; without it, staging updates it and production refuses. */
+  /**
+   * Decides about an older schema. Without this function, staging updates it and production
+   * refuses.
+   */
   readonly approve?: Approve;
   /** Why the user may not open it, before anything is changed. */
   readonly admit?: (place: AdmitOptions) => Promise<Problem | undefined>;
@@ -147,7 +150,7 @@ export async function openInstallation(options: InstallationOptions) {
     /** For a node: its own connections cannot read the vault's tables, those of the vault can. */
     databases,
     openCell,
-    /** What to do when the login may not separate the two. */
+    /** The advice for a login that may not separate the roles of the vault and the nodes. */
     vaultAdvice,
   };
 }

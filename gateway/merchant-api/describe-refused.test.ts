@@ -1,4 +1,4 @@
-/** What is kept of a refused request: nothing that is secret, wherever it was written. */
+/** A stored refused request contains no secret, wherever the merchant wrote it. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";

@@ -19,7 +19,7 @@ import type { Instant } from "../values/time.ts";
 import type { OpenWallets } from "../wallets/open-wallet.ts";
 import type { Fields, Values } from "./fields.ts";
 
-/** What operations call. */
+/** The functions that operations call. */
 export type CalledParts = AddressChecks & {
   readonly orders: Guarded<
     AcceptOrders & FindRepeats & OrderSearch & FollowUps & Pick<ResultWaits, "waitForResult">
@@ -74,7 +74,7 @@ export type Operation<Request extends Fields = Fields> = {
  * must not take a refusal for the result.
  */
 export type Repeats = {
-  /** What the fingerprint of a request for the endpoint begins with. */
+  /** Returns the text with which the fingerprint of a request to the endpoint begins. */
   readonly subjectOf: (endpoint: EndpointId) => string;
   readonly answer: (begun: FoundOrder, context: Context) => Reply | Promise<Reply | Failure>;
 };

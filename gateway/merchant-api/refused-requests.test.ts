@@ -1,4 +1,4 @@
-/** What a flood of refused requests leaves for those that merchants have signed. */
+/** A flood of refused requests does not remove those that merchants have signed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";

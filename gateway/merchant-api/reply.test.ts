@@ -130,7 +130,7 @@ const wishes: readonly (readonly [accept: string | undefined, format: ReplyForma
   ["application/json;Q=1.000, text/*;q=0.999",             "json"],
   ["application/json;profile=\"a;b,c\"",                   "json"],
 
-  // What HTTP libraries send unasked, and ties.
+  // Headers that HTTP libraries send by default, and headers with ties.
   ["application/json, text/plain, */*",                    "form"],
   ["application/json, */*;q=1.0",                          "form"],
   ["application/json;q=0.9, */*",                          "form"],

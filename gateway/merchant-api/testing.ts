@@ -1,4 +1,4 @@
-/** What the tests of this folder share: a merchant with an endpoint and a group. */
+/** Helps the tests of this folder: a merchant with an endpoint and a group. */
 import type { Endpoint, EntryPoint, Merchant } from "../orders/merchant.ts";
 import { asEndpointId, asGateId, asGroupId, asMerchantId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";

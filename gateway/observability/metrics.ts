@@ -1,6 +1,6 @@
 /**
- * What `/metrics` shows, in Prometheus text, of a node and of the processes that share its port.
- * One object, made once per process.
+ * The metrics of a node, and of the processes that share its port, in Prometheus text. One object
+ * is made per process.
  */
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";

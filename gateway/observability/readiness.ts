@@ -11,7 +11,7 @@ import { messageOf } from "../values/problem.ts";
 export type Readiness = {
   readonly ready: boolean;
   readonly onHold?: string | undefined;
-  /** What does not work, by name. */
+  /** The reasons why the node is not ready, by the name of the part. */
   readonly missing: Readonly<Record<string, string>>;
 };
 

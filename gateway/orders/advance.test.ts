@@ -160,7 +160,7 @@ function stagesOf(): readonly Stage[] {
 }
 
 function refusedIn(stage: Stage): readonly OrderEvent[] {
-  // What begins a transaction is decided by the whole order.
+  // Whether an event begins a transaction is decided by the whole order.
   const beginning: readonly EventKind[] = Object.values(beginnings).map(({ event }) => event);
   return Object.values(events).filter(
     ({ kind }) =>

@@ -70,7 +70,7 @@ type OwedCallback = {
 /** Returns the URLs of the order's endpoint that are called with the result. */
 export type FindEndpointUrls = (found: FoundOrder) => readonly string[];
 
-/** What immediate effects are decided by, gathered by the caller before it decides. */
+/** The facts that decide immediate effects. The caller gathers them before. */
 export type Conditions = {
   readonly endpoint: Endpoint;
   readonly readyGates: ReadonlySet<GateId>;
@@ -292,7 +292,7 @@ function meet(given: Order, event: OrderEvent, at: Instant): Met | Failure {
     return { order: { ...order, version, earlier, transaction: next }, effects };
   }
 
-  // What a node has sent may still be on its way to the acquirer.
+  // A message of a node may still be on its way to the acquirer.
   if ("by" in event && order.owed?.resting !== true) return acquirerIsAsked;
   const hasTriesLeft = order.page !== undefined && mayTryAgain(order.page, at);
   const cell = (hasTriesLeft ? tablesWithTriesLeft : tables)[transaction.kind][transaction.stage]?.[

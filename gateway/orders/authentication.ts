@@ -1,6 +1,6 @@
 /**
- * What an order knows of its 3-D Secure authentication: how far it has come, and what came of it.
- * It holds ids and addresses, never a card number.
+ * The 3-D Secure authentication of an order: its progress and its result. It contains ids and
+ * addresses, never a card number.
  */
 
 /** The result of the authentication that merchants and acquirers receive. */
@@ -24,15 +24,14 @@ export type ThreeDSecure = {
   readonly transactionId: string;
   readonly methodUrl?: string;
   /**
-   * What the step of the method reported about the browser; undefined when there was no method
-   * step.
+   * The browser's properties that the method step reported; undefined if there was no such step.
    */
   readonly browser?: SeenBrowser;
   readonly challenge?: Challenge;
   readonly payerRequest?: PayerRequest;
 };
 
-/** What names an authentication that is over. */
+/** The ids of an authentication that is over. */
 export type EndedThreeDSecure = Pick<ThreeDSecure, "directory" | "version" | "transactionId"> & {
   readonly challenge?: Pick<Challenge, "acsTransactionId" | "directoryTransactionId">;
 };
@@ -67,8 +66,8 @@ export type PayerRequest = {
 };
 
 /**
- * What the cardholder's browser has to do next. `redirectTo` is a page of ours that does all of it;
- * everything else is for those who drive the browser themselves.
+ * The next step of the cardholder's browser. `redirectTo` is a page of the gateway that performs
+ * all of it. The rest is for merchants who direct the browser themselves.
  */
 export type PendingStep = { readonly redirectTo: string } & (
   | {

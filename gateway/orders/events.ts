@@ -1,7 +1,6 @@
 /**
- * What can happen to an order, in the past tense, with the facts that come with it, and the effect
- * handlers that report these events. The reporter decides which event it is: the transition tables
- * have no conditions.
+ * The events of an order, in the past tense, with their facts, and the effect handlers that report
+ * them. The reporter decides which event it is, because transition tables have no conditions.
  */
 import type { Card } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
@@ -33,7 +32,7 @@ type Facts = {
   card_entered: {
     readonly card: CardFacts;
     readonly payer: Payer;
-    /** What a wallet has proved already. */
+    /** The authentication that a wallet has already proved. */
     readonly authentication?: Authentication;
   };
   /** The page takes no further card. */
@@ -49,7 +48,10 @@ type Facts = {
   };
   filtered_out: { readonly reason: Reason; readonly findings?: readonly Finding[] };
 
-  /** What the card's range asks for first: the issuer's method, or the authentication itself. */
+  /**
+   * The first step that the card's range requires: the issuer's method, or the authentication
+   * itself.
+   */
   method_requested: { readonly threeds: ThreeDSecure };
   authentication_due: { readonly threeds: ThreeDSecure };
   enrolment_due: { readonly threeds: ThreeDSecure };

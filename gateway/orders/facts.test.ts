@@ -1,4 +1,4 @@
-/** What the transaction knows after an event. */
+/** The facts of a transaction after an event. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { later } from "../values/time.ts";

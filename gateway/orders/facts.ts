@@ -1,7 +1,4 @@
-/**
- * What an event teaches about the transaction. The stage is not decided here; the transition table
- * does that.
- */
+/** Copies the facts of an event into the transaction. The transition table decides the stage. */
 import type { Money } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import type { EventOf, OrderEvent } from "./events.ts";
@@ -63,7 +60,7 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
   }
 }
 
-/** What an event teaches about a transaction whose outcome is being settled. */
+/** Returns the facts for a transaction whose outcome is being settled. */
 function factsOfDoubt(
   transaction: Transaction,
   event: OrderEvent,

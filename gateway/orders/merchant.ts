@@ -19,7 +19,10 @@ export type Merchant = {
   readonly oldControlKey?: Secret<string> | undefined;
   /** A disabled merchant may ask for the status of its orders alone. */
   readonly enabled: boolean;
-  /** What requests may be signed with by OAuth; several while the merchant changes them. */
+  /**
+   * The public keys with which OAuth signatures are verified. There are several while the merchant
+   * changes them.
+   */
   readonly oauthKeys: readonly OAuthKey[];
   readonly settings: MerchantSettings;
 };
@@ -71,7 +74,7 @@ export type Endpoint = {
   readonly settings: EndpointSettings;
 };
 
-/** What an endpoint must know of a gate behind it. */
+/** The part of a gate that an endpoint in front of it needs. */
 export type EndpointGate = Omit<GateFacts, "choice"> & {
   readonly name: string;
   /** The lowest is tried first. */
@@ -81,7 +84,7 @@ export type EndpointGate = Omit<GateFacts, "choice"> & {
   readonly worksWithoutCvv: boolean;
   /** How many digits of minor units its messages have room for. */
   readonly amountDigits: number;
-  /** What the gate takes: every currency when absent. */
+  /** The currencies that the gate accepts; every currency if absent. */
   readonly currencies?: readonly string[];
   /** In minor units. */
   readonly amountMin?: bigint;
@@ -109,11 +112,11 @@ export type EndpointSettings = {
   /** In minor units, as text; an order outside them is filtered. */
   readonly amountMin?: string;
   readonly amountMax?: string;
-  /** What the cardholder's statement shows, when it is not the gate's descriptor. */
+  /** The text on the cardholder's statement, if it is not the gate's descriptor. */
   readonly descriptor?: string;
   /** Sale fields that this endpoint does not insist on: email, phone and the address fields. */
   readonly optionalFields?: readonly string[];
-  /** What the seller pays for a payment. */
+  /** The fee that the seller pays for a payment. */
   readonly fee?: Fee;
   /** An approval of less than was asked for stands; otherwise it is taken back. */
   readonly acceptsPartialApprovals?: boolean;
@@ -138,9 +141,12 @@ type PageSettings = {
   /** How long it takes cards, and how many; the installation's settings otherwise. */
   readonly pageLifeS?: number;
   readonly pageTries?: number;
-  /** What it asks the customer for; otherwise what a sale requires, and a link the email. */
+  /**
+   * The customer fields that the page asks for. By default these are the fields that a sale
+   * requires, and for a payment link the email.
+   */
   readonly pageFields?: readonly string[];
-  /** What cardholders see. */
+  /** The name of the shop, as cardholders see it. */
   readonly shopName?: string;
   /** A picture as a `data:` URL. */
   readonly shopLogo?: string;

@@ -1,6 +1,6 @@
 /**
- * What a person captures, returns or voids of an order: the amount as it is typed, the most that
- * there is, and the sentence that refuses it. The portal's preview and the action itself agree on
+ * Captures, returns and voids by a person: the amount as it is typed, the highest possible amount,
+ * and the sentence that refuses the request. The portal's preview and the action itself agree on
  * all three.
  */
 import { type Failure, failures } from "../values/failure.ts";
@@ -20,7 +20,7 @@ export function readMovedAmount(
   return amount ?? new Problem(`${text} is no amount in ${currency.code}.`, "invalid_amount");
 }
 
-/** What can be captured, cancelled, refunded or voided now. */
+/** Returns the amount that can be captured, cancelled, refunded or voided now. */
 export function mostOf(order: Order, operation: FollowUpTerms["operation"]): Money {
   const { held, left } = totalsOf(order);
   const isOfHold = operation === "capture" || (operation === "return" && !isZero(held));

@@ -147,7 +147,7 @@ export type PaymentPage = {
   readonly refused: readonly RefusedTry[];
   /** The payment link that the order was begun with. */
   readonly linkId?: string;
-  /** What of the customer was entered here, and not sent by the merchant. */
+  /** The customer fields that the cardholder has entered and the merchant has not sent. */
   readonly entered?: readonly (keyof Customer)[];
 };
 
@@ -163,10 +163,13 @@ export type RefusedTry = {
   readonly attempts: readonly PriorAttempt[];
 };
 
-/** What the cardholder's browser brings with a card or a wallet's payment data. */
+/**
+ * The part of a purchase that the cardholder's browser brings, with a card or a wallet's payment
+ * data.
+ */
 export type Payer = Pick<Purchase, "ipAddress" | "customer" | "browser" | "wallet">;
 
-/** What the card's range offered when the order came. */
+/** The 3-D Secure support of the card's range when the order was accepted. */
 export type Enrolment = Pick<ThreeDSecure, "directory" | "version" | "methodUrl">;
 
 export type Issuer = {
@@ -207,14 +210,14 @@ export type Transaction = {
   readonly receiptId: ReceiptId | undefined;
   /** How often the message that settles doubt went unanswered. */
   readonly tries: number;
-  /** What the host has said to the reversal that is owed, or to the repeat of a follow-up. */
+  /** The host's answers to the reversal that is owed, or to the repeats of a follow-up. */
   readonly reversal?: ReversalProgress | undefined;
   readonly finishedAt: Instant | undefined;
   /** Charges for earlier amounts of the list. */
   readonly priorAttempts?: readonly PriorAttempt[];
   /** A return that travels as a payment to the card, with a reference of its own. */
   readonly asRefund?: true;
-  /** What the merchant requested of a follow-up; an identical request is a repeat. */
+  /** The merchant's request for a follow-up. An identical request is a repeat. */
   readonly request?: FollowUpTerms;
 };
 
@@ -254,9 +257,9 @@ export type FollowUpTerms = {
 };
 
 /**
- * What names a request at the acquirer: RRN (`reference`), STAN (`traceNumber`), terminal and gate.
- * It is committed before the request is sent, so that a node that claims the order after a crash
- * knows what to settle. A follow-up has the reference of its charge.
+ * The identifiers of a request at the acquirer: RRN (`reference`), STAN (`traceNumber`), terminal
+ * and gate. They are committed before the request is sent, so that a node that claims the order
+ * after a crash knows what to settle. A follow-up has the reference of its charge.
  */
 export type AcquirerIdentifiers = {
   readonly gate: GateFacts;
@@ -269,7 +272,9 @@ export type AcquirerIdentifiers = {
 export type GateFacts = {
   readonly id: GateId;
   readonly descriptor: string;
-  /** What the statement shows: the gate's descriptor unless the endpoint sets its own. */
+  /**
+   * The text on the cardholder's statement: the gate's descriptor, unless the endpoint has its own.
+   */
   readonly shownDescriptor: string;
   readonly terminalId: string;
   /** Fields 42 and 32 of the charge. */
@@ -308,7 +313,9 @@ export const chargebackStages = [
 ] as const;
 export type ChargebackStage = (typeof chargebackStages)[number];
 
-/** What the issuer took back for the cardholder, or what became of the dispute about it. */
+/**
+ * An amount that the issuer took back for the cardholder, or a later stage of the dispute about it.
+ */
 export type Chargeback = {
   /** The acquirer's id of the dispute. */
   readonly caseId: string;
@@ -357,10 +364,15 @@ export type Credential = {
 };
 export type CredentialDefaults = Partial<Pick<Credential, "initiator" | "scenario">>;
 
-/** What a screening rule does when it fires; `allow` lets the payment pass the others. */
+/**
+ * The action of a screening rule that fires. `allow` makes all other rules only mark the payment.
+ */
 export type RuleAction = "block" | "force_3ds" | "mark" | "allow";
 export type RuleScope = "gateway" | "merchant" | "endpoint";
-/** What a rule has fired on, for the operator: limits and counts, no personal data. */
+/**
+ * The facts for which a rule has fired, shown to the operator. They are limits and counts and no
+ * personal data.
+ */
 export type RuleFacts = Readonly<Record<string, string | number>>;
 
 /** A rule that has fired, or that could not tell because something is not known. */

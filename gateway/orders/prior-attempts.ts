@@ -118,7 +118,7 @@ export function decidePrior(order: Order, { kind }: OperatorEvent): Order | Fail
   return settle(order, attempt?.identifiers.reference ?? "", attempt?.owes.approvedAt);
 }
 
-/** What the host has said to a reversal so far. */
+/** Returns the host's answers to a reversal, with its latest answer added. */
 export function progressAfter(
   before: ReversalProgress | undefined,
   answered: Unproved,

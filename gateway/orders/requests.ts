@@ -1,4 +1,4 @@
-/** What an edge asks of the order engine, and what the engine answers. */
+/** The requests that edges make of the order engine, and its answers. */
 import type { EndpointId, MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
 import type { Secret } from "../values/secret.ts";
 import type { CardData } from "./events.ts";
@@ -24,7 +24,7 @@ export type OrderRequest = {
   readonly card: RequestedCard;
   /** Undefined when no card data is available. */
   readonly cardData: CardData | undefined;
-  /** What a wallet has proved already. */
+  /** The authentication that a wallet has already proved. */
   readonly authentication?: Authentication;
   readonly requestFingerprint: RequestFingerprint;
   /** The cardholder enters the card on the payment page; the request brings none. */

@@ -14,7 +14,7 @@ type GateConditions = {
   readonly passedOver: ReadonlySet<GateId>;
 };
 
-/** What of an order decides. */
+/** The parts of an order that decide its gate. */
 export type Routed = Pick<Order, "id"> & {
   readonly transaction: Pick<Order["transaction"], "kind" | "amount">;
 };

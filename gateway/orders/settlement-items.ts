@@ -1,7 +1,7 @@
 /**
- * What an order contributes to the books that are compared with the acquirer's: every movement of
- * money that the acquirer has approved, under the reference that its files name it by. A hold moves
- * no money, and a charge in doubt that was reversed moved none in the end.
+ * The movements of money by which an order is compared with the acquirer's books: all those that
+ * the acquirer has approved, under the reference that its files use. A hold moves no money, and
+ * neither does a charge in doubt that was reversed.
  */
 import type { GateId } from "../values/ids.ts";
 import type { Currency } from "../values/iso-codes.ts";
@@ -23,7 +23,7 @@ export type SettlementKind = keyof typeof settlementKinds;
 
 export type Sums = { readonly count: number; readonly minor: bigint };
 
-/** What moved on a day through a gate in one currency, as reconciliation messages count it. */
+/** The totals of a day, for one gate and currency, as reconciliation messages count them. */
 export type DayTotals = {
   readonly currency: Currency;
   /** Refunds: payments to cards. */

@@ -1,4 +1,4 @@
-/** What the tests of this folder share: an order as it was just accepted, and events to meet it. */
+/** Helps the tests of this folder: an order that was just accepted, and events for it. */
 import assert from "node:assert/strict";
 import { endpointWith } from "../merchant-api/testing.ts";
 import { Failure } from "../values/failure.ts";

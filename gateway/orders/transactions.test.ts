@@ -1,4 +1,4 @@
-/** What may follow an approved charge, and how much of it. */
+/** The follow-ups that an approved charge permits, and their amounts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure, type FailureCode } from "../values/failure.ts";

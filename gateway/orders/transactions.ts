@@ -30,7 +30,7 @@ import { beginnings } from "./transitions.ts";
 export type Totals = {
   /** Held by a preauthorisation that is neither captured nor cancelled. */
   readonly held: Money;
-  /** What the cardholder was charged: by the sale, or by the capture. */
+  /** The amount that the sale or the capture has charged. */
   readonly charged: Money;
   /** Refunded or voided. */
   readonly returned: Money;
@@ -38,9 +38,9 @@ export type Totals = {
   readonly cancelled: Money;
   /** Charged and not refunded: what the acquirer counts as charged. */
   readonly standing: Money;
-  /** What the issuer has charged back at present. */
+  /** The amount that is charged back now. */
   readonly chargedBack: Money;
-  /** What may be refunded: what stands, less what the issuer has charged back. */
+  /** The amount that can be refunded: what stands, less what is charged back. */
   readonly left: Money;
 };
 
@@ -75,7 +75,7 @@ export function captureOf(order: Order): Transaction | undefined {
   );
 }
 
-/** What names the transaction at its acquirer, once a message may have left. */
+/** Returns the transaction's identifiers at its acquirer, once a message may have been sent. */
 export function sentIdentifiersOf(transaction: Transaction): AcquirerIdentifiers | undefined {
   const { identifiers, priorAttempts } = transaction;
   return wasSent(transaction) ? identifiers : priorAttempts?.at(-1)?.identifiers;
@@ -227,7 +227,7 @@ export function newTransaction(
   };
 }
 
-/** What the request amounts to now: how much at most, and whether a part of that may be asked. */
+/** The terms of a follow-up now: the highest amount, and whether a part of it may be requested. */
 type Rule = {
   readonly kind: FollowUpKind;
   readonly whole: Money;
@@ -345,10 +345,11 @@ function refundReferenceOf(order: Pick<Order, "sequence" | "earlier">): string |
 }
 
 /**
- * What a stage does to the money of its case: `takes` charges its amount back, `frees` ends that,
- * and in the others the money stays where it is. Merchants see a stage as a transaction of `type`.
- * A retrieval asks for documents. A representment contests the case, and the money is back when the
- * merchant wins it; `reversed`: the merchant has won it, or the issuer withdrew it.
+ * The effect of each stage on the money of its case. `takes` charges its amount back, `frees` ends
+ * that, and the others leave the money where it is. Merchants see a stage as a transaction of
+ * `type`. A retrieval asks for documents. A representment contests the case, and the money comes
+ * back if the merchant wins. `reversed` means that the merchant has won, or that the issuer
+ * withdrew the case.
  */
 const disputeStages: Readonly<
   Record<ChargebackStage, { readonly effect: "takes" | "frees" | "none"; readonly type: string }>

@@ -231,7 +231,7 @@ for (const [name, kind, table] of withTriesLeft) {
         const isRefusal = ["declined", "filtered", "error"].includes(plain.stage);
         const isTime = stage === "awaiting_card";
         if (!isRefusal || isTime) assert.deepEqual(cell, plain, `${stage}, ${event}`);
-        // What the acquirer may yet carry out is reversed first.
+        // A charge that the acquirer may still process is reversed first.
         else if (plain.effects.includes("reverse")) {
           assert.deepEqual(cell, { stage: "reversing", effects: ["reverse"] });
         } else assert.deepEqual(cell, { stage: "awaiting_card", effects: [] });

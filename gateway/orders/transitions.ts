@@ -258,9 +258,9 @@ export const beginningOnPage: FirstCell = { event: "received", ...to("awaiting_c
 export type AnyStageCell = {
   readonly in: "every stage" | "every open stage of a charge";
   /**
-   * What the order owes then. `as before`: the same effect with the same lease. `renewed`: the same
-   * effect, and the node of the event has the whole lease for it. `reverse_prior`: that effect,
-   * while an attempt has a reversal to come and the order is free for it.
+   * The effect that the order owes afterwards. `as before`: the same effect with the same lease.
+   * `renewed`: the same effect, with a whole lease for the node of the event. `reverse_prior`: that
+   * effect, if an attempt has a reversal to come and the order is free for it.
    */
   readonly owes: "as before" | "renewed" | "reverse_prior";
   readonly effects: readonly Effect[];

@@ -15,9 +15,9 @@ export const amountForms = ["minor", "decimal", "comma"] as const;
 export type AmountForm = (typeof amountForms)[number];
 
 export type FileFormat<Column extends string, Word extends string> = {
-  /** What the file calls each column; digits are its place, in a file without a header row. */
+  /** The title of each column in the file, or its number in a file without a header row. */
   readonly columns: Readonly<Record<Column, string>>;
-  /** What a word of the file means; our own words always count. */
+  /** The meaning of the file's words. The gateway's own words are always understood. */
   readonly words: ReadonlyMap<string, Word>;
   readonly amounts: AmountForm;
   readonly delimiter: string;

@@ -129,7 +129,7 @@ export function makeReconciliation(options: Options) {
       if (take(matchedAtEdge, line, neighbour) !== undefined) inBoth.push(line);
     },
 
-    /** What is expected of the day itself, for hosts that compare sums. */
+    /** Returns the totals of the day itself, for hosts that compare sums. */
     totals: () => sortTotals(totals),
 
     finish: () =>

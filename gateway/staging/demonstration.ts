@@ -190,7 +190,7 @@ export async function prepareWallets(
   if (merchant instanceof Problem) return undefined;
   const settings: Required<WalletSettings> = { ...walletDefaults, ...merchant.settings.wallets };
   const { setMerchant } = makeAdministration(installation.audit);
-  // What the operator has set stays.
+  // Settings of the operator are kept.
   const decrypted = { decryptedWallets: true, ...merchant.settings };
   await setMerchant(merchant.id, { ...decrypted, wallets: settings });
 
@@ -331,7 +331,7 @@ export async function writeDemoFile(
   return file;
 }
 
-/** What the commands of the documentation need, by the names of their variables. */
+/** Returns the values for the commands of the documentation, by the names of their variables. */
 export async function readDocumentValues(config: Pick<Config, "dataDir">): Promise<DocumentValues> {
   const text = await readFile(demoFileOf(config), "utf8").catch(() => undefined);
   if (text === undefined) return {};

@@ -1,6 +1,6 @@
 /**
- * What staging gives to a node, and what it sees of the node: types alone, because production loads
- * none of its code.
+ * The parts that staging adds to a node, and the parts of the node that it uses. This file has
+ * types only, because production loads none of staging's code.
  */
 import type { ReportToOrder } from "../administration/installation/operator-events.ts";
 import type { Callbacks } from "../callbacks/callbacks.ts";
@@ -13,7 +13,7 @@ import type { Configuration } from "../storage/configuration/configuration.ts";
 import type { PortalReads } from "../storage/portal/portal-reads.ts";
 import type { Clock } from "../values/time.ts";
 
-/** What a node has in staging only. */
+/** The parts that a node only has in staging. */
 export type StagingParts = {
   /** The issuers of test cards. */
   readonly ranges: readonly IssuerRange[];

@@ -1,7 +1,7 @@
 /**
- * What staging adds to the gateway: the sandbox, the demonstration merchant, the page at `/`
- * and the issuers of test cards. Only `administration/installation/staging.ts` loads this folder,
- * and only where GW_ENV is staging.
+ * Staging adds to the gateway the sandbox, the demonstration merchant, the page at `/` and the
+ * issuers of test cards. Only `administration/installation/staging.ts` loads this folder, and only
+ * where GW_ENV is staging.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -44,7 +44,7 @@ export async function passAuthentication(address: string): Promise<void> {
 /** The issuers of test cards, and the networks of documents. */
 export const sandboxData = { ranges: sandboxRanges, networks: sandboxNetworks };
 
-/** What a node in staging has beyond a node in production. */
+/** Makes the parts that a node only has in staging. */
 export function makeStagingParts(installation: Installation): StagingParts {
   const { config } = installation;
   const findFacts = makeFindFacts(installation);

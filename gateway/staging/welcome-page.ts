@@ -10,7 +10,7 @@ import type { Shop } from "./example-sale.ts";
 export type WelcomeFacts = Pick<Shop, "baseUrl" | "merchant"> & {
   readonly sandbox: { readonly url: string; readonly host: string };
   readonly database: string;
-  /** What keeps the gateway from accepting requests; empty when it is ready. */
+  /** The reasons why the gateway does not accept requests; empty if it is ready. */
   readonly missing: Readonly<Record<string, string>>;
   readonly endpoints: readonly EndpointFacts[];
   readonly groups: readonly (Named & {

@@ -1,4 +1,4 @@
-/** What each status means for an order, and the indicator of each network. */
+/** The meaning of each status for an order, and the indicator of each network. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draft } from "../orders/testing.ts";

@@ -1,7 +1,7 @@
 /**
- * What the cardholder's browser does next, the links for it, and what browsers and merchants upload
- * of it. A link names an order and has a token that only the gateway can make, so that no other
- * payment can be found by counting.
+ * The next steps of the cardholder's browser, their links, and the results that browsers and
+ * merchants upload. A link names an order and has a token that only the gateway can make, so that
+ * no other payment can be found by counting.
  */
 import {
   decodeFormValue,

@@ -1,4 +1,4 @@
-/** What operators and merchants choose for the look of pages: colours and a picture. */
+/** Colours and pictures that operators and merchants choose for pages. */
 import { Problem } from "./problem.ts";
 
 export type Colour = readonly [red: number, green: number, blue: number];

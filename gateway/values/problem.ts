@@ -5,7 +5,9 @@
 import type { FailureCode } from "./failure.ts";
 import type { Right } from "./roles.ts";
 
-/** What a program does about a problem. A problem without a code can only be judged by a person. */
+/**
+ * The code of a problem tells a program how to handle it. A problem without a code needs a person.
+ */
 type ProblemCode =
   | FailureCode
   | (

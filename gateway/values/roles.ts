@@ -11,8 +11,8 @@ export const roles = [...portalRoles, "service"] as const;
 export type Role = (typeof roles)[number];
 
 /**
- * What a user is called. The login of a merchant's user has its merchant's after it,
- * `anna@acme`: no merchant's user can have the login of an operator or of the machine's accounts.
+ * The form of a user's name. The login of a merchant's user is followed by that of the merchant,
+ * like `anna@acme`, so that it never equals the login of an operator or an account of the machine.
  */
 export const userNameForm = /^[A-Za-z0-9._-]{1,40}$/;
 

@@ -46,7 +46,7 @@ export type FindSealedCard = (
 ) => Promise<StoredSealedCard | undefined>;
 export type StoredCard = Card & { readonly isCondemned: boolean };
 
-/** What a card is recognised by: at one merchant, and at all of them. */
+/** The ids by which a card is recognised: at one merchant, and at all of them. */
 export type CardName = { readonly hashId: string; readonly digest: string };
 
 /** 144 bits. */
@@ -189,7 +189,7 @@ function tokenUnder(key: KeyObject, text: string): string {
   return hmac(key, `token/${text}`).toString("base64url").slice(0, tokenLength);
 }
 
-/** What a card is sealed for. */
+/** Returns the context in which a card is sealed. */
 export function cardContext(merchant: MerchantId, card: CardId): string {
   return `card/${merchant}/${card}`;
 }
@@ -355,7 +355,7 @@ export function makePendingCards(keys: Keys, store: PendingCardStore) {
   }
 }
 
-/** What the key of a row is sealed for. */
+/** Returns the context in which the key of a row is sealed. */
 export function pendingKeyContext(context: string): string {
   return `held-key/${context}`;
 }

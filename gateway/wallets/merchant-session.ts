@@ -15,7 +15,7 @@ import type { WalletKey } from "./wallet-trust.ts";
 type SessionRequest = {
   /** The URL that the browser has sent. */
   readonly url: string;
-  /** What the wallet shows the cardholder. */
+  /** The name that the wallet shows to the cardholder. */
   readonly shopName: string;
   /** The host of the payment page. */
   readonly domain: string;

@@ -65,7 +65,7 @@ export type OpeningDependencies = {
   readonly releaseToken: (token: UsedToken) => Promise<void>;
   readonly onReleaseFailed: (error: unknown) => void;
   readonly onRefused: (request: WalletRequest, refusal: Reason) => void;
-  /** What a token without an indicator means. */
+  /** Returns the indicator (ECI) for a token without one. */
   readonly eciOf: (wallet: Wallet, card: CardData) => string | undefined;
 };
 

@@ -40,7 +40,7 @@ type SentPaymentData = {
   readonly keys: readonly WalletKey[];
 };
 
-/** What tokens are verified with, and the thread that opens them. */
+/** The roots with which tokens are verified, and the thread that opens tokens. */
 export type TokenTrust = {
   readonly roots: WalletRoots;
   readonly walletWorker: WalletWorker;

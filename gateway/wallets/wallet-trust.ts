@@ -13,7 +13,7 @@ import { openReloadable } from "../values/reloadable.ts";
 import type { Clock } from "../values/time.ts";
 
 export type Wallet = "walleta" | "walletb";
-/** What a key is for: a wallet's tokens, or the merchant's identity at walleta. */
+/** The purpose of a key: a wallet's tokens, or the merchant's identity at walleta. */
 export type KeyUse = Wallet | "walleta-identity";
 
 /** One generation of a merchant's key; two are in force while it is renewed. */

@@ -30,7 +30,7 @@ export type ThreadOptions = {
   /** How long the thread has for a reply, from the request or from its cancellation. */
   readonly replyWithinMs: number;
   readonly clock: Clock;
-  /** What the thread may keep in memory; little of what a request allocates outlives it. */
+  /** The limit on the thread's memory. Little of it outlives a request. */
   readonly heapMib?: number;
   /** Requests are cancelled after this time, by a clock that a test may move. */
   readonly cancel?: { readonly afterMs: number; readonly clock: Clock };

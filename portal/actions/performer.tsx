@@ -12,8 +12,8 @@ import { sessionKey } from "../shell/session.ts";
 
 export type Options<Done> = {
   /**
-   * What the portal loads again afterwards. The default is the data of all screens; `account` adds
-   * the signed-in user with the second factors; `nothing` loads no data.
+   * The data that the portal loads again afterwards. The default is the data of all screens;
+   * `account` adds the signed-in user with the second factors; `nothing` loads no data.
    */
   readonly changes?: "account" | "nothing";
   /** Called when the screens are up to date. */

@@ -1,6 +1,4 @@
-/**
- * What a screen shows instead of its content: while it loads, if it is empty, and after a failure.
- */
+/** Replaces the content of a screen while it loads, if it is empty, and after a failure. */
 import { Button, Skeleton } from "@mantine/core";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useMessages } from "../language/language.tsx";

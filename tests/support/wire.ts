@@ -86,7 +86,7 @@ export type Signer = {
   readonly privateKey: KeyObject;
 };
 
-/** What to sign or send wrongly. */
+/** The parts of a request to sign or send wrongly. */
 export type Wrong = Partial<Signer> & {
   readonly method?: string;
   readonly url?: string;

@@ -1,4 +1,4 @@
-/** What may be believed of an answer, and what leaves a charge in doubt. */
+/** Answers that count as a result, and answers that leave a charge in doubt. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

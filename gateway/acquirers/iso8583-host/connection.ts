@@ -23,7 +23,7 @@ import type { Dialect } from "./dialect.ts";
 
 const payloadBytesMax = 8_192;
 
-/** What a connection must know of its host's dialect. */
+/** The part of the host's dialect that a connection needs. */
 export type Wire = Pick<Dialect, "framing"> & Pick<GateAuthentication, "read" | "write">;
 
 type ConnectionEvents = {

@@ -1,4 +1,4 @@
-/** What comes before, after and instead of a sale, against the sandbox in every dialect. */
+/** All operations besides the sale, against the sandbox in every dialect. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startTestBank } from "@tollgate/sandbox-bank/testing";

@@ -236,7 +236,7 @@ export const dialects: Readonly<Record<GateKind, Dialect>> = {
   iso93_ascii: iso93,
 };
 
-/** What a gate of the kind can say of an amount. */
+/** Returns the number of digits that an amount can have at a gate of this kind. */
 export function amountDigitsOf(kind: GateKind): number {
   return dialects[kind].amountDigits;
 }

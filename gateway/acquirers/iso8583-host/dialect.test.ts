@@ -1,4 +1,4 @@
-/** What the codes of ISO 8583:1987 say. */
+/** The meanings of the response codes of ISO 8583:1987. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failures } from "../../values/failure.ts";

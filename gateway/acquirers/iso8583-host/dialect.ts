@@ -1,6 +1,6 @@
 /**
- * What one host's way of speaking ISO 8583 is made of. A dialect is a table: which message
- * has which field, and how its value is made. A host with other habits is another table.
+ * A dialect describes how one kind of host speaks ISO 8583. It is a table: which message has which
+ * field, and how its value is made. A host with other habits is another table.
  */
 import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
 import { type ChargeKind, type Loyalty, loyaltyNames } from "../../orders/order.ts";
@@ -34,7 +34,7 @@ export type Dialect = {
   readonly readNetworkId: (fields: IsoFields) => string | undefined;
   /** The host's local time as `YYYY-MM-DDThh:mm:ss`, or without the year as `-MM-DDThh:mm:ss`. */
   readonly readLocalTime: (fields: IsoFields) => string | undefined;
-  /** What an answer has to say to the cardholder; nothing in most. */
+  /** Reads an answer's texts for the cardholder. Most answers have none. */
   readonly readRemarks: (fields: IsoFields) => Remarks | undefined;
 };
 
@@ -51,7 +51,7 @@ export type FactRow = Row<(facts: Facts) => string | undefined>;
 export type Identity = Pick<GateSettings, "merchantCode" | "acquirerId">;
 
 /**
- * What one message is about; only a charge has the CVV and a proof of authentication. `sent` and
+ * The facts of one message. Only a charge has the CVV and a proof of authentication. `sent` and
  * `traceNumber` are the message's own, not those of the charge.
  */
 export type Facts = Omit<AuthorizationRequest, "kind"> &
@@ -62,7 +62,7 @@ export type Facts = Omit<AuthorizationRequest, "kind"> &
     readonly traceNumber: string;
     /** The reference of a refund; other messages about a charge have the charge's reference. */
     readonly reference?: string | undefined;
-    /** What only a message about a charge says. */
+    /** The charge that the message is about. The message of a charge itself has none. */
     readonly original: Original | undefined;
   };
 
@@ -77,7 +77,7 @@ type Original = {
   readonly amount: Money | undefined;
   /** The capture that took the money: what a return undoes, if the charge only held it. */
   readonly capture: Capture | undefined;
-  /** What is still charged when a return has been done. */
+  /** The amount that is still charged after a return. */
   readonly remaining: Money | undefined;
 };
 
@@ -116,7 +116,7 @@ export type NetworkMessages = {
   readonly codes: Readonly<Record<"signOn" | "signOff" | "echo", string>>;
   /** Which field has the code. */
   readonly codeField: number;
-  /** What an answer to the host's own messages repeats. */
+  /** The fields that an answer to the host's own messages repeats. */
   readonly echoed: readonly number[];
   /** Whether they have a message authentication code where the gate has a key. */
   readonly isAuthenticated: boolean;
@@ -188,9 +188,9 @@ export function readNetworkId62({ 62: field }: IsoFields): string | undefined {
 }
 
 /**
- * What a host's response codes mean. A dialect has one table of them; `iso87Codes` is that of
- * ISO 8583:1987, and hosts of another edition have another. A code without a row is a refusal; only
- * a code listed as an approval ever is one.
+ * The meanings of a host's response codes. Each dialect has one table; `iso87Codes` is that of ISO
+ * 8583:1987. A code without a row is a refusal. Only a code that the table lists as an approval is
+ * one.
  */
 export type ResponseCodes = ReturnType<typeof makeResponseCodes>;
 

@@ -169,7 +169,7 @@ function amountBefore({ amount, original }: Facts): string {
   return writeAmount(amount.minor + (original?.remaining?.minor ?? 0n));
 }
 
-/** What remains charged, and zeros in the other places. */
+/** Returns the amount that remains charged, with zeros for the other amounts of the field. */
 function replacementAmounts({ original }: Facts): string | undefined {
   const remaining = original?.remaining;
   return remaining && writeAmount(remaining.minor).padEnd(42, "0");

@@ -35,7 +35,7 @@ export const usualLinkLimits = {
 
 export type LinkLimits = Readonly<typeof usualLinkLimits>;
 
-/** What the links of a gate share: a host may answer over another connection. */
+/** The state that the links of a gate share, because a host may answer over another connection. */
 export type Conversation = {
   readonly waiting: WaitersByKey;
   /** The response codes of answered requests. */

@@ -1,4 +1,6 @@
-/** What is common to all dialects: how a gate's messages are filled, and how they can be read. */
+/**
+ * The part of messages that is common to all dialects: how they are filled and how they are read.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, encode } from "@tollgate/protocols/iso8583";

@@ -1,9 +1,9 @@
 /**
- * Builds the messages of one gate from its dialect's tables, and says what the host's answers mean.
- * What a gate says in every message is written once, when the gate is made, and settings that do
- * not fit their fields fail there. An approval of a charge counts only when it is complete: with an
- * approval code, for this charge, in its currency. Any other message that says "approved" may be
- * money taken, so its outcome is unknown and has to be settled; it is never a refusal.
+ * Builds the messages of a gate, and reads their answers. The fields that are the same in every
+ * message are written once, when the gate is made, and settings that do not fit their fields fail
+ * there. An approval of a charge counts only if it is complete: with an approval code, for this
+ * charge, in its currency. Any other message that says "approved" may mean that money was taken, so
+ * its outcome is unknown and has to be settled. It is never a refusal.
  */
 import { encode, type IsoFields, type IsoMessage } from "@tollgate/protocols/iso8583";
 import type { AcquirerIdentifiers, Answer } from "../../orders/order.ts";
@@ -69,7 +69,9 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return make(returnKindOf(request), factsOf(request), request.repeated);
   }
 
-  /** What became of a follow-up: the original is the follow-up itself, not its charge. */
+  /**
+   * Makes the inquiry about a follow-up. Its original is the follow-up itself and not the charge.
+   */
   function makeInquiryAfter(request: SentFollowUp, traceNumber: string, at: Instant): IsoMessage {
     const { original, identifiers, ...facts } = factsOf(request);
     const { sent, local } = facts;

@@ -1,6 +1,7 @@
 /**
- * What a command asks of a gate's host over a connection that it opens for itself: a sign of life,
- * the next key, and whether the totals of a day agree. The links of running nodes are left alone.
+ * The requests that a command sends to a gate's host over its own connection: a test of the
+ * connection, the next key, and whether the totals of a day agree. It does not use the links of
+ * running nodes.
  */
 import type { IsoFields, IsoMessage } from "@tollgate/protocols/iso8583";
 import type { DayTotals } from "../../orders/settlement-items.ts";
@@ -107,7 +108,7 @@ export async function exchangeOverOwnLink(
       if (stored !== "replayed") clock.after(answeredAfterMs, () => resolve("delivered"));
       return stored;
     },
-    // What is wrong is the command's own result.
+    // Nothing is logged, because the command reports the fault as its own result.
     log: () => undefined,
   });
   let cancel = () => {};

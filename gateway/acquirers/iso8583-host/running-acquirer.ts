@@ -51,7 +51,7 @@ type Version = GateVersion & {
   readonly exchange: KeyExchange;
 };
 
-/** What a version keeps while its links stay. */
+/** The parts that a version takes over from the previous one if the links stay. */
 type Kept = Pick<Version, "links" | "authentication" | "exchange">;
 
 /** Connects at once. Settings that fit no message throw here. */
@@ -101,7 +101,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
       }
       const opened = open(next);
       if (next.settings.hostChanges !== current.gate.settings.hostChanges) {
-        // What is meant for the new host must not go over the links to the old one.
+        // Messages for the new host must not be sent over the links to the old one.
         retirePrevious();
         retire(current);
         current = opened;

@@ -1,4 +1,4 @@
-/** What tests of sending talk to: a receiver on a real socket, and a clock that they move. */
+/** A receiver of callbacks on a real socket, and a clock that the tests move. */
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";

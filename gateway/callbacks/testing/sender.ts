@@ -1,4 +1,7 @@
-/** What tests of sending send with: names that they answer for, certificates, a proxy. */
+/**
+ * The sender's surroundings in tests: names that resolve as a test wants, certificates, and a
+ * proxy.
+ */
 import type { LookupAddress } from "node:dns";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, isIP } from "node:net";

@@ -337,10 +337,10 @@ export async function vacuumErased(database: Pick<Database, "connect">): Promise
 }
 
 /**
- * What a person may have erased from a stored order, its history and its card references, by the
- * names of the fields, with what takes the field's place: data about the person and the card, and
- * free text. A field without a replacement is left out. Amounts, ids, dates, codes and the card's
- * BIN stay, so that the books still agree.
+ * The values that are erased on a person's request from a stored order, its history and its card
+ * references, by the names of the fields, each with its replacement. They are data about the person
+ * and the card, and free text. A field without a replacement is left out. Amounts, ids, dates,
+ * codes and the card's BIN stay, so that the books still agree.
  */
 // biome-ignore format: a table
 const erased: Readonly<Record<string, unknown>> = {

@@ -32,7 +32,7 @@ export type Migration = {
    * because it may fail between its statements.
    */
   readonly inTransaction: boolean;
-  /** What is locked and for how long, as the operator reads it. */
+  /** The locks and their duration, as a text for the operator. */
   readonly locks: string;
   /** The migrations that count as applied when a new database gets the whole schema at once. */
   readonly contains?: readonly Migration[];

@@ -19,7 +19,7 @@ import { type Network, startNetwork } from "./network.ts";
 
 export const dayMs = 86_400_000;
 
-/** What a node of this kind needs of the database. */
+/** The parts of the database that such a node needs. */
 type Stored = {
   put(server: DirectoryServer): Promise<void>;
   load(): Promise<readonly DirectoryServer[]>;

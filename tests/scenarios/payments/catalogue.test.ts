@@ -9,7 +9,7 @@ import { type Dialect, testOnEachDialect } from "../../support/bank/dialects.ts"
 import { bookedFor } from "../../support/expect.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-/** What the gateway receives: the bank's answer, nothing, or the end of the connection. */
+/** The gateway receives the bank's answer, nothing, or the end of the connection. */
 type Heard = "answer" | "nothing" | "hang-up";
 
 /** Stage and error code of a transaction, and all bookings of the order by then. */

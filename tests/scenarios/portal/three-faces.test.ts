@@ -66,7 +66,7 @@ for (const { installation } of faces) {
   await installation.database.query("update users set used_at = now()");
 }
 
-/** What the user reads: a result, or the sentence of a refusal. */
+/** The answer to the user: a result, or the sentence of a refusal. */
 type Answer = { readonly result?: object; readonly refusal?: string };
 
 function answerOf({ code, printed, complaint }: Ran): Answer {

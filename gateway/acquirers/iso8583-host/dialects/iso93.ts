@@ -203,7 +203,7 @@ function pointOfService({ credential, card }: Facts): string {
   return credential === undefined ? "100050100110" : "100050700110";
 }
 
-/** What remains, or for a full return all of it. */
+/** Returns the amount that remains charged, or the whole amount for a full return. */
 function amountOfReturn({ amount, original }: Facts): string {
   const remaining = original?.remaining?.minor ?? 0n;
   return writeAmount(remaining === 0n ? amount.minor : remaining);

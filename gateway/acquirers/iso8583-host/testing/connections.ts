@@ -28,7 +28,7 @@ import { Recent } from "../pending-answers.ts";
 import { startIso8583Acquirer } from "../running-acquirer.ts";
 import { makeAttempt, settings } from "./attempts.ts";
 
-/** What a host says to a message: another, raw bytes, or nothing. */
+/** The host's answer to a message: another message, raw bytes, or nothing. */
 type Says = (message: IsoMessage) => IsoMessage | Buffer | undefined;
 
 /** A host that follows a test's instructions, for behaviour that the sandbox does not have. */
@@ -126,7 +126,7 @@ export async function connectAcquirer(
   return { acquirer, clock, journal, late, observed };
 }
 
-/** What is still waited for when a test ends is not waited for in earnest. */
+/** Closes a connection and moves the clock, so that nothing waits when a test ends. */
 function closeInTime(clock: TestClock, closed: Promise<void>): Promise<void> {
   clock.move(100_000);
   return closed;
