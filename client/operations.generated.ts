@@ -958,7 +958,7 @@ export const errorCodes = {
   EXPIRED_CARD: 101,
   /** The card may not be used here. */
   RESTRICTED_CARD: 104,
-  /** The cardholder must contact the bank. */
+  /** The cardholder must contact the issuer. */
   REFER_TO_ISSUER: 107,
   /** The acquirer does not know the merchant. */
   INVALID_MERCHANT: 109,

@@ -12,7 +12,7 @@ type Row = Omit<Subject, "load"> & {
 
 // biome-ignore format: a table
 const commands: readonly Row[] = [
-  { name: "start",      does: "start everything: database, sandbox bank (staging), gateway", load: async () => (await import("./start.ts")).startCommands },
+  { name: "start",      does: "start everything: database, sandbox (staging), gateway", load: async () => (await import("./start.ts")).startCommands },
   { name: "serve",      does: "start one gateway node: the merchant interface and the background jobs", load: async () => (await import("./start.ts")).serveCommands },
   { name: "config",     does: "print every setting with its value, its origin and its meaning", load: async () => (await import("./doctor.ts")).configCommands },
   { name: "migrate",    does: "bring the database schema up to date", load: async () => (await import("./migrate.ts")).migrateCommands },

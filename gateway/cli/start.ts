@@ -1,6 +1,6 @@
 /**
  * `gw start`, which `npm start` runs, starts the database, the gateway and, in staging, the sandbox
- * bank with the demonstration merchant. `gw serve` starts one node with its log on standard output.
+ * with the demonstration merchant. `gw serve` starts one node with its log on standard output.
  * Several nodes are several of these on the same database.
  */
 import cluster, { type Worker } from "node:cluster";

@@ -65,7 +65,7 @@ export function makeStagingParts(installation: Installation): StagingParts {
 
 /** Starts the sandbox and prepares the demonstration merchant for its ports, which may change. */
 export async function startSandbox(installation: Installation, report: (progress: string) => void) {
-  report("Starting the sandbox bank …");
+  report("Starting the sandbox …");
   const started = await startProgram(installation.config);
   if (started instanceof Problem) return started;
   const { address, stop } = started;
@@ -148,7 +148,7 @@ Tollgate is up after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.
   Gateway        ${baseUrl}/
   Documentation  ${baseUrl}/docs/
   Portal         ${baseUrl}/portal/   (${logins.join(", ")})
-  Sandbox bank   ${sandbox.url}   (ISO 8583 host at ${sandbox.host})
+  Sandbox        ${sandbox.url}   (ISO 8583 host at ${sandbox.host})
   Credentials    ${demoFile}
   Log            ${config.dataDir}/gateway.log
   Processes      ${processes} (GW_WORKERS)
@@ -180,7 +180,7 @@ Ctrl-C stops everything.
 const sandboxProgram = join(import.meta.dirname, "../../sandbox-bank/main.ts");
 
 /**
- * Starts the sandbox bank as a child process in its own process group. Ctrl-C only reaches the
+ * Starts the sandbox as a child process in its own process group. Ctrl-C only reaches the
  * gateway, which can then finish its orders. The child ends with the gateway, because it follows
  * its standard input.
  */
@@ -213,7 +213,7 @@ async function startProgram(config: Config) {
     return { address, stop: () => stopProcess(child) };
   }
   return new Problem(
-    `The sandbox bank did not start: ${errors.trim()} ` +
+    `The sandbox did not start: ${errors.trim()} ` +
       "Set GW_BANK_PORT, GW_BANK_HOST_PORT, GW_BANK_BINARY_HOST_PORT, GW_BANK_ISO93_HOST_PORT " +
       "and GW_BANK_DIRECTORY_PORT to free ports (0 takes any).",
   );

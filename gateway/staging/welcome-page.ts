@@ -109,7 +109,7 @@ function renderRunning({ baseUrl, sandbox, database, missing }: WelcomeFacts): H
 <dt>Documentation</dt><dd><a href="/docs/"><code>${baseUrl}/docs/</code></a></dd>
 <dt>Shop</dt><dd><a href="${shopUrl}"><code>${shopUrl}</code></a>
 <br><span class="hint">a demonstration shop: <code>npm run shop</code> starts it</span></dd>
-<dt>Sandbox bank</dt><dd><code class="value">${sandbox.url}</code></dd>
+<dt>Sandbox</dt><dd><code class="value">${sandbox.url}</code></dd>
 <dt>ISO 8583 host</dt><dd><code class="value">${sandbox.host}</code></dd>
 <dt>Database</dt><dd>${database}</dd>
 <dt>State</dt><dd>${state}</dd>

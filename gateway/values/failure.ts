@@ -28,7 +28,7 @@ export const failures = {
   do_not_honour:            row("declined", 100, "DO_NOT_HONOUR",              "declined without a reason"),
   expired_card:             row("declined", 101, "EXPIRED_CARD",               "the card has expired"),
   restricted_card:          row("declined", 104, "RESTRICTED_CARD",            "the card may not be used here"),
-  refer_to_issuer:          row("declined", 107, "REFER_TO_ISSUER",            "the cardholder must contact the bank"),
+  refer_to_issuer:          row("declined", 107, "REFER_TO_ISSUER",            "the cardholder must contact the issuer"),
   invalid_merchant:         row("declined", 109, "INVALID_MERCHANT",           "the acquirer does not know the merchant"),
   invalid_amount:           row("declined", 110, "INVALID_AMOUNT",             "the host refuses the amount"),
   invalid_card:             row("declined", 111, "INVALID_CARD_NUMBER",        "no such card number"),

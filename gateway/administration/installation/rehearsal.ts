@@ -1,4 +1,4 @@
-/** A rehearsal is a production installation with a sandbox bank on the same machine. */
+/** A rehearsal is a production installation with a sandbox on the same machine. */
 import { addressesOf, type Gate, leadsToSandbox } from "../../acquirers/gates.ts";
 import type { Config } from "../../config/config.ts";
 import type { DirectorySettings } from "../../threeds/directory-client.ts";
