@@ -9,7 +9,7 @@ export const foldersWithCircles: readonly string[] = [];
 /** Names of types and classes that more than one file of the gateway exports. */
 export const namesOfSeveral: readonly string[] = [
   // A field belongs to the merchant in `merchant-api` and to the operator in `administration`.
-  ...["Field", "Fields", "Values", "Texts", "Subject", "Report", "Block"],
+  ...["Field", "Fields", "Values", "Texts", "Subject", "Block"],
 ];
 
 /** Files of less than 40 lines, by folder. */
