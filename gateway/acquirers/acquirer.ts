@@ -70,7 +70,7 @@ export type ReversalRequest = {
   readonly approvalCode: string | undefined;
 };
 
-/** A capture, a refund or a cancel of an approved charge. */
+/** A capture, a refund, a cancel or a void of an approved charge. */
 export type FollowUpMessage = {
   readonly original: {
     readonly kind: ChargeKind;

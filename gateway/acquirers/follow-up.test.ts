@@ -1,4 +1,4 @@
-/** Captures and returns: what is sent, what is a repeat, and what an answer to a repeat proves. */
+/** Captures, returns and voids: their messages and repeats, and what an answer proves. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";

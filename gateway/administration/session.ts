@@ -107,7 +107,7 @@ export type PortalUser = {
 
 /** Operations that need a running node: its engine and its connections to the hosts. */
 export type RunningNode = {
-  /** Begins a capture or a return as the merchant's own request would. */
+  /** Begins a capture, a return or a void as the merchant's own request would. */
   followUp(
     order: Order,
     terms: FollowUpTerms,

@@ -10,7 +10,7 @@ export const events = {
   "order.try_refused":                   ["info",  "a card was refused on the payment page, and another may be tried; `reason` tells why"],
   "order.in_doubt":                      ["warn",  "a transaction came into doubt, or an attempt to settle it was not answered"],
   "order.doubt_alarm":                   ["error", "the order has been in doubt for longer than `GW_DOUBT_ALARM_S`: an operator must look at it"],
-  "order.repeat_refused":                ["error", "the acquirer refused a repeated capture or return, with `code`: the first message may have been carried out. It is repeated; an operator must look at it"],
+  "order.repeat_refused":                ["error", "the acquirer refused a repeated capture, return or void, with `code`: the first message may have been carried out. It is repeated; an operator must look at it"],
   "order.reversal_refused":              ["error", "the acquirer refused to reverse a charge, with `code`: the charge may stand. The reversal is repeated; an operator must look at it"],
   "order.late_approval_reversing":       ["warn",  "a charge of a final order is being reversed: the acquirer approved it late, or declined it with a code that says it may yet be done"],
   "order.event_ignored":                 ["warn",  "a result arrived for a transaction that was settled or has moved on; the order's history has it as `noted`"],

@@ -67,7 +67,7 @@ export function isInDoubt({ owed, transaction }: Order): boolean {
   return isReversing || stagesInDoubt.includes(transaction.stage);
 }
 
-/** The charge, capture or return that is in doubt: the present one, or an earlier attempt. */
+/** The charge or follow-up that is in doubt: the present one, or an earlier attempt. */
 export function inDoubtOf(order: Order) {
   const prior = order.owed?.effect === "reverse_prior" ? findOwingAttempt(order) : undefined;
   return prior === undefined

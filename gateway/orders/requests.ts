@@ -49,7 +49,7 @@ type RequestedCard =
   | { readonly kind: "new"; readonly facts: Omit<CardFacts, "cardId" | "hashId"> }
   | { readonly kind: "registered"; readonly facts: CardFacts };
 
-/** A capture or a return of an order that exists. */
+/** A capture, a return or a void of an order that exists. */
 export type FollowUpRequest = {
   readonly wanted: Pick<OrderQuery, "clientOrderId" | "orderId">;
   readonly serialNumber: SerialNumber;

@@ -147,8 +147,9 @@ function without(row: Row | undefined, event: EventKind): Row {
 }
 
 /**
- * Captures, refunds and cancels are messages that say whether they are a repeat, and the host
- * carries a repeated one out once. So doubt is settled by repeating until the host answers.
+ * Captures, refunds, cancels and voids are messages that say whether they are a repeat, and the
+ * host processes a repeated one once. Therefore doubt is settled by repeating the message until the
+ * host answers.
  */
 // biome-ignore format: a table
 function followUp(asking: Stage, ask: ExternalEffect, done: EventKind): TransitionTable {

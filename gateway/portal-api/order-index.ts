@@ -65,7 +65,7 @@ export const moneyStates = [
 ] as const;
 type MoneyState = (typeof moneyStates)[number];
 
-/** Returns the state of the order's money. A refused capture or refund does not change it. */
+/** Returns the state of the order's money. A refused follow-up does not change it. */
 export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): MoneyState {
   const { kind, stage } = initialOf(order);
   const { held, charged, returned, standing, chargedBack } = totals;

@@ -92,7 +92,7 @@ export function shownEventOf(kind: EventKind, cause: string): ShownEvent {
   return cause.startsWith("answered ") ? "charge_not_confirmed" : "inquiry_unanswered";
 }
 
-/** Events that answer a charge. The messages of captures and refunds are stored instead. */
+/** Events that answer a charge. The messages of follow-ups are stored instead. */
 const ofCharges: ReadonlySet<OrderEvent["kind"]> = new Set([
   ...(["authorized", "refused", "refused_in_doubt", "amount_in_doubt"] as const),
   ...(["amount_refused", "approved_in_part", "authentication_demanded"] as const),

@@ -1,5 +1,5 @@
 /**
- * A receipt: the payment row by row, and its captures, refunds and cancels. It shows nothing that a
+ * A receipt: the payment row by row, and its follow-ups. It shows nothing that a
  * status response does not, and of the card number only the last four digits.
  */
 import type { Order } from "../orders/order.ts";
@@ -82,7 +82,7 @@ export function receiptOf(order: Order, options: ReceiptOptions) {
       const value = print(facts);
       return value === undefined || value === "" ? [] : [[name, value]];
     }),
-    /** The approved captures, refunds and cancels, oldest first. */
+    /** The approved follow-ups, the oldest first. */
     since: transactionsOf(order)
       .filter((each) => each !== initial && each.stage === "approved")
       .map(({ kind, amount, finishedAt }) => {

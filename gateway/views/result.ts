@@ -78,7 +78,7 @@ export type BrowserReturn = Readonly<ReturnType<typeof browserReturnOf>>;
 
 export type ReceiptAddress = { readonly endpointId: EndpointId; readonly receiptId: ReceiptId };
 
-/** A later refund or capture does not change the result of the payment itself. */
+/** A later follow-up does not change the result of the payment itself. */
 export function browserReturnOf(
   order: Order,
   { sign, merchantName }: { readonly sign: Sign; readonly merchantName: string },
@@ -105,7 +105,7 @@ export function browserReturnOf(
   };
 }
 
-/** Whether the payment has its result; a later refund or capture may still be processing. */
+/** Whether the payment has its result; a later follow-up may still be processing. */
 export function isOver(order: Order): boolean {
   return statusOf(initialOf(order).stage) !== "processing";
 }

@@ -99,7 +99,7 @@ type StatusOptions = {
 };
 export type ShownBySettings = Pick<EndpointSettings, "tellsChargebacks" | "voidAs">;
 
-/** `initial` began the order; a capture or refund shows that transaction's card data. */
+/** `initial` began the order; a follow-up shows that transaction's card data. */
 type StatusFacts = FoundOrder &
   StatusOptions & { readonly initial: Transaction; readonly totals: Totals };
 type Print = (facts: StatusFacts) => string | undefined;

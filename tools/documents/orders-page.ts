@@ -59,7 +59,7 @@ function wholeTable(kind: TransactionKind): string {
   const transitions = tables[kind];
   const stages = stagesOf(transitions).map((stage) => [
     mono(stage),
-    sentence(stageMeanings[stage]),
+    sentence(meaningOf(stage, kind)),
     `${mono(statusOf(stage))}, ${mono(wireStageOf(kind, stage))}`,
     deadlineOf(stage),
   ]);
@@ -229,7 +229,35 @@ const deadlineSettings = {
   repeating: "doubtAlarmMs",
 } as const satisfies Record<OpenStage, SettingName>;
 
-const stageMeanings: Readonly<Record<Stage, string>> = {
+/** Returns the meaning of a stage in a transaction of the kind. */
+function meaningOf(stage: Stage, kind: TransactionKind): string {
+  const { name, approved } = kindMeanings[kind];
+  if (stage === "approved") return approved;
+  const isCharge = tables[kind].filtering !== undefined;
+  const meaning = (isCharge ? undefined : followUpMeanings[stage]) ?? stageMeanings[stage];
+  return meaning.replace("the transaction", `the ${name}`);
+}
+
+type KindMeaning = { readonly name: string; readonly approved: string };
+
+// biome-ignore format: a table
+const kindMeanings: Readonly<Record<TransactionKind, KindMeaning>> = {
+  sale:                   { name: "charge",  approved: "the money is taken" },
+  preauth:                { name: "charge",  approved: "the money is held" },
+  "account-verification": { name: "charge",  approved: "the card is verified" },
+  capture:                { name: "capture", approved: "the held money is taken" },
+  refund:                 { name: "return",  approved: "the money is refunded" },
+  cancel:                 { name: "cancel",  approved: "the held money is released" },
+  void:                   { name: "void",    approved: "the charge is taken back" },
+};
+
+/** The meanings of stages that a charge and a follow-up share under the same name. */
+const followUpMeanings: Readonly<Partial<Record<Stage, string>>> = {
+  declined: "refused by the acquirer",
+  error: "failed, and nothing was done",
+};
+
+const stageMeanings: Readonly<Record<Exclude<Stage, "approved">, string>> = {
   awaiting_card: "the payment page waits for a card; nothing is sent",
   filtering: "accepted; the gateway's own checks run",
   authenticating: "3-D Secure is under way between the gateway and the directory server",
@@ -243,10 +271,10 @@ const stageMeanings: Readonly<Record<Stage, string>> = {
   inquiring: "the charge is in doubt, and the gateway inquires at the acquirer",
   reversing: "the charge is in doubt, or not wanted, and is being reversed",
   capturing: "the capture may have been sent to the acquirer",
-  returning: "the return may have been sent to the acquirer",
-  repeating: "the capture or return is in doubt, and is repeated until the acquirer answers",
-  approved: "the money is taken, held, refunded or released, or the card is verified",
-  declined: "refused by the bank, by 3-D Secure or because of the wallet's payment data",
+  returning: "the transaction may have been sent to the acquirer",
+  repeating: "the transaction is in doubt, and is repeated until the acquirer answers",
+  declined:
+    "refused by the issuer or the acquirer, by 3-D Secure or because of the wallet's payment data",
   filtered: "refused by the gateway's own checks",
   error: "failed; nothing was done, or it has been reversed",
 };
@@ -307,15 +335,15 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   return_asked:          "the merchant requests a return, and its transaction begins",
   void_asked:            "the merchant requests a void, and its transaction begins",
   captured:              "the acquirer captured the held amount",
-  returned:              "the acquirer refunded the money or released the hold",
-  repeat_unanswered:     "the acquirer did not answer the repeated capture or return",
+  returned:              "the acquirer refunded the money, released the hold or took the charge back",
+  repeat_unanswered:     "the acquirer did not answer the repeated capture, return or void",
   repeat_refused:        "the acquirer refused the message because it is a repeat: the first one may have been booked, and the operator is alerted",
 
   charged_back:          "the acquirer reported a stage of a chargeback; no transaction changes",
   operator_alerted:      "the operator was alerted to an order in doubt",
   asked_again:           "an operator requests an inquiry or repeat now",
-  settled_as_done:       "an operator confirms with the bank that it was done",
-  settled_as_not_done:   "an operator confirms with the bank that it was not done",
+  settled_as_done:       "an operator confirms with the acquirer that it was done",
+  settled_as_not_done:   "an operator confirms with the acquirer that it was not done",
 
   expired:               "the stage's deadline passed",
   claimed:               "a node claimed the order from a node whose lease expired",

@@ -66,8 +66,9 @@ const suffixMeanings: Readonly<Record<string, string>> = {
   "3d_validated": "the cardholder has been authenticated",
   processing: "sent to the acquirer",
   unknown: "in doubt: the acquirer has not answered, and the gateway is settling the doubt",
-  approved: "done: the money is taken, held, refunded or released, or the card is verified",
-  declined: "refused by the bank, by 3-D Secure or because of the wallet's payment data",
+  approved: "done: the money is taken, held, refunded, voided or released, or the card is verified",
+  declined:
+    "refused by the issuer or the acquirer, by 3-D Secure or because of the wallet's payment data",
   rejected: "refused by the acquirer: the charge stands",
   filtered: "refused by the gateway's own checks",
   error: "failed; nothing was done, or it has been reversed",

@@ -1,7 +1,7 @@
 /**
  * Orders: list and export them, show one as merchants see it with its history, and move its money.
- * A capture or a return goes through the engine of a node, as the merchant's own request does.
- * Lists are read in pages by id, so that a long export holds neither a lock nor much memory.
+ * A capture, a return or a void goes through the engine of a node, as the merchant's own request
+ * does. Lists are read in pages by id, so that a long export holds neither a lock nor much memory.
  */
 
 import { describeRefusal, isLargerThan, mostOf, readMovedAmount } from "../../orders/movable.ts";

@@ -227,7 +227,7 @@ export const cardActions: readonly Action[] = [
     commandLineOnly: "it erases what no one can bring back",
     fields: {
       ...named,
-      now: flag(["destroy the number at once: no capture and no return any more"]),
+      now: flag(["destroy the number at once: no capture, return or void is possible any more"]),
     },
     // The command removes all references to the card together.
     async perform(session, given) {
