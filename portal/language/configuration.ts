@@ -21,7 +21,7 @@ export const configuration = {
     "endpoint gates": "Change | Ändern",
     "endpoint callback add": "Add an address | Adresse hinzufügen",
     "endpoint callback remove": "Remove | Entfernen",
-    "endpoint callback test": "Send a test callback | Probe-Callback senden",
+    "endpoint callback test": "Send a test callback | Test-Callback senden",
     "callback secret": "Callback secret | Callback-Geheimnis",
     "group create": "New group | Neue Gruppe",
     "group set": "Change | Ändern",
@@ -40,7 +40,7 @@ export const configuration = {
     "gate mac-key exchange": "Ask for the next key | Nächsten Schlüssel anfordern",
     "gate mac-key drop-zone": "Drop zone key | Zonenschlüssel verwerfen",
     "directory put": "Change | Ändern",
-    "directory refresh": "Refresh | Auffrischen",
+    "directory refresh": "Refresh | Aktualisieren",
     "directory remove": "Remove | Entfernen",
     "filter add": "New rule | Neue Regel",
     "filter change": "Change | Ändern",
@@ -75,7 +75,7 @@ export const configuration = {
     "endpoint callback remove": (url: string) => `Remove the callback address ${url}
       | Callback-Adresse ${url} entfernen`,
     "endpoint callback test": (url: string) => `Send a test callback to ${url}
-      | Probe-Callback an ${url} senden`,
+      | Test-Callback an ${url} senden`,
     "merchant key remove": (id: string) => `Remove OAuth key ${id}
       | OAuth-Schlüssel ${id} entfernen`,
     "wallet key remove": (id: string) => `Remove wallet key ${id}
@@ -231,7 +231,7 @@ export const configuration = {
   noListEntries: "No entries | Keine Einträge",
   noListEntriesHint: `Put cards, email addresses, networks or countries on the allow or the block
     list. Cards are named by an order or a card-hash-id, never by their number.
-    | Setzen Sie Karten, E-Mail-Adressen, Netze oder Länder auf die Positiv- oder die Sperrliste.
+    | Setzen Sie Karten, E-Mail-Adressen, IP-Netze oder Länder auf die Positiv- oder die Sperrliste.
     Karten werden über eine Zahlung oder eine Card-Hash-Id angegeben, nie über ihre Nummer.`,
   rulesToTry: `Numbers, like 3,7; empty: those that are on
     | Nummern wie 3,7; leer: die eingeschalteten`,

@@ -22,7 +22,7 @@ const states: Readonly<Record<State, Look>> = {
   voided:          ["off",           "Voided | Zurückgenommen",                "The charge was taken back before it was cleared. | Die Belastung wurde vor der Abrechnung zurückgenommen."],
   charged_back:    ["charged-back",  "Charged back | Rückbelastet",            "The issuer has taken money back, all or a part. | Der Herausgeber hat Geld zurückgeholt, ganz oder teilweise."],
   in_doubt:        ["doubt",         "In doubt | Ungeklärt",                  "The acquirer may have moved money or not. | Ob der Acquirer Geld bewegt hat, ist offen."],
-  processing:      ["processing",    "Processing | In Arbeit",                 "It has not ended yet. | Die Zahlung ist noch nicht beendet."],
+  processing:      ["processing",    "Processing | In Bearbeitung",                 "It has not ended yet. | Die Zahlung ist noch nicht beendet."],
   declined:        ["declined",      "Declined | Abgelehnt",                   "The issuer or the acquirer refused it: no money has moved. | Herausgeber oder Acquirer haben die Zahlung abgelehnt: Kein Geld ist geflossen."],
   filtered:        ["filtered",      "Filtered | Gefiltert",                   "Screening refused it: nothing was sent. | Die Risikoprüfung hat die Zahlung abgelehnt: Nichts wurde gesendet."],
   error:           ["declined",      "Error | Fehler",                         "It ended with an error: no money has moved. | Die Zahlung endete mit einem Fehler: Kein Geld ist geflossen."],

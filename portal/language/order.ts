@@ -51,7 +51,7 @@ export const order = {
       | Nur, wenn der Acquirer Ihnen bestätigt hat, dass kein Geld geflossen ist.`,
   },
   begins: {
-    capture: "It is taken from what is held. | Der Betrag wird vom vorgemerkten eingezogen.",
+    capture: "It is taken from what is held. | Der Betrag wird aus der Vormerkung eingezogen.",
     refund: "It goes back to the cardholder. | Der Betrag geht an den Karteninhaber zurück.",
     void: `The charge is taken back before it is cleared: the cardholder does not pay.
       | Die Belastung wird vor der Abrechnung zurückgenommen: Der Karteninhaber zahlt nicht.`,
@@ -63,18 +63,22 @@ export const order = {
       | Der Acquirer wird sofort noch einmal gefragt. Bis er antwortet, bleibt die Zahlung
       ungeklärt.`,
     stays: `Its result stays as it is, and the gateway stops reversing the charge.
-      | Das Ergebnis bleibt, wie es ist, und das Gateway hört auf, die Belastung zu stornieren.`,
+      | Das Ergebnis bleibt, wie es ist, und das Gateway storniert die Belastung nicht mehr.`,
     approved: `It becomes approved. The merchant is told, and it can be returned.
-      | Die Zahlung wird genehmigt. Der Händler wird benachrichtigt und kann sie erstatten.`,
+      | Die Zahlung gilt dann als genehmigt. Der Händler wird benachrichtigt und kann sie
+      erstatten.`,
     error: `It ends with an error: no money has moved. The merchant is told.
       | Die Zahlung endet mit einem Fehler: Kein Geld ist geflossen. Der Händler wird
       benachrichtigt.`,
     declined: `It becomes declined: no money has moved. The merchant is told.
-      | Die Zahlung wird abgelehnt: Kein Geld ist geflossen. Der Händler wird benachrichtigt.`,
+      | Die Zahlung gilt dann als abgelehnt: Kein Geld ist geflossen. Der Händler wird
+      benachrichtigt.`,
     voided: `It becomes approved: the charge is taken back. The merchant is told.
-      | Sie wird genehmigt: Die Belastung ist zurückgenommen. Der Händler wird benachrichtigt.`,
+      | Die Rücknahme gilt dann als genehmigt: Die Belastung ist zurückgenommen. Der Händler wird
+      benachrichtigt.`,
     notVoided: `It ends with an error: the charge stands. The merchant is told.
-      | Sie endet mit einem Fehler: Die Belastung bleibt. Der Händler wird benachrichtigt.`,
+      | Die Rücknahme endet mit einem Fehler: Die Belastung bleibt bestehen. Der Händler wird
+      benachrichtigt.`,
     filtered: "It ends: no money has moved. | Die Zahlung endet: Kein Geld ist geflossen.",
     processing: `This try ends unpaid, and the cardholder may pay with another card.
       | Dieser Versuch endet unbezahlt, und der Karteninhaber kann mit einer anderen Karte zahlen.`,

@@ -24,7 +24,7 @@ const reasonsInGerman: Readonly<Record<Reason, string>> = {
   pares_expired: "3-D Secure 1.0.2: PARes blieb aus", challenge_result_missing: "3-D Secure: Ergebnis blieb aus", pares_refused: "3-D Secure 1.0.2: PARes ungültig", payment_page_expired: "Nicht rechtzeitig auf der Zahlungsseite bezahlt",
   wallet_refused: "Wallet-Daten abgewiesen", wallet_other_type: "Wallet-Daten anderer Art", wallet_not_configured: "Wallet nicht eingerichtet", wallet_bad_signature: "Signatur der Wallet-Daten ungültig", wallet_expired: "Wallet-Daten abgelaufen", wallet_replayed: "Wallet-Daten schon benutzt",
   wallet_other_merchant: "Wallet-Daten eines anderen Händlers", wallet_other_amount: "Wallet-Daten für anderen Betrag", wallet_encoded_twice: "Wallet-Daten doppelt kodiert", wallet_not_decrypted: "Wallet-Daten nicht entschlüsselbar", wallet_bad_card: "Karte in den Wallet-Daten unbrauchbar", wallet_not_supported: "Wallet-Daten nicht unterstützt",
-  internal_failure: "Interner Fehler", storage_unavailable: "Speichern derzeit nicht möglich", gate_unavailable: "Keine Verbindung zum Acquirer", reversed_after_doubt: "Ohne Antwort, storniert", processing_expired: "Nicht rechtzeitig verarbeitet", no_gate: "Kein Gate nimmt Währung und Betrag",
+  internal_failure: "Interner Fehler", storage_unavailable: "Speichern derzeit nicht möglich", gate_unavailable: "Keine Verbindung zum Acquirer", reversed_after_doubt: "Ohne Antwort, storniert", processing_expired: "Nicht rechtzeitig verarbeitet", no_gate: "Kein Gate akzeptiert Währung und Betrag",
   settled_by_operator: "Vom Betreiber geklärt: nichts belastet", card_not_held: "Kartendaten nicht mehr vorhanden", value_not_supported: "Authentifizierungswert passt zu keinem Gate", not_voided: "Nicht zurückgenommen: die Belastung bleibt",
 };
 
@@ -40,9 +40,9 @@ const choiceInGerman: readonly (readonly [RegExp, string])[] = [
   [/, because /g, ", denn "],
   [/ was not ready/g, " war nicht bereit"],
   [/ was tried before/g, " wurde schon versucht"],
-  [/ does not take so little/g, " nimmt so wenig nicht"],
-  [/ does not take so much/g, " nimmt so viel nicht"],
-  [/ does not take ([A-Z]{3})/g, " nimmt $1 nicht"],
+  [/ does not take so little/g, " akzeptiert keinen so kleinen Betrag"],
+  [/ does not take so much/g, " akzeptiert keinen so großen Betrag"],
+  [/ does not take ([A-Z]{3})/g, " akzeptiert $1 nicht"],
   [/ has no room for the amount/g, " kann den Betrag nicht darstellen"],
   [/ and /g, " und "],
 ];
@@ -59,7 +59,7 @@ const refusals: Readonly<Record<Code, string>> = {
   second_person: "Eine zweite Person muss das freigeben.",
   taken: "Diesen Benutzernamen gibt es schon.", own_account: "Bitten Sie einen anderen Administrator darum.", no_sandbox: "Es gibt keinen Demonstrationshändler. Starten Sie das Gateway mit npm start.", bank_silent: "Die Sandbox-Bank antwortet nicht.",
   invalid_input: "Eine Angabe ist ungültig.", card_number: "Das könnte eine Kartennummer sein, die hier nicht stehen darf.", refused: "Das wurde abgelehnt.", not_now: "Das geht jetzt nicht.", moved_on: "Die Zahlung hat sich inzwischen geändert. Sehen Sie sie sich noch einmal an.",
-  not_in_doubt: "An der Zahlung ist nichts mehr zu klären.", bank_is_asked: "Der Acquirer wird gerade gefragt. Versuchen Sie es in einer Minute erneut.", may_arrive: "Eine Nachricht blieb ohne Antwort. Bis ihre Frist abläuft, kann sie den Acquirer noch erreichen und diese Entscheidung aufheben.", not_in_this_stage: "In der jetzigen Stufe lässt sich die Zahlung so nicht klären.",
+  not_in_doubt: "An der Zahlung ist nichts mehr zu klären.", bank_is_asked: "Der Acquirer wird gerade gefragt. Versuchen Sie es in einer Minute erneut.", may_arrive: "Eine Nachricht blieb ohne Antwort. Bis ihre Frist abläuft, kann sie den Acquirer noch erreichen und diese Entscheidung aufheben.", not_in_this_stage: "In der jetzigen Phase lässt sich die Zahlung so nicht klären.",
 };
 
 /** Codes whose sentence has details, such as the field or the cause. */

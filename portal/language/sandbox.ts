@@ -49,5 +49,5 @@ export const sandbox = {
     | Was die Bank für die letzten Zahlungen gebucht hat, und was das Gateway dazu sagt.`,
   noBookings: "Nothing is booked yet | Noch nichts gebucht",
   noBookingsHint: `Make a test payment: its booking appears here.
-    | Machen Sie eine Testzahlung: Ihre Buchung erscheint hier.`,
+    | Führen Sie eine Testzahlung aus: Die Buchung erscheint hier.`,
 } satisfies Rows;

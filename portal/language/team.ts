@@ -18,13 +18,13 @@ export const team = {
     k: "Previous row | Vorige Zeile",
     Enter: "Open the row | Zeile öffnen",
     Escape: "Clear, close or go back | Leeren, schließen oder zurück",
-    "?": "Show these keys | Diese Tasten zeigen",
+    "?": "Show these keys | Tastenkürzel anzeigen",
   },
 
   passwordHint: `At least 12 characters, letters and digits, none of your last ones. Your other
     sessions end.
-    | Mindestens 12 Zeichen, Buchstaben und Ziffern, keines Ihrer letzten. Ihre anderen Sitzungen
-    enden.`,
+    | Mindestens 12 Zeichen mit Buchstaben und Ziffern, keines Ihrer letzten Passwörter. Ihre
+    anderen Sitzungen enden.`,
   passwordSaved: `The password is changed. Your other sessions have ended.
     | Das Passwort ist geändert. Ihre anderen Sitzungen sind beendet.`,
   app: "Authenticator app | Authentifizierungs-App",

@@ -99,9 +99,9 @@ for (const [code, sentence, text] of refusals) {
 // biome-ignore format: a table
 const choices = [
   ["only gate",                                                  "einziges Gate"],
-  ["rank 2, because north was tried before and south does not take EUR", "Rang 2, denn north wurde schon versucht und south nimmt EUR nicht"],
+  ["rank 2, because north was tried before and south does not take EUR", "Rang 2, denn north wurde schon versucht und south akzeptiert EUR nicht"],
   ["rank 1, though none was ready",                              "Rang 1, obwohl keines bereit war"],
-  ["weight 3 of 4, because north does not take so much",         "Gewicht 3 von 4, denn north nimmt so viel nicht"],
+  ["weight 3 of 4, because north does not take so much",         "Gewicht 3 von 4, denn north akzeptiert keinen so großen Betrag"],
 ] as const;
 
 for (const [choice, text] of choices) {

@@ -78,7 +78,7 @@ test("an inquiry that was not sent is not shown as a charge that was not found",
 const facts = [
   ["cause",                 "timeout",        "No answer in time",  "Keine rechtzeitige Antwort"],
   ["cause",                 "moon_phase",     "moon_phase",         "moon_phase"],
-  ["request operation",     "return",         "Return",             "Rückgabe"],
+  ["request operation",     "return",         "Return",             "Erstattung"],
   ["authentication status", "AUTHENTICATED",  "Authenticated",      "Authentifiziert"],
   ["reason code",           "stolen_card",    "Stolen card",        "Karte gestohlen gemeldet"],
   ["reason code",           "brand_new_code", "Brand new code",     "Brand new code"],

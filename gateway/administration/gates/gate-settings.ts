@@ -156,15 +156,15 @@ const abilitySettings: readonly SettingRow<Values>[] = [
   ]),
   setting("partialCapture", "partialCapture", yesOrNo(), [
     "it can capture a part of a hold (default)",
-    "er kann einen Teil einer Reservierung buchen (üblich)",
+    "er kann einen Teil einer Vormerkung einziehen (üblich)",
   ]),
   setting("refundAfter", "refundAfter", form("text", "when", readRefundAfter), [
     "returns are refunds: never (default), always, 24h, or 23:00 daily",
-    "Rückgaben gelten als Erstattung: never (üblich), always, 24h oder täglich ab 23:00",
+    "Erstattungen gehen als Gutschrift: never (üblich), always, 24h oder täglich ab 23:00",
   ]),
   setting("partialAs", "partialAs", partialAs, [
     "returns of a part: reversal (default) or refund",
-    "Rückgaben eines Teils: Storno (üblich) oder Erstattung",
+    "Erstattungen eines Teils: Storno (üblich) oder Gutschrift",
   ]),
   setting("holdDays", "holdDays", optional(whole("days", 1, holdDaysMax)), [
     "how long a hold lives; a later capture is refused (default 7)",

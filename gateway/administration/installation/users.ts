@@ -73,7 +73,7 @@ export const userActions: readonly Action[] = [
     findOwner: ownerByMerchant,
     computesPassword: true,
     fields: {
-      name: word("text", "name", ["what the user is called", "wie der Benutzer genannt wird"]),
+      name: word("text", "name", ["what the user is called", "der Name des Benutzers"]),
       role,
       merchant: option("merchant", "login", [
         "whose user it is; for roles of a merchant",

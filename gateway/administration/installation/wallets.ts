@@ -50,7 +50,7 @@ export const walletActions: readonly Action[] = [
       ]),
       walletaCountry: option("text", "code", [
         "where the merchant is, as two letters, or none: for the payment page",
-        "wo der Händler ist, in zwei Buchstaben, oder none: für die Zahlungsseite",
+        "das Land des Händlers, in zwei Buchstaben, oder none: für die Zahlungsseite",
       ]),
       walletbRecipient: option("text", "id", [
         "recipient at walletb: merchant:<id> or gateway:<id>; none removes the wallet",

@@ -102,7 +102,7 @@ export const endpointCallbackActions: readonly Action[] = [
     name: "endpoint callback test",
     does: [
       "send a signed sample callback to a URL, and show the status code that comes back",
-      "einen signierten Probe-Callback an eine Adresse senden und die Statusnummer zeigen",
+      "einen signierten Test-Callback an eine Adresse senden und die Statusnummer zeigen",
     ],
     duration: "minutes",
     findOwner: ownerByEndpoint,

@@ -56,7 +56,7 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
   ]),
   setting("voidAs", "voidAs", optional(oneOf("type", ["reversal"])), [
     "the type of a void in status and callbacks, for older client libraries: reversal",
-    "der Typ eines Voids in Status und Callbacks, für ältere Programme: reversal",
+    "die Art einer Rücknahme in Status und Callbacks, für ältere Programme: reversal",
   ]),
   setting("oauthOnly", "oauthOnly", onOff, [
     "accept only v4 requests, which are signed by OAuth",

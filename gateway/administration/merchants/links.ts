@@ -41,7 +41,7 @@ const linkFields = {
     "the endpoint that is paid to",
     "der Endpunkt, an den gezahlt wird",
   ]),
-  amount: required("amount", "amount", ["what is to be paid", "was zu zahlen ist"]),
+  amount: required("amount", "amount", ["what is to be paid", "der zu zahlende Betrag"]),
   currency: required("currency", "code", ["the endpoint's currency", "die Währung des Endpunkts"]),
   description: option("text", "text", [
     "what is bought, as the payment page shows it",

@@ -31,7 +31,7 @@ export const amount = defineRule({
   kind: "amount",
   documentation: {
     en: "The amount is smaller or larger than a limit. An account verification has none.",
-    de: "Der Betrag ist kleiner oder größer als eine Grenze. Eine Kontoprüfung hat keinen.",
+    de: "Der Betrag ist kleiner oder größer als eine Grenze. Eine Kartenprüfung hat keinen.",
   },
   parameters,
   bind({ currency, min, max }) {

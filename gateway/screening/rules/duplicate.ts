@@ -17,7 +17,7 @@ const parameters = {
     parameter.choice(
       ["endpoint", "merchant"],
       "where it was made: at the same endpoint (default), or at any of the merchant's",
-      "wo er gemacht wurde: am selben Endpunkt (üblich) oder an irgendeinem des Händlers",
+      "wo er getätigt wurde: am selben Endpunkt (üblich) oder an irgendeinem des Händlers",
     ),
   ),
 };
