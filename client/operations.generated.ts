@@ -641,10 +641,12 @@ export type StatusReply = {
   readonly "chargeback-amount"?: string | undefined;
   /** The reason that the latest chargeback message gives. */
   readonly "chargeback-reason"?: string | undefined;
-  /** Stage of the chargeback: `retrieval`, `first`, `representment`, `pre-arbitration`, `arbitration` or `reversed` (won, the money is available again). */
+  /** Stage of the chargeback: `retrieval`, `first`, `representment`, `pre-arbitration`, `arbitration`, `reversed` (won, the money is available again) or `fraud` (a fraud report). */
   readonly "chargeback-stage"?: string | undefined;
   /** The acquirer's id of the dispute. */
   readonly "case-id"?: string | undefined;
+  /** The network's code of the dispute's reason, where the endpoint reports chargebacks as transactions. */
+  readonly "reason-code"?: string | undefined;
   /** Seller's commission, when enabled for the merchant. */
   readonly "seller-commission"?: string | undefined;
   /** Acquirer's commission, when enabled for the merchant. */
@@ -1116,5 +1118,6 @@ export const resultFields: readonly (readonly [string, keyof StatusReply])[] = [
   ["chargeback-reason", "chargeback-reason"],
   ["chargeback-stage", "chargeback-stage"],
   ["case-id", "case-id"],
+  ["reason-code", "reason-code"],
   ["merchantdata", "merchantdata"],
 ];

@@ -194,6 +194,7 @@ export const choiceLabels = {
   filtered:         texts("Filtered",                        "Gefiltert"),
   error:            texts("Error",                           "Fehler"),
   all:              texts("All",                             "Alle"),
+  transactions:     texts("As transactions",                 "Als Transaktionen"),
   endpoint:         texts("At the same endpoint",            "Am selben Endpunkt"),
   merchant:         texts("At any endpoint of the merchant", "An irgendeinem Endpunkt des Händlers"),
   reversal:         texts("Reversal",                        "Storno"),

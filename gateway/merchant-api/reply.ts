@@ -8,7 +8,7 @@ import { writeForm } from "@tollgate/protocols/form";
 import type { EndpointSettings } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
-import { initialOf } from "../orders/transactions.ts";
+import { findLatestDispute, initialOf } from "../orders/transactions.ts";
 import { Failure, failures } from "../values/failure.ts";
 import { asSerialNumber, type SerialNumber } from "../values/ids.ts";
 import { printBrowserStep } from "../views/browser-step.ts";
@@ -69,7 +69,8 @@ export function makeStatusText(
 ): (order: Order) => Promise<string> {
   const asking = { ...services, cards: { register: cards.findRegistered } };
   return async (order) => {
-    const reply = await statusReply({ order, transaction: order.transaction }, asking);
+    const found = latestOf({ order, transaction: order.transaction }, services.settingsOf(order));
+    const reply = await statusReply(found, asking);
     return writeReply(reply, noSerialNumber, "form", wire);
   };
 }
@@ -86,12 +87,18 @@ export async function pollReply(found: FoundOrder, services: CalledParts): Promi
   const settings = services.settingsOf(order);
   const known = statusReplies.get(order);
   if (known?.settings === settings) return known;
-  const reply = await statusReply(found, services);
+  const reply = await statusReply(latestOf(found, settings), services);
   if (order.transaction.finishedAt === undefined) return reply;
   if (initialOf(order).kind === "account-verification") return reply;
   const cached = { ...reply, settings, texts: {} };
   statusReplies.set(order, cached);
   return cached;
+}
+
+/** Where the endpoint wants that, a dispute is a transaction of the order like any other. */
+function latestOf(found: FoundOrder, { tellsChargebacks }: EndpointSettings): FoundOrder {
+  const dispute = tellsChargebacks === "transactions" ? findLatestDispute(found.order) : undefined;
+  return dispute ?? found;
 }
 
 /**

@@ -8,7 +8,7 @@ import { Money } from "../values/money.ts";
 import { later } from "../values/time.ts";
 import type { ChargebackStage, Order } from "./order.ts";
 import { advance, approved, asks, meet, start, step } from "./testing.ts";
-import { chargebackStateOf, totalsOf } from "./transactions.ts";
+import { chargebackStateOf, findLatestDispute, reasonCodeOf, totalsOf } from "./transactions.ts";
 
 const usd = getCurrency("USD");
 const serialNumber = asSerialNumber("d-1");
@@ -23,6 +23,8 @@ test("what is left shrinks with every stage that takes money, and grows when a c
   // biome-ignore format: a table
   const journeys: readonly (readonly [(order: Order) => Order, bigint])[] = [
     [(order) => charge(order, "retrieval", 1042n), 1042n],
+    [(order) => charge(order, "fraud", 1042n), 1042n],
+    [(order) => charge(charge(order, "first", 1000n), "fraud", 1000n), 42n],
     [(order) => charge(order, "first", 1000n), 42n],
     [(order) => charge(charge(order, "first", 1000n), "representment", 1000n), 42n],
     [(order) => charge(charge(order, "first", 1000n), "pre-arbitration", 900n), 142n],
@@ -50,6 +52,26 @@ test("stages count by their dates, in whichever order their files were imported"
     [chargebackStateOf(won)?.stage, chargebackStateOf(lost)?.stage],
     ["reversed", "arbitration"],
   );
+});
+
+test("a dispute is the latest transaction until another begins", () => {
+  const disputed = charge(charge(approved(), "first", 400n), "fraud", 400n);
+  const returned = meet(disputed, asks("return", 100n));
+
+  assert.equal(findLatestDispute(approved()), undefined);
+  assert.equal(findLatestDispute(disputed)?.dispute?.stage, "fraud");
+  assert.equal(findLatestDispute(returned), undefined);
+  assert.equal(findLatestDispute(charge(returned, "reversed", 400n))?.dispute?.stage, "reversed");
+});
+
+test("a reason begins with the network's code, or is told whole", () => {
+  // biome-ignore format: a table
+  const reasons = [
+    ["10.4 fraud", "10.4"], ["4837", "4837"], ["C08: not received", "C08"], ["UA01", "UA01"],
+    ["FR2", "FR2"], ["won", "won"], ["10.4.1", "10.4.1"], ["2031-01-31", "2031"],
+    ["123456", "123456"], ["4837x", "4837x"],
+  ] as const;
+  for (const [reason, code] of reasons) assert.equal(reasonCodeOf({ reason }), code);
 });
 
 test("a return above what is left is refused, and so is one of nothing", () => {

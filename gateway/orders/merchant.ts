@@ -124,8 +124,8 @@ export type EndpointSettings = {
   readonly callbackUrls?: readonly CallbackUrl[];
   /** How often the secret that signs forms was renewed, and when, while the old one counts. */
   readonly webhookSecret?: { readonly generation: number; readonly renewedAt?: number };
-  /** Status and callbacks tell of chargebacks. */
-  readonly tellsChargebacks?: boolean;
+  /** Status and callbacks tell of chargebacks; as the order's latest transaction, if chosen so. */
+  readonly tellsChargebacks?: boolean | "transactions";
   /** Statuses and callbacks of a void have this type: older client libraries know no other. */
   readonly voidAs?: "reversal";
   /** Requests are signed by OAuth; those with a checksum are refused. */

@@ -310,6 +310,7 @@ export const chargebackStages = [
   "pre-arbitration",
   "arbitration",
   "reversed",
+  "fraud",
 ] as const;
 export type ChargebackStage = (typeof chargebackStages)[number];
 
@@ -326,6 +327,8 @@ export type Chargeback = {
   readonly at: Instant;
   /** Names this stage in its callback and in status requests. */
   readonly serialNumber: SerialNumber;
+  /** How many transactions the order had when the stage was recorded. */
+  readonly transactions?: number;
 };
 
 export type Answer = {

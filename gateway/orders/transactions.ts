@@ -349,7 +349,7 @@ function refundReferenceOf(order: Pick<Order, "sequence" | "earlier">): string |
  * that, and the others leave the money where it is. Merchants see a stage as a transaction of
  * `type`. A retrieval asks for documents. A representment contests the case, and the money comes
  * back if the merchant wins. `reversed` means that the merchant has won, or that the issuer
- * withdrew the case.
+ * withdrew the case. `fraud` is a report of the issuer that the cardholder denies the payment.
  */
 const disputeStages: Readonly<
   Record<ChargebackStage, { readonly effect: "takes" | "frees" | "none"; readonly type: string }>
@@ -360,6 +360,7 @@ const disputeStages: Readonly<
   "pre-arbitration": { effect: "takes", type: "chargeback" },
   "arbitration": { effect: "takes", type: "chargeback" },
   "reversed": { effect: "frees", type: "chargeback-reversal" },
+  "fraud": { effect: "none", type: "fraud" },
 };
 
 export const disputeTypes = [...new Set(Object.values(disputeStages).map(({ type }) => type))];
@@ -371,6 +372,11 @@ export function chargebackTypeOf({ stage }: Chargeback): string {
 const disputesFrom = 1_000;
 /** How far apart the sequences of one transaction's callbacks are, which go to different URLs. */
 export const sequencesPerUrl = 10_000;
+
+/** The network's code, with which most acquirers begin the reason; otherwise the whole reason. */
+export function reasonCodeOf({ reason }: Pick<Chargeback, "reason">): string {
+  return /^[A-Z]{0,2}\d{1,4}(?:\.\d{1,2})?(?![\w.])/.exec(reason)?.[0] ?? reason;
+}
 
 /** In minor units of the charge, over all cases; an amount that was freed does not count. */
 function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
@@ -405,7 +411,15 @@ export function withChargeback(order: Order, chargeback: Chargeback): Order | Fa
     return new Failure("currency_not_supported");
   }
   const version = order.version + 1;
-  return { ...order, version, chargebacks: [...chargebacks, chargeback] };
+  const recorded = { ...chargeback, transactions: transactionsOf(order).length };
+  return { ...order, version, chargebacks: [...chargebacks, recorded] };
+}
+
+/** Finds the latest stage of a dispute, if no transaction has begun since it was recorded. */
+export function findLatestDispute(order: Order): FoundOrder | undefined {
+  const dispute = order.chargebacks?.at(-1);
+  const isLatest = dispute?.transactions === transactionsOf(order).length;
+  return dispute && isLatest ? { order, transaction: initialOf(order), dispute } : undefined;
 }
 
 /** Finds a chargeback that was recorded before: one with the same case and stage. */

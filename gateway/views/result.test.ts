@@ -71,6 +71,7 @@ test("a stage of a dispute is told as a transaction of its own, with the control
     ["pre-arbitration", "chargeback"],
     ["arbitration", "chargeback"],
     ["reversed", "chargeback-reversal"],
+    ["fraud", "fraud"],
   ];
   const sale = approved();
   for (const [stage, type] of types) {
@@ -87,6 +88,7 @@ test("a stage of a dispute is told as a transaction of its own, with the control
     assert.equal(fields.get("case-id"), "C1");
     assert.equal(fields.get("chargeback-stage"), stage);
     assert.equal(fields.get("amount"), "10.42");
+    assert.equal(fields.get("reason-code"), undefined);
     assert.equal(fields.get("control"), new Map(print(sale)).get("control"));
   }
 });

@@ -46,6 +46,7 @@ export const resultRows: readonly (readonly [name: string, inStatus: string])[] 
   ["chargeback-reason", "chargeback-reason"],
   ["chargeback-stage", "chargeback-stage"],
   ["case-id", "case-id"],
+  ["reason-code", "reason-code"],
 ];
 
 /** Every name that a result may have, whether or not it has a value for it. */

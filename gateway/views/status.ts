@@ -11,6 +11,7 @@ import {
   chargebackStateOf,
   chargebackTypeOf,
   initialOf,
+  reasonCodeOf,
   sentIdentifiersOf,
   type Totals,
   totalsOf,
@@ -165,6 +166,7 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["chargeback-reason",        (facts) => chargebackIn(facts)?.reason],
   ["chargeback-stage",         (facts) => chargebackIn(facts)?.stage],
   ["case-id",                  (facts) => chargebackIn(facts)?.caseId],
+  ["reason-code",              ({ dispute, settings }) => settings?.tellsChargebacks === "transactions" && dispute ? reasonCodeOf(dispute) : undefined],
   ["seller-commission",        ({ initial, totals }) => commission(initial.identifiers?.gate.fees?.seller, totals)],
   ["acquirer-commission",      ({ initial, totals }) => commission(initial.identifiers?.gate.fees?.acquirer, totals)],
   ["motivational-message",     ({ transaction }) => failureOf(transaction) && transaction.answer?.explanation],
@@ -223,7 +225,8 @@ function transactionTypeOf({ transaction: { kind }, dispute, settings }: StatusF
 }
 
 function chargebackIn({ order, dispute, settings }: StatusFacts) {
-  return dispute ?? (settings?.tellsChargebacks === true ? chargebackStateOf(order) : undefined);
+  const { tellsChargebacks = false } = settings ?? {};
+  return dispute ?? (tellsChargebacks === false ? undefined : chargebackStateOf(order));
 }
 
 function commission(fee: Fee | undefined, { charged }: Totals): string | undefined {

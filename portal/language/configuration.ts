@@ -304,6 +304,7 @@ export const configuration = {
     "pre-arbitration": "Pre-arbitration | Vor dem Schiedsverfahren",
     arbitration: "Arbitration | Schiedsverfahren",
     reversed: "Reversed | Zurückgenommen",
+    fraud: "Fraud report | Betrugsmeldung",
   },
   noDays: "No day was compared yet | Noch kein Tag abgeglichen",
   noDaysHint: `Compare a gate's day with the acquirer's settlement file, or by its totals with the

@@ -52,10 +52,10 @@ export const endpointCallbackActions: readonly Action[] = [
     inFile: "otherwise",
     fields: { endpoint, url, ...choice },
     perform: onEndpoint(async (known, session, given) => {
-      const { callbackUrls = [], tellsChargebacks } = known.settings;
+      const { callbackUrls = [], tellsChargebacks = false } = known.settings;
       const urls = withCallbackUrl(callbackUrls, given, known.settings, session.config);
       if (urls instanceof Problem) return urls;
-      if (disputeTypes.includes(given.type) && tellsChargebacks !== true) {
+      if (disputeTypes.includes(given.type) && tellsChargebacks === false) {
         session.warn(`The endpoint ${known.id} does not report chargebacks, so none is sent.`);
       }
       return setCallbackUrls("endpoint callback add", session, known, urls);

@@ -6,9 +6,11 @@ import type { RankedGate } from "../../storage/configuration/administration.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import type { Currency } from "../../values/iso-codes.ts";
 import { Problem } from "../../values/problem.ts";
+import { printSwitch } from "../readers.ts";
 import {
   amountIn,
   checkLimits,
+  type Form,
   fee,
   form,
   type GivenSettings,
@@ -28,6 +30,12 @@ const rankMax = 99;
 const policies = ["off", "when_possible", "always"] as const;
 const waivable = ["email", "phone", "address1", "city", "zip_code", "country", "state"];
 const descriptor = text("text", /^[ -~]{1,25}$/, "1 to 25 printable characters");
+
+const tellsChargebacks: Form<boolean | "transactions"> = {
+  ...oneOf("on|off|transactions", ["on", "off", "transactions"]),
+  read: (given, name) => (given === "transactions" ? given : onOff.read(given, name)),
+  print: (value) => (typeof value === "boolean" ? printSwitch(value) : value),
+};
 
 const otherSettings: readonly SettingRow<EndpointSettings>[] = [
   setting("descriptor", "descriptor", optional(descriptor), [
@@ -50,9 +58,9 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
     "how callbacks are sent: in the URL, as a form, as JSON",
     "wie Callbacks gesendet werden: in der Adresse, als Formular, als JSON",
   ]),
-  setting("chargebacks", "tellsChargebacks", onOff, [
-    "report chargebacks in status and callbacks",
-    "Rückbelastungen in Status und Callbacks melden",
+  setting("chargebacks", "tellsChargebacks", tellsChargebacks, [
+    "report chargebacks in status and callbacks: on, or as transactions of the order",
+    "Rückbelastungen in Status und Callbacks melden: on, oder als Transaktionen der Zahlung",
   ]),
   setting("voidAs", "voidAs", optional(oneOf("type", ["reversal"])), [
     "the type of a void in status and callbacks, for older client libraries: reversal",

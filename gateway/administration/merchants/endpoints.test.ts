@@ -50,6 +50,7 @@ const wrong: readonly (readonly [options: GivenSettings, sentence: RegExp])[] = 
   [{ optional: "cvv2" },          /^Only these fields can be made optional: email/],
   [{ fee: "101%" },               /^101% is no fee/],
   [{ partialApprovals: "maybe" }, /^partial-approvals is on or off, not maybe/],
+  [{ chargebacks: "all" },        /^chargebacks is on or off, not all/],
   [{ oauthOnly: "yes" },          /^oauth-only is on or off, not yes/],
 ];
 

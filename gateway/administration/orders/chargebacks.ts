@@ -117,7 +117,8 @@ async function record({ session, configuration, report }: Dependencies, line: Ch
   const eventFor = async (order: Order): Promise<OrderEvent | undefined> => {
     earlier = findRecorded(order, chargeback) === undefined ? undefined : order;
     const endpoint = configuration.endpoints.get(order.endpointId);
-    const notify = endpoint?.settings.tellsChargebacks === true;
+    const { tellsChargebacks = false } = endpoint?.settings ?? {};
+    const notify = tellsChargebacks !== false;
     return earlier === undefined ? { kind: "charged_back", chargeback, notify } : undefined;
   };
   const order = await reportToLatest(report, find, eventFor);

@@ -110,6 +110,32 @@ test("status and callbacks contain chargebacks only if the endpoint is configure
     [named["transaction-type"], named["order-stage"], named["case-id"]],
     ["chargeback", "chargeback_approved", "T1"],
   );
+  await runGw(world, "endpoint", "set", endpoint, "--chargebacks", "transactions");
+  await world.restart();
+  const latest = await merchant.status(told.sale);
+  await importLines(world, [`T2,${told.reference},100,USD,10.4 fraud,fraud,2030-02-01`]);
+  await world.pass(600_000);
+  const fraud = (await receiver.untilHeard(4))[3]?.fields ?? {};
+  await merchant.return(told.sale, { amount: "9.00" });
+  await world.settle();
+  const after = await merchant.status(told.sale);
+  const again = await merchant.describe(told.sale);
+
+  const shownAs = ({ status: word, ...fields }: Readonly<Record<string, unknown>>) =>
+    ["transaction-type", "order-stage", "reason-code", "case-id"].reduce(
+      (text, name) => `${text} ${fields[name]}`,
+      word,
+    );
+  assert.equal(shownAs(latest), "approved chargeback chargeback_approved 4837 T1");
+  assert.equal(shownAs(after), "approved reversal reversal_approved undefined T2");
+  assert.equal(shownAs(again), "approved sale sale_approved undefined T2");
+  const names = ["type", "status", "amount", "chargeback-amount", "reason-code", "case-id"];
+  assert.deepEqual(
+    names.map((name) => fraud[name]),
+    ["fraud", "approved", "10.00", "1.00", "10.4", "T2"],
+  );
+  assert.notEqual(fraud["serial-number"], heard.fields["serial-number"]);
+  assert.equal(latest["amount"], "10.00");
   // The client's receiver gets a payment and a chargeback, and no repeat.
   const kept: unknown[] = [];
   const { controlKey } = world.set;
@@ -118,7 +144,7 @@ test("status and callbacks contain chargebacks only if the endpoint is configure
     const keep = ({ type: kind }: { readonly type: string }) => void kept.push(kind);
     assert.equal((await client.receive({ ...request, url: path }, keep)).status, 200);
   }
-  assert.deepEqual(kept, ["sale", "chargeback"]);
+  assert.deepEqual(kept, ["sale", "chargeback", "fraud", "reversal"]);
 });
 
 test("unknown orders are reported, and a faulty file records nothing", async () => {
