@@ -4,8 +4,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseForm } from "@tollgate/protocols/form";
-import { makeClient } from "./client.ts";
-import { acknowledged, approved, makeScene, sale, say, startServer } from "./testing.ts";
+import { AccessDenied, makeClient, Refused, Unreachable } from "./client.ts";
+import {
+  type Answer,
+  acknowledged,
+  approved,
+  makeScene,
+  refuse,
+  sale,
+  say,
+  startServer,
+} from "./testing.ts";
 
 test("endpoints and groups have their own paths, and the path word is a setting", async (t) => {
   const { baseUrl, received } = await startServer(t, say(acknowledged));
@@ -86,4 +95,33 @@ test("the names on the wire are typed", async (t) => {
   const acknowledgement = await endpoint.sale(sale);
   // @ts-expect-error: there is no such field.
   assert.equal(acknowledgement["gw-orderid"], undefined);
+});
+
+test("a report that breaks off is an error, wherever it breaks off", async (t) => {
+  const head = "gw-order-id,email,merchantdata\r\n";
+  const row = '1,"a ""b"", c","two\r\nlines"\r\n';
+  const cut =
+    (text: string): Answer =>
+    (response) => {
+      response.writeHead(200, { "content-type": "text/csv" });
+      response.write(text, () => response.destroy());
+    };
+  const read = async (answer: Answer) => {
+    const { baseUrl } = await startServer(t, answer);
+    const client = makeClient({ baseUrl, login: "acme", controlKey: "key" });
+    const rows: unknown[] = [];
+    const asked = { createdFromDate: "2026-01-01 00:00:00", createdToDate: "2026-01-02 00:00:00" };
+    for await (const each of client.transactionReport(asked)) rows.push(each);
+    return rows;
+  };
+
+  assert.deepEqual(await read(say(head + row)), [
+    { "gw-order-id": "1", email: 'a "b", c', merchantdata: "two\r\nlines" },
+  ]);
+  for (const broken of [cut(head), cut(head + row), say(`${head}1,2`), say("")]) {
+    await assert.rejects(read(broken), Unreachable);
+  }
+  await assert.rejects(read(refuse(429, "TOO_MANY_REQUESTS", 12)), Refused);
+  await assert.rejects(read(say("Access denied.", 403)), AccessDenied);
+  await assert.rejects(read(say("bad gateway", 502)), Unreachable);
 });

@@ -11,7 +11,7 @@ import {
   type Timing,
   type Version,
 } from "./call.ts";
-import { makeAuthorizer, type OAuthCredentials } from "./oauth.ts";
+import { makeAuthorizer, makeHmacAuthorizer, type OAuthCredentials } from "./oauth.ts";
 import {
   type Calls,
   makeCalls,
@@ -22,6 +22,7 @@ import {
   syncWaitMs,
 } from "./operations.generated.ts";
 import { makeWaitForResult, type WaitForResult } from "./poll.ts";
+import { makeReadReport, type ReadReport } from "./report.ts";
 import { type Fetch, send } from "./send.ts";
 import { sign } from "./sign.ts";
 import { writeForm } from "./web.ts";
@@ -47,6 +48,7 @@ export {
   type Seen,
   type Verified,
 } from "./receiver.ts";
+export type { ReportRow } from "./report.ts";
 export { toMinorUnits } from "./sign.ts";
 export { renderStep, type StepOptions, type TakenStep, takeStep } from "./threeds.ts";
 export type {
@@ -104,6 +106,8 @@ type NamesIn<In extends Version, Facts extends Record<string, OperationFacts>> =
 export type Client<In extends Version = "v2"> = {
   readonly endpoint: (id: string) => EntryPoint<In>;
   readonly group: (id: string) => EntryPoint<In>;
+  /** Reads the report of all the merchant's transactions, row by row. */
+  readonly transactionReport: ReadReport;
 };
 
 type Whole = Calls & Pick<EntryPoint, "id" | "waitForResult"> & { readonly sync: SyncCalls };
@@ -117,8 +121,17 @@ export function makeClient(options: ClientOptions) {
   const transport = { fetch, timing, fieldWord, tries };
   const version = options.oauth === undefined ? "v2" : "v4";
   const authorizer = options.oauth === undefined ? undefined : makeAuthorizer(options.oauth);
-  const api = `${options.baseUrl.replace(/(?<!\/)\/+$/, "")}/${pathWord}/api`;
+  const site = `${options.baseUrl.replace(/(?<!\/)\/+$/, "")}/${pathWord}`;
+  const api = `${site}/api`;
+  const transactionReport = makeReadReport({
+    url: `${site}-ui/services/transaction-report`,
+    authorize: authorizer ?? hmacAuthorizerOf(options),
+    fetch,
+    fieldWord,
+    timeoutMs,
+  });
   return {
+    transactionReport,
     endpoint: (id: string) => entryPoint(id, encodeURIComponent(id)),
     group: (id: string) => entryPoint(id, `group/${encodeURIComponent(id)}`),
   };
@@ -169,4 +182,9 @@ export function makeClient(options: ClientOptions) {
     const own = [["control", control] as const];
     return [...pairs, ...(operation.takesLogin ? [["login", login] as const] : []), ...own];
   }
+}
+
+function hmacAuthorizerOf(options: ClientOptions) {
+  const { login = "", controlKey = "" } = options.oauth === undefined ? options : {};
+  return makeHmacAuthorizer(login, controlKey);
 }

@@ -1,6 +1,6 @@
 /**
- * OAuth 1.0a (RFC 5849) with RSA-SHA256: makes the Authorization header of a request, which signs
- * its address and every parameter.
+ * OAuth 1.0a (RFC 5849) with RSA-SHA256, or with HMAC-SHA1 and the control key: makes the
+ * Authorization header of a request, which signs its address and every parameter.
  */
 import { encodePercent, fromBase64, hexOf, type Pair, toBase64, utf8 } from "./web.ts";
 
@@ -16,27 +16,56 @@ export type OAuthCredentials = {
 /** The part of Node's `KeyObject` that the client needs. */
 type KeyObject = { export(options: { readonly format: "pem"; readonly type: "pkcs8" }): unknown };
 
-/** Makes a new header for each attempt of a request, because the gateway accepts a nonce once. */
-export function makeAuthorizer({ consumerKey, privateKey, now = Date.now }: OAuthCredentials) {
+export type Authorize = (
+  url: string,
+  parameters: readonly Pair[],
+  verb?: "GET" | "POST",
+) => () => Promise<string>;
+
+export function makeAuthorizer({ consumerKey, privateKey, now }: OAuthCredentials): Authorize {
   const container = readPrivateKey(privateKey);
   if (container === undefined) throw new TypeError(wrongKey);
   let key: Promise<CryptoKey> | undefined;
-  return (url: string, parameters: readonly Pair[]) => async (): Promise<string> => {
+  return makeAuthorize({ consumerKey, method: "RSA-SHA256", now }, async (text) => {
     key ??= importKey(container);
-    const own: readonly Pair[] = [
-      ["oauth_consumer_key", consumerKey],
-      ["oauth_nonce", hexOf(crypto.getRandomValues(new Uint8Array(16)))],
-      ["oauth_signature_method", "RSA-SHA256"],
-      ["oauth_timestamp", String(Math.floor(now() / 1000))],
-      ["oauth_version", "1.0"],
-    ];
-    const text = utf8(baseStringOf(url, [...parameters, ...own]));
-    const signature = toBase64(await crypto.subtle.sign(algorithm.name, await key, text));
-    const header = [...own, ["oauth_signature", signature] as const].map(
-      ([name, value]) => `${encodePercent(name)}="${encodePercent(value)}"`,
-    );
-    return `OAuth ${header.join(", ")}`;
-  };
+    return toBase64(await crypto.subtle.sign(algorithm.name, await key, text));
+  });
+}
+
+export function makeHmacAuthorizer(login: string, controlKey: string): Authorize {
+  const secret = utf8(`${encodePercent(controlKey)}&`);
+  const hmac = { name: "HMAC", hash: "SHA-1" };
+  return makeAuthorize({ consumerKey: login, method: "HMAC-SHA1" }, async (text) => {
+    const key = await crypto.subtle.importKey("raw", secret, hmac, false, ["sign"]);
+    return toBase64(await crypto.subtle.sign(hmac.name, key, text));
+  });
+}
+
+type Signed = Pick<OAuthCredentials, "consumerKey"> & {
+  readonly method: string;
+  readonly now?: OAuthCredentials["now"] | undefined;
+};
+
+/** Makes a new header for each attempt of a request, because the gateway accepts a nonce once. */
+function makeAuthorize(
+  { consumerKey, method, now = Date.now }: Signed,
+  sign: (text: Uint8Array<ArrayBuffer>) => Promise<string>,
+): Authorize {
+  return (url, parameters, verb = "POST") =>
+    async () => {
+      const own: readonly Pair[] = [
+        ["oauth_consumer_key", consumerKey],
+        ["oauth_nonce", hexOf(crypto.getRandomValues(new Uint8Array(16)))],
+        ["oauth_signature_method", method],
+        ["oauth_timestamp", String(Math.floor(now() / 1000))],
+        ["oauth_version", "1.0"],
+      ];
+      const signature = await sign(utf8(baseStringOf(verb, url, [...parameters, ...own])));
+      const header = [...own, ["oauth_signature", signature] as const].map(
+        ([name, value]) => `${encodePercent(name)}="${encodePercent(value)}"`,
+      );
+      return `OAuth ${header.join(", ")}`;
+    };
 }
 
 const wrongKey = "oauth.privateKey must be an RSA private key, without a passphrase";
@@ -53,15 +82,15 @@ async function importKey(container: Uint8Array<ArrayBuffer>): Promise<CryptoKey>
 
 /**
  * Returns the signature base string of section 3.4.1. Parameters are sorted by encoded name, then
- * by encoded value. The addresses have no query.
+ * by encoded value. The addresses have no query of their own.
  */
-function baseStringOf(url: string, parameters: readonly Pair[]): string {
+function baseStringOf(verb: string, url: string, parameters: readonly Pair[]): string {
   const { protocol, host, pathname } = new URL(url);
   // Encoded text has no control characters, so pairs joined by the lowest one sort by name, then
   // value.
   const pairs = parameters.map((pair) => pair.map(encodePercent).join("\u0000"));
   const normalized = pairs.toSorted().join("&").replaceAll("\u0000", "=");
-  return ["POST", `${protocol}//${host}${pathname}`, normalized].map(encodePercent).join("&");
+  return [verb, `${protocol}//${host}${pathname}`, normalized].map(encodePercent).join("&");
 }
 
 /** The object identifier of RSA keys (RFC 8017), with its tag and length. */

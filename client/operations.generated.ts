@@ -908,6 +908,57 @@ export function makeSyncCalls(deliver: Deliver): SyncCalls {
   };
 }
 
+export type TransactionReportRequest = {
+  /** The earliest beginning of a transaction, as `YYYY-MM-DD HH:MM:SS`. */
+  readonly createdFromDate: string;
+  /** The latest beginning, at most 31 days after createdFromDate, as `YYYY-MM-DD HH:MM:SS`. */
+  readonly createdToDate: string;
+  /** The earliest `gw-processing-date`, as `YYYY-MM-DD HH:MM:SS`. */
+  readonly bankFromDate?: string;
+  /** The latest `gw-processing-date`, as `YYYY-MM-DD HH:MM:SS`. */
+  readonly bankToDate?: string;
+  /** Types, separated by commas: `reversal` is every return of a charge, `refund` those that travelled as a refund, `cancel` a cancelled preauthorisation; all types by default (sale, reversal, preauth, capture, cancel, fraud, chargeback, retrieval, dispute, refund, void, payout, account-verification, chargeback-reversal). */
+  readonly transactionTypes?: string;
+  /** Statuses, separated by commas; all statuses by default (approved, declined, filtered, error, processing). */
+  readonly transactionStatuses?: string;
+  /** Endpoint ids, separated by commas; all endpoints of the merchant by default. */
+  readonly endpoints?: string;
+};
+
+export type ReportColumn =
+  | "gw-order-id"
+  | "merchant-order-id"
+  | "serial-number"
+  | "end-point-id"
+  | "transaction-type"
+  | "status"
+  | "order-stage"
+  | "created"
+  | "transaction-date"
+  | "gw-processing-date"
+  | "amount"
+  | "currency"
+  | "charged-amount"
+  | "processor-tx-id"
+  | "processor-rrn"
+  | "approval-code"
+  | "terminal-id"
+  | "descriptor"
+  | "card-type"
+  | "bin"
+  | "last-four-digits"
+  | "cardholder-name"
+  | "card-country-alpha-three-code"
+  | "email"
+  | "eci"
+  | "verified-3d-status"
+  | "error-code"
+  | "error-message"
+  | "reason-code"
+  | "seller-commission"
+  | "acquirer-commission"
+  | "merchantdata";
+
 /** How long the gateway waits for the result of a synchronous request by default. */
 export const syncWaitMs = 30000;
 

@@ -18,9 +18,9 @@ import { readForm } from "./web.ts";
 export type Fetch = (
   url: string,
   request: {
-    readonly method: "POST";
+    readonly method: "GET" | "POST";
     readonly headers: Record<string, string>;
-    readonly body: string;
+    readonly body?: string;
     readonly signal: AbortSignal;
     readonly redirect: "manual";
   },
@@ -28,6 +28,8 @@ export type Fetch = (
   readonly status: number;
   readonly headers: Headers;
   arrayBuffer(): Promise<ArrayBuffer>;
+  /** The transaction report is read while it arrives. */
+  readonly body?: AsyncIterable<Uint8Array> | null;
 }>;
 type Headers = { get(name: string): string | null };
 
@@ -168,7 +170,7 @@ function readRetryAfter(headers: Headers): number {
 }
 
 /** Returns a name or a code only, because an error message of the network may contain too much. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "network trouble";
   if (error.name === "TimeoutError") return "no answer in time";
   return codeOf(error.cause) ?? codeOf(error) ?? "network trouble";

@@ -12,6 +12,7 @@ type Rule = readonly [folder: string, mayImport: readonly string[]];
 const values = "gateway/values";
 const orders = "gateway/orders";
 const views = "gateway/views";
+const report = "gateway/report";
 const http = "gateway/http";
 const threads = "gateway/worker-threads";
 const certificates = "gateway/certificates";
@@ -20,7 +21,16 @@ const product = [
   ...["acquirers", "callbacks", "certificates", "config", "directory-api", "engine", "http"],
   "issuers",
   ...["merchant-api", "observability", "orders", "pages", "portal-api", "screening", "storage"],
-  ...["reconciliation", "threeds", "values", "vault", "views", "wallets", "worker-threads"],
+  ...[
+    "reconciliation",
+    "report",
+    "threeds",
+    "values",
+    "vault",
+    "views",
+    "wallets",
+    "worker-threads",
+  ],
 ].map((folder) => `gateway/${folder}`);
 /**
  * The parts that the outer interfaces call. Each interface imports only the types of the part that
@@ -37,7 +47,16 @@ const config = "gateway/config";
  * The stored data that commands read and change: configuration, keys and orders, but no running
  * node.
  */
-const stored = [values, orders, views, config, storage, "gateway/vault", "gateway/observability"];
+const stored = [
+  values,
+  orders,
+  views,
+  report,
+  config,
+  storage,
+  "gateway/vault",
+  "gateway/observability",
+];
 const configured = [
   "acquirers/gates",
   "acquirers/iso8583-host/connector",
@@ -58,8 +77,8 @@ const configured = [
 ].map((part) => `gateway/${part}`);
 /** Storage implements the ports that these parts declare. */
 const ports = [
-  ...["acquirers", "callbacks", "engine", "issuers", "merchant-api", "portal-api", "screening"],
-  ...["threeds", "vault", "wallets"],
+  ...["acquirers", "callbacks", "engine", "issuers", "merchant-api", "portal-api", "report"],
+  ...["screening", "threeds", "vault", "wallets"],
 ].map((part) => `type gateway/${part}`);
 
 // biome-ignore format: a table
@@ -69,6 +88,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/values",        []],
   ["gateway/orders",        [values]],
   ["gateway/views",         [values, orders]],
+  ["gateway/report",        [values, orders, views]],
 
   ["gateway/engine",        [values, orders, "type gateway/vault"]],
   ["gateway/screening",     [values, orders, "protocols"]],
@@ -82,10 +102,10 @@ export const importRules: readonly Rule[] = [
   ["gateway/reconciliation", [values, orders]],
   ["gateway/vault",         [values]],
 
-  ["gateway/merchant-api",  [values, orders, views, http, ...called, "type gateway/observability", "protocols/form", "protocols/oauth1"]],
+  ["gateway/merchant-api",  [values, orders, views, report, http, ...called, "type gateway/observability", "protocols/form", "protocols/oauth1"]],
   ["gateway/directory-api", [values, orders, views, http, "protocols/emv3ds"]],
   ["gateway/pages",         [values, orders, views, http, ...called, "protocols/form"]],
-  ["gateway/portal-api",    [values, orders, views, http, "type gateway/administration", "type gateway/storage"]],
+  ["gateway/portal-api",    [values, orders, views, report, http, "type gateway/administration", "type gateway/storage"]],
 
   ["gateway/storage",       [values, orders, ...ports]],
   ["gateway/backup",        [values, storage, "type gateway/vault"]],

@@ -42,8 +42,9 @@ test("every path and every field is described, and every reference has a target"
     const found = place.split("/").reduce((inside, part) => inside?.[part], document);
     assert.ok(found !== undefined, place);
   }
-  const ids = Object.values<{ post: { operationId: string } }>(document.paths).map(
-    ({ post }) => post.operationId,
+  type Path = Readonly<Record<string, { readonly operationId: string }>>;
+  const ids = Object.values<Path>(document.paths).flatMap((path) =>
+    Object.values(path).map(({ operationId }) => operationId),
   );
   assert.equal(new Set(ids).size, ids.length);
 });

@@ -20,6 +20,7 @@ import {
   renderSettingsPage,
   renderTestCardsPage,
 } from "./documents/reference-pages.ts";
+import { renderReportPage } from "./documents/report-page.ts";
 import { renderSchemaPage } from "./documents/schema-page.ts";
 import { renderStatusPage } from "./documents/status-page.ts";
 import { root } from "./repository.ts";
@@ -38,6 +39,7 @@ export async function renderAll(): Promise<ReadonlyMap<string, string>> {
     ...examples.map((example) => [pageOf(example), renderOperation(example)] as const),
     ["docs/merchant-api/status-response.md", renderStatusPage(findStatus(examples))],
     ["docs/merchant-api/errors.md", renderErrorsPage()],
+    ["docs/merchant-api/transaction-report.md", renderReportPage()],
     ["docs/orders.md", renderOrdersPage()],
     ["docs/schema.md", renderSchemaPage()],
     ["docs/settings.md", renderSettingsPage()],

@@ -5,6 +5,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
+import type { ReplyParts } from "./streamed-reply.ts";
 
 export type HttpRequest = {
   readonly method: string;
@@ -22,6 +23,8 @@ export type HttpReply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
+  /** Takes the place of the body. */
+  readonly parts?: ReplyParts;
 };
 
 export type HttpRoute = {

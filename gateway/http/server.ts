@@ -28,6 +28,7 @@ import {
   type HttpRoute,
   makeRouter,
 } from "./router.ts";
+import { breakOff, writeParts } from "./streamed-reply.ts";
 
 export type Bounds = BodyBounds & {
   readonly connectionsMax: number;
@@ -132,6 +133,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
   });
   /** Requests of which at least the head has been read, until they are answered. */
   const received = new Set<IncomingMessage>();
+  const streamed = new Set<IncomingMessage>();
   const unanswered = new WeakMap<Socket, number>();
   let isClosing = false;
 
@@ -145,9 +147,11 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
       return (server.address() as AddressInfo).port;
     },
 
-    /** Ends when every request that has begun is answered. */
+    /** Ends when every request that has begun is answered. Streamed replies break off. */
     async close(): Promise<void> {
       isClosing = true;
+      // A streamed reply may take minutes.
+      for (const incoming of streamed) breakOff(incoming);
       // A client that gets its answer after this moment keeps its connection, and the server, open.
       const closing = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs).unref();
       // Node stops looking for requests that take too long once the server closes.
@@ -248,13 +252,18 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
     return errorReply(request, statusCode);
   }
 
-  /** Head and body leave in one write. */
-  function send({ incoming, response }: Incoming, { status, headers, body }: HttpReply): void {
+  /** Head and body leave in one write, unless the body comes in parts. */
+  function send(exchange: Incoming, { status, headers, body, parts }: HttpReply): void {
+    const { incoming, response } = exchange;
     checkValues(headers);
-    const length = { "content-length": Buffer.byteLength(body) };
+    const length = parts === undefined && { "content-length": Buffer.byteLength(body) };
     // The rest of a body that the answer does not depend on is not waited for.
     const ending = incoming.complete && !isClosing ? undefined : closeAfterwards;
-    response.writeHead(status, { ...commonHeaders, ...headers, ...length, ...ending }).end(body);
+    response.writeHead(status, { ...commonHeaders, ...headers, ...length, ...ending });
+    if (parts === undefined) return void response.end(body);
+    streamed.add(incoming);
+    const written = writeParts(exchange, parts, bounds.idleTimeoutMs);
+    void written.finally(() => streamed.delete(incoming));
   }
 
   function errorReply(

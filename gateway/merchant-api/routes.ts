@@ -117,7 +117,7 @@ function makeRouteOf(operation: Operation, version: Version, options: RouteOptio
   }
 }
 
-function replyOf(
+export function replyOf(
   { answer, retryAfterSeconds = 1 }: RequestOutcome,
   serialNumber: SerialNumber,
   accept: string | undefined,
@@ -174,10 +174,14 @@ function statusFor({ code }: Failure): number {
   return code === "too_many_requests" ? 429 : 200;
 }
 
-function refuseMethod({ headers }: HttpRequest, wire: WireOptions): HttpReply {
-  const failure = new Failure("malformed_request", "only POST is allowed here");
+export function refuseMethod(
+  { headers }: HttpRequest,
+  wire: WireOptions,
+  allow: "GET" | "POST" = "POST",
+): HttpReply {
+  const failure = new Failure("malformed_request", `only ${allow} is allowed here`);
   const { contentType, body } = writeFailure(failure, headers.accept, wire);
-  const known = { "content-type": contentType, "cache-control": "no-store", "allow": "POST" };
+  const known = { "content-type": contentType, "cache-control": "no-store", allow };
   return { status: 405, headers: known, body };
 }
 

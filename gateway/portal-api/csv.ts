@@ -2,6 +2,7 @@
  * Orders as lines of a CSV file (RFC 4180). Text of merchants and cardholders that a spreadsheet
  * would run as a formula gets an apostrophe in front.
  */
+import { quoteCell, withoutFormula } from "../values/csv-records.ts";
 import type { OrderLineView } from "./shapes.ts";
 
 // biome-ignore format: a table
@@ -27,17 +28,14 @@ const columns: readonly (readonly [name: string, read: (order: OrderLineView) =>
 export const csvHeader = `${columns.map(([name]) => name).join(",")}\r\n`;
 
 export function writeCsv(orders: readonly OrderLineView[]): string {
-  const lines = orders.map((order) => columns.map(([, read]) => quote(read(order))).join(","));
+  const lines = orders.map((order) => columns.map(([, read]) => writeCell(read(order))).join(","));
   return lines.map((line) => `${line}\r\n`).join("");
 }
 
 /**
- * Matches formulas. Spreadsheets ignore leading spaces and accept the full-width forms of the
- * signs.
+ * Merchants, cardholders and hosts have written most texts, and people open this file in a
+ * spreadsheet.
  */
-const isFormula = /^[\s\p{Cc}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;
-
-function quote(value: string): string {
-  const harmless = isFormula.test(value) ? `'${value}` : value;
-  return /[",;\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+function writeCell(value: string): string {
+  return quoteCell(withoutFormula(value));
 }

@@ -1,6 +1,7 @@
 /**
- * Records of an operator's CSV file, read as a stream. Faults of the file are the caller's to
- * report: no sentence here repeats a cell, which may be a card number that strayed into the file.
+ * Records of an operator's CSV file, read as a stream, and cells of files that the gateway writes.
+ * Faults of a file are the caller's to report: no sentence here repeats a cell, which may be a card
+ * number that strayed into the file.
  */
 import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
@@ -85,3 +86,23 @@ export function makeFaults() {
   };
   return { sentences, complain };
 }
+
+/** Quotes a cell (RFC 4180). Some spreadsheets separate cells by semicolons. */
+export function quoteCell(value: string): string {
+  return mustBeQuoted.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
+
+const mustBeQuoted = /[",;\r\n]/;
+
+/** Puts an apostrophe in front of a text that a spreadsheet would run as a formula. */
+export function withoutFormula(value: string): string;
+export function withoutFormula(value: string | undefined): string | undefined;
+export function withoutFormula(value: string | undefined): string | undefined {
+  return value !== undefined && isFormula.test(value) ? `'${value}` : value;
+}
+
+/**
+ * Matches formulas. Spreadsheets ignore leading spaces and accept the full-width forms of the
+ * signs.
+ */
+const isFormula = /^[\s\p{Cc}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;

@@ -8,10 +8,13 @@ import { describeRefused } from "../merchant-api/describe-refused.ts";
 import { operations } from "../merchant-api/operations/index.ts";
 import { makeTakeToken } from "../merchant-api/pipeline.ts";
 import { makeRefusedRequests, type RefusedRequests } from "../merchant-api/refused-requests.ts";
+import { reportRoutes } from "../merchant-api/report.ts";
 import { merchantRoutes } from "../merchant-api/routes.ts";
 import { lookedThrough } from "../portal-api/reads.ts";
+import { makeTransactionReport } from "../report/report.ts";
 import { routeStoreRequest, routeTakeNonce } from "../storage/cells/routed-stores.ts";
 import { makeNoteOldControlKey } from "../storage/configuration/configuration.ts";
+import { makeFindBegun, makeTakeReport } from "../storage/orders/begun-transactions.ts";
 import { makeRefusedStore } from "../storage/portal/refused-requests.ts";
 import type { NodeContext } from "./node-context.ts";
 import type { EdgeServices } from "./services.ts";
@@ -26,23 +29,17 @@ export function merchantInterface(
   { services, refused, addressOf }: Parts,
 ): readonly HttpRoute[] {
   const { oauthWindowMs: windowMs, acceptRetryMs: retryMs } = config;
-  return merchantRoutes({
-    operations,
+  const { settingsOf, printDate, querying } = services;
+  const shared = {
     pathWord: config.pathWord,
     wire: config,
-    services,
     clock,
     log,
     metrics,
-    isBusy,
-    addressOf,
-    keepRefused: refused.keep,
-    storeRequest: routeStoreRequest(cells, { retryMs }),
-    findEntryPoint: configuration.findEntryPoint,
     oauth: {
       windowMs,
       takeNonce: services.querying(routeTakeNonce(cells, { clock, windowMs, retryMs })),
-      baseUrls: (port) => signedUrlsOf(config, port),
+      baseUrls: (port: number) => signedUrlsOf(config, port),
       noteOldKey: makeNoteOldControlKey(database.query, clock, (error) =>
         log("request.old_key_unnoted", { err: error }),
       ),
@@ -51,7 +48,35 @@ export function merchantInterface(
       { transactions: config.transactionsPerSecond, queries: config.questionsPerSecond },
       clock,
     ),
-  });
+  };
+  const { current } = configuration;
+  const findBegun = makeFindBegun(cells);
+  return [
+    ...merchantRoutes({
+      ...shared,
+      operations,
+      services,
+      isBusy,
+      addressOf,
+      keepRefused: refused.keep,
+      storeRequest: routeStoreRequest(cells, { retryMs }),
+      findEntryPoint: configuration.findEntryPoint,
+    }),
+    ...reportRoutes({
+      ...shared,
+      zone: config.zone,
+      historyKeepMonths: config.historyKeepMonths,
+      ...makeTransactionReport({
+        findBegun,
+        settingsOf,
+        printDate,
+        fieldWord: config.fieldWord,
+      }),
+      merchants: () => current().merchants,
+      isEndpointOf: (id, merchant) => current().endpointById.get(id)?.merchant.id === merchant,
+      takeReport: querying(makeTakeReport(database)),
+    }),
+  ];
 }
 
 /** Records refused requests for the portal. Values that may not be shown are masked. */

@@ -3,7 +3,13 @@
  * signed by control, or by OAuth with another implementation of RFC 5849, which shares no mistake
  * with the gateway's and can make every part of the signature wrong.
  */
-import { createHash, createSign, generateKeyPairSync, type KeyObject } from "node:crypto";
+import {
+  createHash,
+  createHmac,
+  createSign,
+  generateKeyPairSync,
+  type KeyObject,
+} from "node:crypto";
 import type { Test } from "./clean-up.ts";
 import { joinWorld } from "./shared-world.ts";
 import { startWorld, type World } from "./world.ts";
@@ -96,6 +102,8 @@ export type Wrong = Partial<Signer> & {
   readonly signatureMethod?: string;
   readonly version?: string;
   readonly hash?: string;
+  /** Signs by HMAC-SHA1 with this key. */
+  readonly secret?: string;
   /** Makes the header to send from the correct one. */
   readonly header?: (right: string) => string | undefined;
 };
@@ -143,7 +151,7 @@ export function authorizationFor(
   const own = {
     oauth_consumer_key: wrong.consumerKey,
     oauth_nonce: wrong.nonce ?? `nonce-${process.pid}-${count}`,
-    oauth_signature_method: wrong.signatureMethod ?? "RSA-SHA256",
+    oauth_signature_method: wrong.signatureMethod ?? (wrong.secret ? "HMAC-SHA1" : "RSA-SHA256"),
     oauth_timestamp: String(wrong.timestamp ?? Math.floor(now / 1000)),
     oauth_version: wrong.version ?? "1.0",
   };
@@ -154,8 +162,14 @@ export function authorizationFor(
     ...Object.entries(own),
   ].map(([name, value]) => `${encode(name)}=${encode(value)}`);
   const text = [wrong.method ?? "POST", place, pairs.sort().join("&")].map(encode).join("&");
-  const signer = createSign(wrong.hash ?? "sha256").update(text);
-  const signed = { ...own, oauth_signature: signer.sign(wrong.privateKey, "base64") };
+  const signature = wrong.secret
+    ? createHmac("sha1", `${encode(wrong.secret)}&`)
+        .update(text)
+        .digest("base64")
+    : createSign(wrong.hash ?? "sha256")
+        .update(text)
+        .sign(wrong.privateKey, "base64");
+  const signed = { ...own, oauth_signature: signature };
   const written = Object.entries(signed).map(([name, value]) => `${name}="${encode(value)}"`);
   const right = `OAuth ${written.join(", ")}`;
   return wrong.header === undefined ? right : wrong.header(right);
@@ -174,6 +188,15 @@ export async function postSigned(
   const url = `${world.gateway.url}${path}`;
   const signed = { ...signer, ...wrong, now: world.clock.now() };
   return send(world.gateway.port, path, fields, authorizationFor(url, fields, signed));
+}
+
+/** Signs a request by GET as the world's merchant does, except for what is wrong. */
+export function signGet(world: World, signer: Signer, path: string, wrong: Wrong = {}) {
+  const url = `${world.gateway.url}${path}`;
+  const signed = { method: "GET", ...signer, ...wrong, now: world.clock.now() };
+  const authorization = authorizationFor(url, {}, signed);
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+  return { url: `http://127.0.0.1:${world.gateway.port}${path}`, headers };
 }
 
 /** Sends the unchanged request to the node that listens at the port. */

@@ -6,6 +6,8 @@
 import { settings } from "../../gateway/config/settings.ts";
 import { type Operation, versionsOf } from "../../gateway/merchant-api/operation.ts";
 import { synchronousVariantOf } from "../../gateway/merchant-api/reply.ts";
+import { reportFields } from "../../gateway/merchant-api/report.ts";
+import { reportColumns } from "../../gateway/report/columns.ts";
 import { failures } from "../../gateway/values/failure.ts";
 import { findCurrency } from "../../gateway/values/iso-codes.ts";
 import { resultRows } from "../../gateway/views/result.ts";
@@ -34,6 +36,7 @@ export function renderClient(examples: readonly Example[]): string {
     ...repliesOf(examples).map(renderReply),
     ...renderCalls(examples.map(callOf), asynchronous),
     ...renderCalls(examples.filter(({ operation }) => operation.sync).map(syncCallOf), synchronous),
+    ...renderReport(),
     renderWait(),
     renderCurrencies(),
     renderWordNames(examples),
@@ -72,6 +75,27 @@ function syncCallOf({ operation: own }: Example): Call {
   const purpose = `As \`${camel(name)}\`, answered with the result, or when the wait ends.`;
   const operation = synchronousVariantOf(own);
   return { operation, name, purpose, reply: "StatusReply", waits: true };
+}
+
+/** Renders the parameters and the columns of the transaction report. */
+function renderReport(): readonly string[] {
+  const fields = Object.entries(reportFields("UTC"));
+  return [
+    block(
+      "export type TransactionReportRequest = {",
+      ...fields.flatMap(([name, { necessity, documentation }]) => [
+        `  /** ${sentence(documentation)} */`,
+        `  readonly ${name}${necessity === "mandatory" ? "" : "?"}: string;`,
+      ]),
+      "};",
+    ),
+    block(
+      "export type ReportColumn =",
+      ...reportColumns.map(([name], at) => {
+        return `  | ${quote(name)}${at === reportColumns.length - 1 ? ";" : ""}`;
+      }),
+    ),
+  ];
 }
 
 const asynchronous = { facts: "operationFacts", type: "Calls", make: "makeCalls" };

@@ -15,6 +15,7 @@ import { type FailureRow, failures } from "../../gateway/values/failure.ts";
 import { shapeOf } from "./client-source.ts";
 import { checksumFields, type Example } from "./examples.ts";
 import { formula, pathOf } from "./operation-page.ts";
+import { describeReport } from "./report-page.ts";
 import { statusFields } from "./status-page.ts";
 import { camel, pascal, sentence } from "./text.ts";
 
@@ -36,10 +37,15 @@ export function renderOpenApi(examples: readonly Example[]): string {
     // Currencies that are not listed have two fraction digits.
     "x-fraction-digits": Object.fromEntries(exponents()),
     servers: [{ url: "/" }],
-    paths: Object.fromEntries(examples.flatMap(pathsOf)),
+    paths: Object.fromEntries([...examples.flatMap(pathsOf), describeReport(reportRefusals)]),
     components: {
       schemas: Object.fromEntries([...examples.flatMap(schemasOf), ["Refusal", refusal]]),
-      responses: { Unavailable: unavailable, TooManyRequests: tooMany, AccessDenied: denied },
+      responses: {
+        Unavailable: unavailable,
+        TooManyRequests: tooMany,
+        AccessDenied: denied,
+        ReportRefused: reportRefused,
+      },
       securitySchemes: { oauth: { type: "http", scheme: "OAuth", description: oauthText } },
     },
   };
@@ -139,6 +145,14 @@ const unavailable = {
 const denied = {
   description: "The signature does not prove a merchant of this endpoint.",
   content: { "text/html": { schema: { type: "string" } } },
+};
+
+const reportRefused = { description: "The report was refused.", content: contentOf() };
+const reportRefusals = {
+  400: { $ref: "#/components/responses/ReportRefused" },
+  403: { $ref: "#/components/responses/AccessDenied" },
+  429: { $ref: "#/components/responses/TooManyRequests" },
+  503: { $ref: "#/components/responses/Unavailable" },
 };
 
 const catalogue = Object.values<FailureRow>(failures).map(({ number, word, meaning }) => [

@@ -6,7 +6,8 @@
 
 export const shellHead = `sign() { printf '%s' "$1$CONTROL_KEY" | openssl sha1 -r | cut -c1-40; }`;
 
-export const shellOAuthHead = `encode() {
+/** Percent-encodes a text as OAuth does. */
+export const shellEncode = `encode() {
   local LC_ALL=C at letter
   for ((at = 0; at < \${#1}; at++)); do
     letter=\${1:at:1}
@@ -15,7 +16,9 @@ export const shellOAuthHead = `encode() {
       *) printf '%%%02X' "'$letter" ;;
     esac
   done
-}
+}`;
+
+export const shellOAuthHead = `${shellEncode}
 
 call() {
   local url="$GATEWAY/gw/api/$1" each text signature header fields=()

@@ -13,6 +13,7 @@ import { besideOthers, hotPlanner, type Query } from "../server/database.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
 import { startPostgres15 } from "../testing/postgres-15.ts";
 import { makeSell } from "../testing/stored-rows.ts";
+import { findBegun } from "./begun-transactions.ts";
 import { beginStatement, enterStatement, moveStatement, writtenStatement } from "./commit.ts";
 import * as find from "./find-orders.ts";
 import { addOrders } from "./generated-orders.ts";
@@ -46,6 +47,7 @@ const cold: Readonly<Record<string, string | Looks>> = {
   "orders in doubt":               (query) => find.countInDoubt(query),
   "orders in doubt, listed":       (query) => find.findInDoubt(query, 9),
   "an order's history":            (query) => find.findHistory(query, draft),
+  "transactions that began":       (query) => findBegun(query, { merchantId: merchant, from: now, until: now, after: undefined, limit: 9 }),
   "cards to destroy":              (query) => makeReferenceStore(query).findRemoved(now),
 };
 
@@ -85,7 +87,7 @@ for (const [version, server] of [["18", undefined] as const, ["15", oldest] as c
       }
     }
 
-    test("a sale writes six index entries, and its update is a HOT one", async () => {
+    test("a sale writes seven index entries, and its update is a HOT one", async () => {
       await database.query("checkpoint");
       const from = await position();
       const sales = 400;
@@ -104,7 +106,7 @@ for (const [version, server] of [["18", undefined] as const, ["15", oldest] as c
         rows.reduce((sum, { type, count }) => sum + (types.includes(type) ? Number(count) : 0), 0) /
         sales;
 
-      assert.ok(perSale("Btree/INSERT_LEAF", "Btree/INSERT_POST") < 6.2, JSON.stringify(rows));
+      assert.ok(perSale("Btree/INSERT_LEAF", "Btree/INSERT_POST") < 7.2, JSON.stringify(rows));
       assert.ok(perSale("Heap/HOT_UPDATE") > 0.98, JSON.stringify(rows));
       assert.ok(perSale("Heap/UPDATE", "Heap/UPDATE+INIT") < 0.02, JSON.stringify(rows));
     });

@@ -70,6 +70,10 @@ create table order_history_default partition of order_history default
   with (autovacuum_analyze_scale_factor = 0.2);
 -- Reconciliation reads the orders with steps since a day began.
 create index order_history_by_time on order_history using brin (at) with (pages_per_range = 32);
+-- Reports read the commits that began a transaction, or recorded a stage of a dispute, in their order.
+create index order_history_begun on order_history (merchant_id, at, order_id, version)
+  where events #>> '{0,kind}'
+    in ('received', 'capture_asked', 'return_asked', 'void_asked', 'charged_back');
 
 -- Which request led to which order, and how it was answered. The table is partitioned by serial
 -- number, a UUID of version 7, which begins with the time.

@@ -65,7 +65,7 @@ testInLongRun("the README's examples have the types of the package", async () =>
     lib: ["es2024"],
     exactOptionalPropertyTypes: true,
   };
-  const files = ["sale.ts", "handler.ts", "oauth.ts"];
+  const files = ["sale.ts", "report.ts", "handler.ts", "oauth.ts"];
   const project = JSON.stringify({ compilerOptions: options, files });
   await writeFile(join(folder, "tsconfig.json"), project);
   const compiler = join(repository, "node_modules/typescript/bin/tsc");
@@ -78,6 +78,13 @@ test("the README's sale is approved", async () => {
   const { stdout, stderr } = await run(join(folder, "sale.ts"));
 
   assert.deepEqual([stdout, stderr], ["approved\n", ""]);
+});
+
+test("the README's report has the sale", async () => {
+  const { stdout, stderr } = await run(join(folder, "report.ts"));
+
+  assert.match(stdout, /^\S+ sale approved \d+\.\d\d$/m);
+  assert.equal(stderr, "");
 });
 
 test("the README's OAuth client reads a key file", async () => {

@@ -69,6 +69,7 @@ const others: Readonly<Record<string, readonly [count: number, where: string]>> 
   "callbacks":   [7, "document-programs.long.test.ts: receivers, and what they have heard"],
   "keys":        [2, "operating-document.long.test.ts: a new key-encryption key"],
   "quick-start": [1, "the variables of every example"],
+  "transaction-report": [1, "below: today's report"],
 };
 
 /**
@@ -122,6 +123,17 @@ test("the checksum and the signature in a shell are those that the page shows", 
   const document = await readFile(join(repository, "docs/merchant-api/README.md"), "utf8");
   assert.ok(document.includes(`\`${(await run(checksum.text)).slice(0, 40)}\``));
   assert.equal(await run(signature.text), signed.text.trimEnd());
+});
+
+test("the report in a shell has the transactions of the day", async () => {
+  const [{ text = "" } = {}] = await readFences("docs/merchant-api/transaction-report.md");
+  await world.merchant().sale();
+  await keepUpWithTime(world);
+
+  const env = { ...process.env, ...variablesOf(world) };
+  const { stdout } = await promisify(execFile)("bash", ["-c", text], { env });
+
+  assert.match(stdout, /^gw-order-id,.*\r\n[\s\S]*,sale,/);
 });
 
 const languages = Object.keys(interpreters) as Language[];

@@ -1,0 +1,141 @@
+/**
+ * The transaction report of one merchant: a line for each transaction and each stage of a dispute
+ * that began in a span of time, in the order of their beginnings. It is read page by page, so that
+ * neither memory nor a transaction of the database grows with it.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { EndpointSettings } from "../orders/merchant.ts";
+import type { Order, TransactionKind } from "../orders/order.ts";
+import type { FoundOrder } from "../orders/requests.ts";
+import type { MerchantId } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+import { foundStatusOf, makeStatusReader, type Status } from "../views/status.ts";
+import { printReportLine, type ReportLine, reportHeader } from "./columns.ts";
+
+/** The types of a report. */
+export const reportTypes = [
+  ...["sale", "reversal", "preauth", "capture", "cancel", "fraud", "chargeback", "retrieval"],
+  ...["dispute", "refund", "void", "payout", "account-verification", "chargeback-reversal"],
+];
+export const reportStatuses: readonly Status[] = [
+  ...(["approved", "declined", "filtered", "error", "processing"] as const),
+];
+
+export type ReportQuery = {
+  readonly merchantId: MerchantId;
+  readonly from: Instant;
+  readonly until: Instant;
+  /** Bounds of the time when the acquirer answered. */
+  readonly bankFrom?: Instant | undefined;
+  readonly bankUntil?: Instant | undefined;
+  /** All of them if absent. */
+  readonly types?: readonly string[] | undefined;
+  readonly statuses?: readonly string[] | undefined;
+  readonly endpoints?: readonly string[] | undefined;
+};
+
+/** The position after a line; several transactions may begin at one moment. */
+export type ReportPosition = {
+  readonly at: Instant;
+  readonly orderId: string;
+  readonly version: number;
+};
+
+export type ReportPage = {
+  readonly merchantId: MerchantId;
+  readonly from: Instant;
+  readonly until: Instant;
+  readonly after: ReportPosition | undefined;
+  readonly limit: number;
+};
+/** Finds what began in the span, the earliest first. There is an end if more may follow. */
+export type FindBegun = (page: ReportPage) => FoundPage;
+type FoundPage = Promise<{
+  readonly rows: readonly ReportLine[];
+  readonly end: ReportPosition | undefined;
+}>;
+
+export type ReportOptions = {
+  readonly findBegun: FindBegun;
+  readonly settingsOf: (order: Order) => EndpointSettings;
+  readonly printDate: (instant: Instant) => string;
+  /** The operator's word in names of fields. */
+  readonly fieldWord: string;
+};
+
+/** How many transactions one statement of a report reads. */
+const pageRows = 500;
+/** How many lines are printed before other requests get their turn. */
+const printedTogether = 25;
+
+export type TransactionReport = ReturnType<typeof makeTransactionReport>;
+
+export function makeTransactionReport(options: ReportOptions) {
+  const { findBegun, settingsOf, printDate, fieldWord } = options;
+  return { page, stream };
+
+  /** Reads a page. It has an end if more may follow. */
+  async function page(query: ReportQuery, after?: ReportPosition): FoundPage {
+    const { merchantId, from, until } = query;
+    const { rows, end } = await findBegun({ merchantId, from, until, after, limit: pageRows });
+    return { rows: rows.filter((row) => matches(row, query, settingsOf(row.order))), end };
+  }
+
+  /** Yields the CSV in parts. The next page is read while the present one is printed and sent. */
+  async function* stream(query: ReportQuery): AsyncGenerator<string> {
+    yield reportHeader(fieldWord);
+    for (let next: FoundPage | undefined = page(query); next !== undefined; ) {
+      const { rows, end }: Awaited<FoundPage> = await next;
+      next = end && page(query, end);
+      // Without a reader the rest is not awaited, and its failure concerns no one.
+      next?.catch(() => undefined);
+      for (let at = 0; at < rows.length; at += printedTogether) {
+        yield print(rows.slice(at, at + printedTogether));
+        await nextTurn();
+      }
+    }
+  }
+
+  function print(rows: readonly ReportLine[]): string {
+    return rows.map(printLine).join("");
+  }
+
+  function printLine(line: ReportLine): string {
+    const settings = settingsOf(line.order);
+    return printReportLine({
+      line,
+      status: makeStatusReader(line, { printDate, settings }),
+      printDate,
+    });
+  }
+}
+
+function matches(line: ReportLine, query: ReportQuery, settings: EndpointSettings): boolean {
+  const { types, statuses, endpoints, bankFrom, bankUntil } = query;
+  if (endpoints !== undefined && !endpoints.includes(line.order.endpointId)) return false;
+  if (statuses !== undefined && !statuses.includes(foundStatusOf(line))) return false;
+  if (types !== undefined && !types.some((type) => isOfType(type, line, settings))) return false;
+  if (bankFrom === undefined && bankUntil === undefined) return true;
+  const { answer } = line.transaction;
+  const bankAt = answer?.hostAt ?? answer?.processedAt;
+  return bankAt !== undefined && bankAt >= (bankFrom ?? bankAt) && bankAt < (bankUntil ?? Infinity);
+}
+
+/**
+ * Types that are not a type of the status response: returns of a charge and of a hold have one word
+ * there, and a return that travels as a refund has no word of its own.
+ */
+const ownTypes: Readonly<Record<string, (found: FoundOrder) => boolean>> = {
+  cancel: ({ transaction }) => transaction.kind === "cancel",
+  refund: ({ transaction }) => transaction.asRefund === true,
+  void: ({ transaction }) => transaction.kind === "void",
+};
+const cancel: TransactionKind = "cancel";
+
+function isOfType(type: string, found: FoundOrder, settings: EndpointSettings): boolean {
+  const { transaction, dispute } = found;
+  const isOwn = ownTypes[type];
+  if (isOwn !== undefined) return dispute === undefined && isOwn(found);
+  const isCancel = dispute === undefined && transaction.kind === cancel;
+  return !isCancel && makeStatusReader(found, { settings })("transaction-type") === type;
+}

@@ -1,0 +1,97 @@
+/**
+ * Finds the transactions of a merchant by the time when they began, for reports: the first commit
+ * of each of them is in the history, and a partial index has these rows in their order. Reports
+ * wait for the connections of screens, so that they never make a payment wait.
+ */
+import { findNamed, initialOf } from "../../orders/transactions.ts";
+import type { FindBegun, ReportPage } from "../../report/report.ts";
+import { asSerialNumber, type MerchantId } from "../../values/ids.ts";
+import { asInstant } from "../../values/time.ts";
+import { assertHomeCell, type Cells } from "../cells/cells.ts";
+import type { Database, Query } from "../server/database.ts";
+import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
+
+export function makeFindBegun(cells: Cells): FindBegun {
+  const stores = cells.stores(({ node }) => node.forScreens);
+  return (page) => stores.call(page.merchantId, (query) => findBegun(query, page));
+}
+
+type BegunRow = OrderRow & {
+  readonly begun_at: number;
+  readonly begun_version: number;
+  /** Null for the transaction that began the order. */
+  readonly serial: string | null;
+};
+
+export async function findBegun(query: Query, page: ReportPage) {
+  const { merchantId, from, until, after, limit } = page;
+  const first = after ?? { at: from, orderId: "0", version: 0 };
+  const rows = await query<BegunRow>(begunStatement, [
+    merchantId,
+    first.at,
+    first.orderId,
+    first.version,
+    until,
+    limit,
+  ]);
+  const last = rows.length === limit ? rows.at(-1) : undefined;
+  return { rows: rows.flatMap(readRow), end: last && positionOf(last) };
+}
+
+function positionOf({ begun_at, id: orderId, begun_version: version }: BegunRow) {
+  return { at: asInstant(begun_at), orderId, version };
+}
+
+/** The condition is that of the index `order_history_begun`. */
+const begunStatement = `
+select ${orderColumns.replace(/\w+/g, "orders.$&")}, begun_at, begun_version, serial
+from (
+  select order_id, version as begun_version, (extract(epoch from at) * 1000)::float8 as begun_at,
+    coalesce(events #>> '{0,serialNumber}', events #>> '{0,chargeback,serialNumber}') as serial
+  from order_history
+  where merchant_id = $1
+    and (at, order_id, version) > (to_timestamp($2::float8 / 1000), $3::bigint, $4::int)
+    and at < to_timestamp($5::float8 / 1000)
+    and events #>> '{0,kind}'
+      in ('received', 'capture_asked', 'return_asked', 'void_asked', 'charged_back')
+  order by at, order_id, version limit $6
+) as begun
+join orders on orders.merchant_id = $1 and orders.id = begun.order_id
+where ${assertHomeCell("= $1")}
+order by begun_at, order_id, begun_version`;
+
+function readRow({ begun_at, begun_version: _, serial, ...row }: BegunRow) {
+  const order = unpackOrder(row);
+  const found =
+    serial === null
+      ? { order, transaction: initialOf(order) }
+      : findNamed(order, asSerialNumber(serial));
+  // A restored order may lack what its history still has.
+  return found === undefined ? [] : [{ ...found, at: asInstant(begun_at) }];
+}
+
+/** The upper half of the number of a report's lock; the lower one is the merchant's. */
+const lockClass = 8_583_037;
+
+/**
+ * Takes the lock of the merchant's report, which one node at a time may hold. Returns undefined if
+ * it is held, and otherwise the function that releases it. The connection that holds the lock ends
+ * with its node.
+ */
+export function makeTakeReport(database: Pick<Database, "connect">) {
+  return async (merchant: MerchantId): Promise<(() => Promise<void>) | undefined> => {
+    const client = await database.connect();
+    client.on("error", () => undefined);
+    const release = () => client.end().catch(() => undefined);
+    try {
+      const lock = "select pg_try_advisory_lock(($1::bigint << 32) + $2::bigint) as is_taken";
+      const { rows } = await client.query<{ is_taken: boolean }>(lock, [lockClass, merchant]);
+      if (rows[0]?.is_taken === true) return release;
+      await release();
+      return undefined;
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  };
+}
