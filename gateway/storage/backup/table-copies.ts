@@ -73,7 +73,7 @@ export function qualified({ schema, name }: Pick<StoredTable, "schema" | "name">
   return `${schema}.${name}`;
 }
 
-/** Quotes a name of the catalog. */
+/** Quotes a name from PostgreSQL's catalogue for SQL. */
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

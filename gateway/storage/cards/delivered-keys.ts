@@ -99,7 +99,7 @@ export function makeDueKeys(query: Query, clock: Pick<Clock, "now">) {
       return rows.map(({ gateId }) => gateId);
     },
 
-    /** Makes the request due again after a minute if the host could not be asked. */
+    /** Makes the request for a key due again after a minute if the host could not be asked. */
     async postpone(gate: GateId): Promise<void> {
       await query(
         `update gate_zone_keys

@@ -71,10 +71,7 @@ export function listTables({ query }: Database, schema: string) {
 }
 
 export type CopiedTable = Table & {
-  /**
-   * The first keys of the ranges: values of that part of the key which distinguishes rows of one
-   * merchant.
-   */
+  /** The values of the ranging column at which the ranges begin. */
   readonly bounds: readonly string[];
 };
 
@@ -160,8 +157,8 @@ async function sumRanges({ query }: Database, table: CopiedTable, merchant: Merc
 }
 
 /**
- * Returns the position of the ranging column: a table's key begins with the merchant, or is one
- * column.
+ * Returns the position in the key of the ranging column, which divides a table into ranges. It
+ * follows the merchant's column, or is the only column of the key.
  */
 function rangePart({ key }: Table): number {
   return key[0] === "merchant_id" ? 1 : 0;
@@ -277,7 +274,10 @@ export async function deleteRows(
   }
 }
 
-/** A range of keys from a value of the ranging column, included, to another one, excluded. */
+/**
+ * A range of keys: from the first value of the ranging column, which is included, to the last one,
+ * which is excluded.
+ */
 type Range = {
   readonly merchant: MerchantId;
   readonly from?: string | undefined;

@@ -28,7 +28,10 @@ function open(ownTime = systemClock.now) {
   return { takeBlock: (size = 20) => ids.takeBlock(size), close: ids.close };
 }
 
-/** Sets the database back to a backup that was made when this block was the newest. */
+/**
+ * Sets the database back, as if by a restore, to a backup that was made when this block was the
+ * newest.
+ */
 async function loseAfter({ firstSequence, firstId, size }: Block): Promise<void> {
   await database.query("select setval('order_sequence', $1)", [firstSequence]);
   await database.query("update order_numbers set next_id = $1", [firstId + size]);

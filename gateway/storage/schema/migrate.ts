@@ -98,7 +98,7 @@ export async function migrateCell(
   return problem;
 }
 
-/** Returns a name for which this version has no file. */
+/** Returns the name of an applied migration for which this version has no file. */
 export async function findUnknownMigration(main: readonly string[], cells: readonly string[]) {
   const unknownIn = async (kind: Kind, names: readonly string[]) => {
     const known = new Set((await readMigrations(kind)).map(({ name }) => name));
