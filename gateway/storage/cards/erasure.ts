@@ -4,6 +4,7 @@
  * order. Besides the commit queue, it is the only code that writes orders.
  */
 import type { CardOfMerchant } from "../../engine/cards.ts";
+import type { Purchase } from "../../orders/order.ts";
 import { asCardId, asMerchantId, type MerchantId, type OrderId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
 import { assertHomeCell, isHere } from "../cells/cells.ts";
@@ -336,6 +337,9 @@ export async function vacuumErased(database: Pick<Database, "connect">): Promise
   }
 }
 
+/** The properties of a purchase that say nothing about a person. All others are erased. */
+type KeptOfPurchase = "amount" | "otherAmounts" | "siteUrl" | "wallet" | "credential";
+
 /**
  * The values that are erased on a person's request from a stored order, its history and its card
  * references, by the names of the fields, each with its replacement. They are data about the person
@@ -343,7 +347,8 @@ export async function vacuumErased(database: Pick<Database, "connect">): Promise
  * codes and the card's BIN stay, so that the books still agree.
  */
 // biome-ignore format: a table
-const erased: Readonly<Record<string, unknown>> = {
+const erased: Readonly<Record<Exclude<keyof Purchase, KeptOfPurchase>, unknown>> &
+  Readonly<Record<string, unknown>> = {
   customer:     {},
   description:  "",
   ipAddress:    "",
