@@ -555,7 +555,7 @@ export type StatusReply = {
   readonly "processor-tx-id"?: string | undefined;
   /** Reference of the charge at the acquirer. */
   readonly "processor-rrn"?: string | undefined;
-  /** Bank's approval code. */
+  /** Approval code of the issuer. */
   readonly "approval-code"?: string | undefined;
   /** Receipt identifier, for approved orders; the receipt, for the cardholder to read and print, is at `{base_url}/gw/view-receipt/{endpoint_id}/{receipt_id}/`. */
   readonly "receipt-id"?: string | undefined;

@@ -24,8 +24,8 @@ type Range = {
 // biome-ignore format: a table
 const ranges: readonly Range[] = [
   { first: 1,    last: 99,   title: "Requests",             text: "The request was refused and had no effect." },
-  { first: 100,  last: 999,  title: "Declines by the bank", text: "The order was declined. The bank's own code is in brackets at the end of the message, as in `[51]`." },
-  { first: 1000, last: 1999, title: "Filters",              text: "The order was filtered: the gateway's own checks refused it, and nothing was sent to a bank." },
+  { first: 100,  last: 999,  title: "Declines by issuer and acquirer", text: "The order was declined. The host's own code is in brackets at the end of the message, as in `[51]`." },
+  { first: 1000, last: 1999, title: "Filters",              text: "The order was filtered: the gateway's own checks refused it, and nothing was sent to an acquirer." },
   { first: 2000, last: 2999, title: "3-D Secure",           text: "The order was declined, because the cardholder was not authenticated." },
   { first: 3000, last: 3999, title: "Wallets",              text: "The order was declined, because of the wallet's payment data." },
   { first: 5000, last: 5999, title: "The gateway itself",   text: "As the answer to a request: a failure of the gateway. As the result of an order: nothing is charged, or the charge has been reversed." },
@@ -179,7 +179,7 @@ export function renderTestCardsPage(): string {
 
 /** Describes the effect of a card. A plain decline is only a response code in the catalogue. */
 function effectOf(what: string): string {
-  return sentence(/^\w\d$/.test(what) ? `declined with the bank's response code ${what}` : what);
+  return sentence(/^\w\d$/.test(what) ? `declined with the host's response code ${what}` : what);
 }
 
 function cvvWords({ kind }: Outcome): string {

@@ -106,7 +106,7 @@ export const statusFields: Readonly<Record<string, string>> = {
 
   "processor-tx-id":            "acquirer's transaction identifier",
   "processor-rrn":              "reference of the charge at the acquirer",
-  "approval-code":              "bank's approval code",
+  "approval-code":              "approval code of the issuer",
   "receipt-id":                 "receipt identifier, for approved orders; the receipt, for the cardholder to read and print, is at `{base_url}/gw/view-receipt/{endpoint_id}/{receipt_id}/`",
   "descriptor":                 "payment recipient as the cardholder's statement shows it",
   "original-gate-descriptor":   "descriptor set at gate level",
