@@ -31,8 +31,8 @@ test("a disabled merchant can only read statuses, and a disabled endpoint still 
   await runGw(world, "endpoint", "set", id, "--enable");
   await untilServed(() => merchant.sale());
   await runGw(world, "merchant", "disable", world.set.login);
-  await untilRefused(() => merchant.return(first));
-  await assertRefused(merchant.sale(), unknownEndpoint);
+  await untilRefused(() => merchant.sale());
+  await assertRefused(merchant.return(first), unknownEndpoint);
   const still = await merchant.status(first);
   await runGw(world, "merchant", "enable", world.set.login);
   await untilServed(() => merchant.return(first));

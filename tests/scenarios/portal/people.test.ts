@@ -352,9 +352,10 @@ test("every part of an export is in the audit, and no part begins at an invented
   // The rows are more than a part of an export has, as if the order had been paid each second
   // before.
   const copies = await query(
-    `insert into order_index select (jsonb_populate_record(order_index, jsonb_build_object(
-       'order_id', order_id + second, 'at', at - second * interval '1 second'))).*
-     from order_index, generate_series(1, 5000) as second returning order_id`,
+    `insert into order_index select copy.* from order_index, generate_series(1, 5000) as second,
+       jsonb_populate_record(order_index, jsonb_build_object(
+         'order_id', order_id + second, 'at', at - second * interval '1 second')) as copy
+     returning order_id`,
   );
   assert.equal(copies.length, 5000);
   await Promise.all([ann.signIn("ann"), bob.signIn("bob@demo")]);
