@@ -1,4 +1,4 @@
-/** The decision: what an order becomes when it meets an event, and what it refuses. */
+/** How an order changes when an event arrives, and which events it refuses. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
@@ -204,7 +204,7 @@ function placesOf(): readonly (readonly [TransactionKind, Stage])[] {
   );
 }
 
-/** It owes something, has a page whose time is over, and an attempt before that was approved. */
+/** The order owes an effect, its page has expired, and an earlier attempt was approved. */
 function busyIn(stage: Stage, kind: TransactionKind): Order {
   const order = inStage(stage, kind);
   const priorAttempts = [{ identifiers, amount: order.transaction.amount, owes }];

@@ -1,7 +1,7 @@
 /**
- * The decision: an order meets an event and becomes the next order, or refuses it. Pure: the result
- * depends on the arguments and the URLs of endpoints alone. Immediate effects are folded in, so
- * that one commit holds every step that waits for no other system.
+ * Decides how an event changes an order, or refuses the event. The function is pure: the result
+ * depends only on its arguments and on the URLs of endpoints. Immediate effects are performed at
+ * once, so that one commit holds every step that waits for no other system.
  */
 import assert from "node:assert/strict";
 import { Failure } from "../values/failure.ts";
@@ -42,11 +42,11 @@ export type Step = {
   /** The version that the order must still have when the step is committed. */
   readonly from: number;
   /**
-   * When that version was changed. After a failover to a standby that lacked it, another version
-   * can have the same number.
+   * The time of that version. After a failover to a standby that lacked it, another version can
+   * have the same number.
    */
   readonly fromChangedAt?: Instant | undefined;
-  /** When the order was due until then. */
+  /** The time at which the order was due before the step. */
   readonly fromDueAt?: Instant | undefined;
   readonly order: Order;
   readonly events: readonly OrderEvent[];
@@ -57,11 +57,11 @@ export type Step = {
 
 type OwedCallback = {
   readonly url: string;
-  /** Host and port: deliveries are limited by receiver. */
+  /** The host and port, by which deliveries are limited. */
   readonly receiver: string;
   /**
-   * The transaction's place in its order, and `sequencesPerUrl` more for each further URL: a URL
-   * gets the callbacks of an order in the order of these places.
+   * The position of the transaction in its order, plus `sequencesPerUrl` for each further URL. A
+   * URL gets the callbacks of an order in this sequence.
    */
   readonly sequence: number;
   readonly serialNumber: SerialNumber;
@@ -74,9 +74,9 @@ export type FindEndpointUrls = (found: FoundOrder) => readonly string[];
 export type Conditions = {
   readonly endpoint: Endpoint;
   readonly readyGates: ReadonlySet<GateId>;
-  /** Random bytes for the ids of an authentication. */
+  /** Random bytes from which the ids of an authentication are made. */
   readonly entropy: Uint8Array;
-  /** The findings of the screening rules for a new order; absent when no rule is on. */
+  /** The findings of the screening rules about a new order; absent if no rule is active. */
   readonly findings?: readonly Finding[];
 };
 
@@ -84,7 +84,7 @@ export type Advance = (
   order: Order,
   event: OrderEvent,
   at: Instant,
-  /** Absent where the event leads to no immediate effect, as an operator's never does. */
+  /** Absent if the event leads to no immediate effect, as with all events of operators. */
   conditions?: Conditions,
 ) => Step | Failure;
 
@@ -98,11 +98,11 @@ export type Deadlines = {
   /** How long a node may keep an effect without a sign of life before another may claim it. */
   readonly leaseMs: number;
   /**
-   * For how long a message that has no answer may still be on its way to the host. After it, the
-   * same answer to a repeated reversal proves that there is no charge.
+   * How long an unanswered message may still reach the host. After this time, the same answer to a
+   * repeated reversal proves that there is no charge.
    */
   readonly answerTimeoutMs: number;
-  /** Gaps between repeats of an unanswered message; the last one is used for ever. */
+  /** The gaps between repeats of an unanswered message. The last gap repeats without end. */
   readonly repeatGapsMs: readonly number[];
 };
 
@@ -137,7 +137,7 @@ export function makeAdvance(
     return withCallbacks(step, met.effects, event);
   };
 
-  /** A message that may still be on its way to the host would undo what the operator decides. */
+  /** Refuses a decision that a message on its way to the host could undo. */
   function isContradicted({ owed, transaction }: Order, { kind }: OrderEvent, at: Instant) {
     const { answer, reason, identifiers, reversal } = transaction;
     const isReversal = owed?.effect === "reverse";
@@ -149,7 +149,8 @@ export function makeAdvance(
     if (kind === "settled_as_done") return isReversal && isOnItsWay(repeatedAt, answerTimeoutMs);
     if (kind !== "settled_as_not_done") return false;
     if (!isReversal) return isOnItsWay(repeatedAt, answerTimeoutMs);
-    // The charge itself, which its node sends at any time within the lease that leaves the timeout.
+    // A charge may be on its way for as long as the lease, because its node may send it at any time
+    // within it.
     return !isAnswered && isOnItsWay(identifiers?.transmittedAt, leaseMs);
   }
 
@@ -188,13 +189,17 @@ export function makeAdvance(
   }
 
   function claimableFrom(effect: Effect, last: OrderEvent, tries: number, at: Instant): Owed {
-    // The operator's command is no node and sends nothing: the first node that looks claims it.
+    // A command of an operator is not a node and sends nothing, so the first node that looks may
+    // claim the order.
     if (last.kind === "asked_again") return { effect, claimableAt: at, resting: true };
     if (!isBeforeRest(last)) return { effect, claimableAt: later(at, deadlines.leaseMs) };
     return { effect, claimableAt: later(at, gapAfter(last, tries)), resting: true };
   }
 
-  /** A refusal that no repeat is known to change is repeated at the longest gap. */
+  /**
+   * A refused message is repeated at the longest gap, unless the refusal says that a repeat may
+   * help.
+   */
   function gapAfter(last: OrderEvent, tries: number): number {
     const { leaseMs, repeatGapsMs, answerTimeoutMs } = deadlines;
     if (last.kind === "original_not_found") return answerTimeoutMs;
@@ -204,7 +209,7 @@ export function makeAdvance(
     return repeatGapsMs[gaps - 1] ?? leaseMs;
   }
 
-  /** Set when the stage changes and when it has passed; otherwise it stays. */
+  /** Returns the deadline. It is set again only if the stage changes or the deadline has passed. */
   function nextDeadline(before: Order, after: Order, last: OrderEvent, at: Instant) {
     const { stage } = after.transaction;
     if (isFinal(stage)) return undefined;
@@ -216,8 +221,9 @@ export function makeAdvance(
 }
 
 /**
- * When a node must look at the order: its effect can be claimed, or nothing is owed and its stage
- * has expired. A deadline that passes earlier waits for the lease: a live node works on the order.
+ * Returns when a node must look at the order: when its effect can be claimed or, if it owes none,
+ * when its stage expires. If the deadline passes earlier than the lease, it waits, because a live
+ * node works on the order.
  */
 export function dueAtOf({ owed, deadlineAt }: Order): Instant | undefined {
   return owed?.claimableAt ?? deadlineAt;
@@ -230,8 +236,8 @@ function stepFrom(before: Order, after: Order, events: readonly OrderEvent[], at
 }
 
 /**
- * Returns the order after an event that was committed before. Its consequences are recorded as
- * events of their own, and it was decided then that the acquirer was not being asked.
+ * Returns the order after a committed event. The consequences of the event are separate events in
+ * the history, and no acquirer was being asked then.
  */
 export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Order | Failure {
   const effect = mayReversePrior(order) ? "reverse_prior" : "reverse";
@@ -240,7 +246,7 @@ export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Orde
   return met instanceof Failure ? met : { ...met, owed: undefined };
 }
 
-/** The order as the event would leave it, before what follows from that. */
+/** Returns the order as the event leaves it, before the consequences of the event. */
 export function preview(order: Order, event: OrderEvent, at: Instant): Order | Failure {
   const stayed = meetInAnyStage(order, event, at);
   if (stayed !== undefined) return stayed;
@@ -248,7 +254,10 @@ export function preview(order: Order, event: OrderEvent, at: Instant): Order | F
   return met instanceof Failure ? met : met.order;
 }
 
-/** The order after an event that leaves its open transaction where it is; nothing for others. */
+/**
+ * Returns the order after an event that leaves the open transaction where it is, or undefined for
+ * all other events.
+ */
 function meetInAnyStage(order: Order, event: OrderEvent, at: Instant): Order | Failure | undefined {
   if ("by" in event) {
     return order.owed?.effect === "reverse_prior" ? decidePrior(order, event) : undefined;
@@ -312,9 +321,9 @@ function meet(given: Order, event: OrderEvent, at: Instant): Met | Failure {
 }
 
 /**
- * A node that takes a message over does not know whether the one before has sent it without
- * recording that: it may be on its way to the host for as long as an answer to it may come. A node
- * that hears a late approval reverses it at once, beside the node that is about to do so.
+ * A node that takes over a message does not know whether the previous node has sent it. The message
+ * may be on its way to the host for as long as an answer to it may come. A node that receives a
+ * late approval reverses it at once, even if another node is about to do so.
  */
 function takeOver(order: Order, { kind }: OrderEvent, at: Instant): Order {
   const { owed, transaction } = order;
@@ -330,7 +339,10 @@ function notIn({ transaction: { stage } }: Order, { kind }: OrderEvent): Failure
   return new Failure("not_allowed_now", "", `${kind} in stage ${stage}`);
 }
 
-/** The order's own URL comes first. One that the endpoint has too is called once. */
+/**
+ * Returns the URLs of the result. The order's own URL comes first. A URL that the endpoint also has
+ * is called once.
+ */
 function callbacksOf(found: FoundOrder, endpointUrls: readonly string[]): readonly OwedCallback[] {
   const own = ownUrlOf(found);
   const others = endpointUrls.filter((url) => own === undefined || !isSame(url, own));
@@ -342,7 +354,10 @@ function callbacksOf(found: FoundOrder, endpointUrls: readonly string[]): readon
   });
 }
 
-/** The callback of the first transaction goes to one URL, those of later ones to another. */
+/**
+ * Returns the order's own URL: the first transaction has one, and all later transactions share
+ * another.
+ */
 function ownUrlOf({ order: { purchase, earlier }, dispute }: FoundOrder): string | undefined {
   const { serverCallback, notify } = purchase.urls;
   if (dispute !== undefined) return notify;

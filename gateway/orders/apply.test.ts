@@ -1,4 +1,4 @@
-/** Applying events, also when another node or request was faster. */
+/** Events are applied even if another node or request was faster. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
@@ -22,12 +22,12 @@ import {
 } from "./testing.ts";
 
 const notDone = { kind: "settled_as_not_done", by: "ann", why: "the acquirer says so" } as const;
-/** At that time no answer to a message from the start can arrive any more. */
+/** From this time on, no answer to a message from the start can arrive. */
 const overdue = later(start, deadlines.answerTimeoutMs);
 const leaseOver = later(start, deadlines.leaseMs);
 const clock: Clock = { now: () => start, after: () => () => undefined };
 
-/** A store of one order: a step is committed when it was made from what is stored. */
+/** A store of one order. A step is committed if it was made from the stored version. */
 function makeStore(stored: Order) {
   const steps: Step[] = [];
   let current = stored;
@@ -240,7 +240,7 @@ test("no decision is taken that a message on its way may undo", () => {
   const reversing = meet(meet(draft, events.received), events.outcome_unknown);
   const repeating = meet(meet(approved("preauth"), asks("capture", 500n)), events.outcome_unknown);
   const { settled_as_done, settled_as_not_done } = events;
-  // The reversal, or the charge itself; a repeat of the capture.
+  // The first message is a reversal or the charge itself, and the second the repeat of a capture.
   const decisions = [
     [reversing, events.reversal_unanswered, settled_as_done, overdue],
     [reversing, events.reversal_unanswered, settled_as_not_done, leaseOver],
@@ -255,7 +255,7 @@ test("no decision is taken that a message on its way may undo", () => {
       assert.ok(!(advance(resting, contrary, earliest) instanceof Failure));
     }
   }
-  // The node that heard the approval reverses it, beside the one whose reversal was refused.
+  // The node that received the approval reverses it, although another node's reversal was refused.
   const heard = meet(meet(reversing, events.approved_late), events.reversal_refused);
   assert.equal(advance(heard, settled_as_done, later(overdue, -1)), mayArrive);
   assert.ok(!(advance(heard, settled_as_done, overdue) instanceof Failure));

@@ -1,7 +1,7 @@
 /**
- * The only place where an order changes. `commit` gathers the steps of all orders in flight into
- * one statement. A stale version means that another node or request was faster: the event then
- * meets the order as it is now, and is kept as a note when it no longer changes anything.
+ * Applies events to orders. Orders change nowhere else. `commit` gathers the steps of all orders in
+ * flight into one statement. If the version is stale, another node or request was faster. The event
+ * is then applied to the new version, or kept as a note if it no longer changes anything.
  */
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
@@ -23,7 +23,7 @@ export type ApplyDependencies = {
   readonly advance: Advance;
   readonly commit: Commit;
   readonly load: (order: Order) => Promise<Order>;
-  /** Absent where no event leads to an immediate effect. */
+  /** Absent if no event leads to an immediate effect. */
   readonly conditionsOf?: (order: Order) => Conditions;
   readonly clock: Pick<Clock, "now">;
 };
@@ -50,7 +50,7 @@ export function makeApply(dependencies: ApplyDependencies): Apply {
     }
   }
 
-  /** The order has gone on to another attempt, so the approval is of an earlier one. */
+  /** The order has continued with another attempt, so the approval belongs to an earlier one. */
   async function reportPrior(
     met: Order,
     identifiers: Transaction["identifiers"],
@@ -74,15 +74,18 @@ function movedOn(now: Order, { transaction }: Order): Failure {
   );
 }
 
-/** The order has lost the charge that the event was about. */
+/** The database has lost the charge that the event is about. */
 export class LostCharge extends Failure {}
 
-/** The order no longer exists: the database failed over to a standby that had not received it. */
+/**
+ * The order no longer exists, because the database failed over to a standby that had not received
+ * it.
+ */
 export class LostOrder extends Error {}
 
 /**
- * An event is about the transaction, and the acquirer's identifiers, that its reporter worked with.
- * When the order has moved on to others since, the event says nothing about those.
+ * Whether the event still applies. An event is about the transaction and the acquirer's identifiers
+ * that its reporter worked with. If the order has others by now, the event says nothing about them.
  */
 function isAbout(
   { transaction: now, owed }: Order,
@@ -90,27 +93,29 @@ function isAbout(
   event: OrderEvent,
 ): boolean {
   if (isAboutPrior(event)) return true;
-  // Another node has taken the order over since, and may have sent what this one has not.
+  // Whether another node has taken over the order since. That node may have sent what this one has
+  // not.
   const isTakenOver =
     owed?.effect === owedThen?.effect && owed?.claimableAt !== owedThen?.claimableAt;
   if (isTakenOver && event.kind === "gate_unavailable") return false;
-  // The host may have refused that node's repeat, which proves nothing about this node's message.
+  // The host may have refused the other node's repeat, which proves nothing about this node's
+  // message.
   const isFollowUp = owed?.effect === "capture" || owed?.effect === "refund";
   if (isTakenOver && isFollowUp && event.kind === "refused") return false;
   if (now.serialNumber !== then.serialNumber) return false;
   if (questionOf(now) !== questionOf(then)) return false;
-  // Another try on the payment page is authenticated again.
+  // A new try on the payment page has an authentication of its own.
   const asked = isBeforeSending(then.stage) ? then.threeds?.transactionId : undefined;
   if (asked !== undefined && asked !== now.threeds?.transactionId) return false;
   const [reference, earlier] = [now.identifiers?.reference, then.identifiers?.reference];
   if (earlier !== undefined && reference !== earlier) return false;
-  // A reversal that was sent before the approval came may have found no charge: it is sent again.
+  // A reversal that was sent before the approval may have found no charge, so it is sent again.
   return !endsDoubt.has(event.kind) || now.answer?.processedAt === then.answer?.processedAt;
 }
 
 /**
- * The issuer's question to the cardholder. An event that was reported before the question was put,
- * as by a node that slept, must not answer it.
+ * Whether the event is older than the issuer's demand for authentication. An event that was
+ * reported before the demand must not answer it.
  */
 function questionOf({ threeds }: Transaction): string | undefined {
   return threeds?.challenge?.acsTransactionId ?? threeds?.payerRequest?.pareq;
@@ -123,7 +128,10 @@ const endsDoubt = new Set<EventKind>([
   "original_not_found",
 ]);
 
-/** An approval that the order refuses is money taken, and has to be reversed. */
+/**
+ * Whether the event is an approval. If the order refuses it, money was taken and has to be
+ * reversed.
+ */
 function lateApprovalOf(event: OrderEvent): EventOf<"approved_late"> | undefined {
   if (event.kind === "approved_late") return event;
   if (event.kind !== "authorized" && event.kind !== "approved_in_part") return undefined;
@@ -136,7 +144,7 @@ function noteOf({ kind }: OrderEvent, { cause }: Failure): OrderEvent {
 
 type ClaimEvent = EventOf<"claimed"> | EventOf<"expired">;
 
-/** Claims a due order as it was found; nothing comes back when it has moved on since. */
+/** Claims a due order. Returns undefined if it has changed since it was found. */
 export function makeClaim({ advance, commit, clock }: ApplyDependencies) {
   return async (order: Order, event: ClaimEvent): Promise<Order | undefined> => {
     const step = advance(order, event, clock.now());
@@ -147,7 +155,8 @@ export function makeClaim({ advance, commit, clock }: ApplyDependencies) {
 
 /**
  * Begins another transaction of the order, unless an identical request has begun it already. Two
- * concurrent requests start from the same version, so one of them meets the order again.
+ * concurrent requests start from the same version, so the later one is applied to the result of the
+ * other.
  */
 export function makeFollow({ advance, commit, load, clock }: ApplyDependencies) {
   return async (order: Order, event: FollowUpEvent) => {

@@ -5,22 +5,27 @@
 
 /** The result of the authentication that merchants and acquirers receive. */
 export type Authentication = {
-  /** Undefined when a wallet has proved the authentication: no 3-D Secure was performed then. */
+  /**
+   * Undefined if a wallet has proved the authentication, because then no 3-D Secure was performed.
+   */
   readonly status?: "AUTHENTICATED" | "NOT_AUTHENTICATED" | "UNSUPPORTED";
   readonly eci: string | undefined;
-  /** The proof for the issuer (CAVV, AAV), in base64; never a wallet's, which is not written. */
+  /** The proof for the issuer (CAVV, AAV) in base64. A wallet's proof is never stored here. */
   readonly value?: string;
-  /** The directory server's id of it, which networks want to see again. */
+  /** The directory server's id of the authentication, which some networks want in the charge. */
   readonly directoryTransactionId?: string;
 };
 
-/** An authentication on its way. */
+/** An authentication in progress. */
 export type ThreeDSecure = {
-  /** The name of the directory server that it goes through. */
+  /** The name of the directory server. */
   readonly directory: string;
   /** 2.1.0, 2.2.0, 2.3.1 or 1.0.2. */
   readonly version: string;
-  /** Ours; in 1.0.2 the xid. It leads from a result message back to the order. */
+  /**
+   * The gateway's id of the authentication; the xid in 1.0.2. A result message names the order by
+   * it.
+   */
   readonly transactionId: string;
   readonly methodUrl?: string;
   /**
@@ -36,30 +41,33 @@ export type EndedThreeDSecure = Pick<ThreeDSecure, "directory" | "version" | "tr
   readonly challenge?: Pick<Challenge, "acsTransactionId" | "directoryTransactionId">;
 };
 
-/** The cardholder's browser, by the names that 3-D Secure gives its properties. */
+/** The properties of the cardholder's browser, by their names in 3-D Secure. */
 export type SeenBrowser = {
-  /** Whether the issuer's method has run: Y, N, or U when there was none to run. */
+  /** Whether the issuer's method has run: Y for yes, N for no, and U if the issuer has none. */
   readonly completion: "Y" | "N" | "U";
-  /** Where the issuer sends the challenge's end: the merchant's address, or nothing for ours. */
+  /**
+   * The URL to which the issuer sends the result of the challenge. Undefined means the gateway's
+   * own page.
+   */
   readonly notificationUrl?: string;
   readonly properties: Readonly<Record<string, string>>;
 };
 
-/** The cardholder has to prove it at the issuer (2.x). */
+/** A challenge, in which the cardholder identifies to the issuer (2.x). */
 export type Challenge = {
   readonly acsUrl: string;
   readonly acsTransactionId: string;
   readonly directoryTransactionId: string;
-  /** The challenge request, as it stands in the form. */
+  /** The challenge request, as the form contains it. */
   readonly creq: string;
 };
 
 /** The request to the issuer in 3-D Secure 1.0.2. */
 export type PayerRequest = {
   readonly acsUrl: string;
-  /** The packed PAReq, as it stands in the form. */
+  /** The packed PAReq, as the form contains it. */
   readonly pareq: string;
-  /** The date that the PAReq has; the answer must have the same. */
+  /** The date in the PAReq. The answer must contain the same date. */
   readonly date: string;
   readonly acquirerBin: string;
   readonly merchantCode: string;
@@ -74,7 +82,10 @@ export type PendingStep = { readonly redirectTo: string } & (
       readonly kind: "method";
       readonly transactionId: string;
       readonly methodUrl: string;
-      /** The form's `threeDSMethodData`: the issuer's page then comes back to ours by itself. */
+      /**
+       * The form's `threeDSMethodData`. With it, the issuer's page returns to the gateway by
+       * itself.
+       */
       readonly methodData: string;
       /**
        * The method data for a frame inside the gateway's own page, which only needs to know that

@@ -1,4 +1,4 @@
-/** Which payments a card can be registered with, and which show its hash id. */
+/** The payments whose card can be registered, and those that show its hash id. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refuseRegistration, shownHashId } from "./card-reference.ts";

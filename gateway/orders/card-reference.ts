@@ -1,6 +1,6 @@
 /**
- * A reference to the card of an earlier payment: what a merchant keeps instead of the number. The
- * several ids of one registration lead to the same card.
+ * A reference to the card of an earlier payment, which a merchant stores instead of the card
+ * number. All ids of one registration lead to the same card.
  */
 import { Failure } from "../values/failure.ts";
 import type { CardRefId, EndpointId, MerchantId, OrderId } from "../values/ids.ts";
@@ -9,7 +9,10 @@ import type { Instant } from "../values/time.ts";
 import type { CardFacts, Credential, Order } from "./order.ts";
 import { initialOf, totalsOf } from "./transactions.ts";
 
-/** `destination`: for transfers to the card; `recurring`: for other interfaces. */
+/**
+ * The purpose of an id. `destination` is for transfers to the card, and `recurring` for other
+ * interfaces.
+ */
 export const referencePurposes = [
   "card",
   "recurring",
@@ -25,7 +28,10 @@ export type CardReference = {
   readonly card: CardFacts;
   /** The network's id of the payment that the card was registered with. */
   readonly networkId: string | undefined;
-  /** A wallet's device number: for payments that the merchant initiates. */
+  /**
+   * If true, the number is a wallet's device number, with which only the merchant can initiate
+   * payments.
+   */
   readonly isDevice?: true;
   readonly endpointId: EndpointId;
   readonly orderId: OrderId;
@@ -39,12 +45,13 @@ export type Remover = "merchant" | "operator";
 /** The ids of one registration. */
 export type CardReferences = Readonly<Record<ReferencePurpose, CardRefId>>;
 
-/** Why the card of an order cannot be registered; nothing when it can. */
+/** Returns the reason why the card of an order cannot be registered, or undefined if it can. */
 export function refuseRegistration(order: Order): Failure | undefined {
   if (initialOf(order).stage !== "approved") {
     return new Failure("not_allowed_now", "the first payment is not approved");
   }
-  // Without its cryptogram a device number is charged as a continuation of its first payment.
+  // Without its cryptogram, a device number can only be charged as a continuation of its first
+  // payment.
   if (isDeviceNumber(order) && initialOf(order).answer?.networkId === undefined) {
     return new Failure("not_allowed_now", "the first payment has no network transaction id");
   }
@@ -52,7 +59,7 @@ export function refuseRegistration(order: Order): Failure | undefined {
   return undefined;
 }
 
-/** Why a reference cannot be paid with by this initiator; nothing when it can. */
+/** Returns the reason why this initiator cannot pay with the reference, or undefined if it can. */
 export function refuseInitiator(
   { isDevice }: Pick<CardReference, "isDevice">,
   initiator: Credential["initiator"],
@@ -62,15 +69,16 @@ export function refuseInitiator(
   return new Failure("not_allowed_now", sentence);
 }
 
-/** Whether the number is a wallet's device number, of a wallet payment or of a registered one. */
+/** Whether the number is a wallet's device number, in a wallet payment or a registration of one. */
 export function isDeviceNumber({ purchase }: Pick<Order, "purchase">): boolean {
   return purchase.wallet?.isDevice === true || purchase.credential?.isDevice === true;
 }
 
 /**
- * The hash id, once an issuer has approved or authenticated the card. Before that it would let a
- * merchant test guesses of a number without any issuer noticing (decision 0078). An attempt at
- * authentication proves nothing: networks answer it for issuers, for any number of a range.
+ * Returns the hash id once an issuer has approved or authenticated the card. Before that, a
+ * merchant could test guesses of a number with it, without any issuer noticing (decision 0078). An
+ * attempt at authentication proves nothing, because networks answer it in the issuer's place for
+ * any number of a range.
  */
 export function shownHashId(order: Order): string | undefined {
   const { stage, authentication } = initialOf(order);
@@ -79,7 +87,7 @@ export function shownHashId(order: Order): string | undefined {
   return stage === "approved" || isAuthenticated ? order.card.hashId : undefined;
 }
 
-/** In full: a partial refund says nothing against the card. */
+/** Only a full refund counts here. A partial one says nothing against the card. */
 function isRefunded(order: Order): boolean {
   if (initialOf(order).kind === "account-verification") return false;
   const { held, left } = totalsOf(order);

@@ -1,4 +1,4 @@
-/** Money that is charged back cannot be refunded too; a dispute that was won frees it again. */
+/** Money that is charged back cannot be refunded too, until the merchant wins the dispute. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";

@@ -35,15 +35,15 @@ type Facts = {
     /** The authentication that a wallet has already proved. */
     readonly authentication?: Authentication;
   };
-  /** The page takes no further card. */
+  /** The payment page accepts no further card. */
   page_closed: { readonly cause: string };
   wallet_refused: { readonly reason: Reason };
-  /** The rules of screening that have fired or could not tell, with what they have done. */
+  /** The screening rules that have fired or lacked data, with their actions. */
   cleared: { readonly gate: GateFacts; readonly findings?: readonly Finding[] };
   cleared_for_3ds: {
     readonly gate: GateFacts;
     readonly findings?: readonly Finding[];
-    /** A rule wants it: without an authentication there is no charge. */
+    /** A rule demands authentication. Without one there is no charge. */
     readonly isForced?: true;
   };
   filtered_out: { readonly reason: Reason; readonly findings?: readonly Finding[] };
@@ -57,9 +57,9 @@ type Facts = {
   enrolment_due: { readonly threeds: ThreeDSecure };
   method_uploaded: { readonly browser: SeenBrowser };
   challenge_requested: { readonly challenge: Challenge };
-  /** The directory server has reported it; the cardholder's browser may not be back yet. */
+  /** The directory server has reported the result. The cardholder's browser may not be back yet. */
   challenge_passed: { readonly authentication: Authentication };
-  /** The browser is back; its result of the challenge is not trusted. */
+  /** The browser is back from the challenge. The result that it brings is not trusted. */
   challenge_returned: object;
   pareq_requested: { readonly payerRequest: PayerRequest };
   authenticated: { readonly authentication: Authentication };
@@ -70,7 +70,7 @@ type Facts = {
 
   authorized: { readonly answer: Answer; readonly receiptId: ReceiptId };
   refused: { readonly answer: Answer; readonly reason: Reason };
-  /** The host may yet carry the refused charge out: it is reversed behind the decline. */
+  /** The host may still process the refused charge, so it is reversed while the decline stands. */
   refused_in_doubt: { readonly answer: Answer; readonly reason: Reason };
   /**
    * One amount of a list was declined in doubt. The next amount is tried once the reversal is
@@ -80,10 +80,13 @@ type Facts = {
   /** One amount of a list was declined, or proved not to be charged: the next is tried. */
   amount_refused: { readonly answer: Answer; readonly reason: Reason; readonly next: Money };
   amount_reversed: { readonly next: Money };
-  /** The gate could not send it, and nothing was sent: another gate gets the order. */
+  /** The gate could not send the charge, and nothing was sent. Another gate gets the order. */
   rerouted: { readonly gate: GateFacts; readonly cause: string };
   gate_unavailable: { readonly reason: Reason };
-  /** The acquirer may have acted on it or not: no answer, a lost link, an unreadable answer. */
+  /**
+   * The acquirer may or may not have processed the message: there was no answer, a lost link or an
+   * unreadable answer.
+   */
   outcome_unknown: { readonly cause: string };
   /** The outcome is unknown at a host that has an inquiry message. */
   outcome_in_question: { readonly cause: string };
@@ -93,12 +96,17 @@ type Facts = {
   reversed: object;
   part_reversed: object;
   reversal_unanswered: { readonly cause: string };
-  /** The charge stands as far as anybody knows; `mayHelp`: the same advice may succeed later. */
+  /**
+   * As far as anyone knows, the charge stands. `mayHelp` means that the same advice may succeed
+   * later.
+   */
   reversal_refused: { readonly code: string; readonly mayHelp: boolean };
-  /** The host does not know the charge to reverse. It counts once a later answer confirms it. */
+  /**
+   * The host does not know the charge to reverse. This only counts once a later answer confirms it.
+   */
   original_not_found: { readonly code: string };
 
-  /** About a charge for an earlier amount. */
+  /** The events below are about a charge for an earlier amount. */
   prior_approved_late: { readonly reference: string; readonly answer: Answer };
   prior_reversed: { readonly reference: string; readonly approvedAt: Instant };
   prior_unreversed: { readonly reference: string; readonly answered: Unproved };
@@ -110,13 +118,19 @@ type Facts = {
   captured: { readonly answer: Answer };
   returned: { readonly answer: Answer };
   repeat_unanswered: { readonly cause: string };
-  /** For what the repeat is: whether the message before it was performed stays unknown. */
+  /**
+   * The meaning of a repeated follow-up: it stays unknown whether the earlier message was
+   * processed.
+   */
   repeat_refused: { readonly code: string };
 
   /** The acquirer has reported a stage of a dispute. */
   charged_back: { readonly chargeback: Chargeback; readonly notify: boolean };
   operator_alerted: object;
-  /** An operator wants the acquirer asked again now, or has settled the doubt with the acquirer. */
+  /**
+   * An operator demands that the acquirer is asked again now, or has settled the doubt with the
+   * acquirer.
+   */
   asked_again: { readonly by: string; readonly why: string };
   settled_as_done: { readonly by: string; readonly why: string; readonly receiptId: ReceiptId };
   settled_as_not_done: { readonly by: string; readonly why: string };
@@ -133,8 +147,8 @@ type AskedBack = {
   readonly serialNumber: SerialNumber;
   readonly request: FollowUpTerms;
   /**
-   * The policy of the gate as it is configured now. When absent, the policy that the gate had at
-   * the time of the charge applies.
+   * The gate's refund policy as it is configured now. If absent, the policy at the time of the
+   * charge applies.
    */
   readonly refunds?: RefundPolicy;
 };
@@ -145,7 +159,7 @@ export type FollowUpEvent =
   | EventOf<"return_asked">
   | EventOf<"void_asked">;
 
-/** A reversal was sent, and does not prove anything yet. */
+/** A reversal was sent and has proved nothing yet. */
 export type Unproved =
   | EventOf<"reversal_unanswered">
   | EventOf<"reversal_refused">
@@ -169,12 +183,12 @@ export const followUpEvents = {
   void: "void_asked",
 } as const satisfies Readonly<Record<FollowUpTerms["operation"], EventKind>>;
 
-/** The next message asks for money again, at another gate or for another amount. */
+/** Whether the next message is another charge, at another gate or for another amount. */
 export function isBeforeNextAttempt({ kind }: OrderEvent): boolean {
   return kind === "rerouted" || kind === "amount_refused";
 }
 
-/** The order rests until its next try. */
+/** Whether the order rests until its next attempt. */
 export function isBeforeRest({ kind }: OrderEvent): boolean {
   return restingEvents.has(kind);
 }
@@ -204,7 +218,7 @@ export type RunContext = {
 /** The card and its secrets, while the accepting node has them in memory. */
 export type CardData = Card & {
   readonly cvv: Secret<string> | undefined;
-  /** A wallet's cryptogram in base64; payment data, so it is never stored. */
+  /** A wallet's cryptogram in base64. It is payment data and never stored. */
   readonly cryptogram?: Secret<string>;
 };
 

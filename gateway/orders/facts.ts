@@ -14,7 +14,7 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
       return {
         identifiers: identifiersOf(order, event.gate, at),
         ...(event.isForced && { forces3ds: true }),
-        // A wallet's proof that was not enough must not be shown or sent.
+        // A wallet's proof that did not satisfy the issuer must not be shown or sent.
         authentication: undefined,
       };
     case "cleared":
@@ -86,7 +86,7 @@ function factsOfDoubt(
       return { tries: transaction.tries + 1, reversal };
     }
     case "approved_late":
-      // The approval names a charge that exists: its reversal starts again, without delay.
+      // The approval proves that the charge exists, so its reversal starts again without delay.
       return { answer: event.answer, tries: 0, reversal: unansweredOf(transaction.reversal) };
     case "settled_as_done":
       return { reason: undefined, receiptId: event.receiptId };
@@ -99,7 +99,10 @@ function factsOfDoubt(
   }
 }
 
-/** Without a void the charge stands; without any other transaction no money has moved. */
+/**
+ * If a void did not happen, the charge stands. If any other transaction did not happen, no money
+ * has moved.
+ */
 function notDone({ kind }: Transaction): Reason {
   return { code: kind === "void" ? "not_voided" : "settled_by_operator", detail: "" };
 }
@@ -120,7 +123,7 @@ function progressOf(
   return { threeds: { ...going, ...news } };
 }
 
-/** The cardholder took some time: the charge is sent now. */
+/** The time of the charge is set now, because the cardholder took some time. */
 function identifiersFrom({ identifiers }: Transaction, at: Instant): Partial<Transaction> {
   return identifiers === undefined ? {} : { identifiers: { ...identifiers, transmittedAt: at } };
 }
@@ -142,7 +145,7 @@ const lateness: { readonly [Where in Stage]?: Reason } = {
   awaiting_pares: { code: "pares_expired", detail: "" },
 };
 
-/** Another amount is another charge, with a reference of its own, through the same gate. */
+/** Another amount is a new charge through the same gate, with its own reference. */
 function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction> {
   const { identifiers, amount: tried, priorAttempts = [] } = order.transaction;
   if (identifiers === undefined) return { amount };
@@ -157,7 +160,7 @@ function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction>
   };
 }
 
-/** The identifiers of the attempt after the present one. */
+/** Returns the identifiers of the next attempt. */
 function identifiersOf(order: Order, gate: GateFacts, at: Instant) {
   const attempt = (order.transaction.identifiers?.attempt ?? attemptsBefore(order)) + 1;
   const reference = referenceOf(order, attempt);

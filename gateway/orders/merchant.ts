@@ -12,12 +12,12 @@ export type Merchant = {
   readonly id: MerchantId;
   readonly login: string;
   readonly name: string;
-  /** Where its orders are. */
+  /** The cell with the merchant's orders. */
   readonly cell: string;
   readonly controlKey: Secret<string>;
-  /** The one before it, which counts until an operator drops it. */
+  /** The previous control key, which is accepted until an operator drops it. */
   readonly oldControlKey?: Secret<string> | undefined;
-  /** A disabled merchant may ask for the status of its orders alone. */
+  /** A disabled merchant can only request the status of its orders. */
   readonly enabled: boolean;
   /**
    * The public keys with which OAuth signatures are verified. There are several while the merchant
@@ -34,9 +34,9 @@ export type OAuthKey = {
 };
 
 export type MerchantSettings = {
-  /** Whether the merchant is shown what a payment costs. */
+  /** Whether the merchant sees the fees of a payment. */
   readonly commissions?: boolean;
-  /** How long card numbers are stored; the installation's settings otherwise. */
+  /** How long card numbers are stored. If absent, the installation's settings apply. */
   readonly cardKeepDays?: number;
   readonly unpaidCardKeepDays?: number;
   /** Whether the merchant may send wallets' payment data that it has decrypted itself. */
@@ -50,15 +50,15 @@ export type MerchantSettings = {
 export type WalletSettings = {
   readonly walleta?: {
     readonly merchantIdentifier: string;
-    /** Two letters: where the merchant is, for the wallet's button. */
+    /** The merchant's country in two letters, for the wallet's button. */
     readonly country?: string;
   };
   readonly walletb?: {
     /** `merchant:<id>` or `gateway:<id>`. */
     readonly recipientId: string;
-    /** Among the merchants of a gateway; the login unless it is said. */
+    /** The merchant's id at a wallet of the gateway; the login if absent. */
     readonly gatewayMerchantId?: string;
-    /** ECv2 unless it is said. */
+    /** The protocol version; ECv2 if absent. */
     readonly versions?: readonly ("ECv1" | "ECv2")[];
   };
 };
@@ -77,19 +77,19 @@ export type Endpoint = {
 /** The part of a gate that an endpoint in front of it needs. */
 export type EndpointGate = Omit<GateFacts, "choice"> & {
   readonly name: string;
-  /** The lowest is tried first. */
+  /** The gates with the lowest rank are tried first. */
   readonly rank: number;
   /** The gate's share among those of its rank. */
   readonly weight: number;
   readonly worksWithoutCvv: boolean;
-  /** How many digits of minor units its messages have room for. */
+  /** The number of digits that its messages have for an amount in minor units. */
   readonly amountDigits: number;
   /** The currencies that the gate accepts; every currency if absent. */
   readonly currencies?: readonly string[];
   /** In minor units. */
   readonly amountMin?: bigint;
   readonly amountMax?: bigint;
-  /** For recurrent payments that do not say it themselves. */
+  /** The defaults for recurrent payments that do not state their initiator and scenario. */
   readonly recurrent?: CredentialDefaults;
 };
 
@@ -109,16 +109,19 @@ export type CallbackUrl = {
 
 export type EndpointSettings = {
   readonly threeDSecure: "off" | "when_possible" | "always";
-  /** In minor units, as text; an order outside them is filtered. */
+  /** In minor units, as text. An order with a smaller or larger amount is filtered. */
   readonly amountMin?: string;
   readonly amountMax?: string;
   /** The text on the cardholder's statement, if it is not the gate's descriptor. */
   readonly descriptor?: string;
-  /** Sale fields that this endpoint does not insist on: email, phone and the address fields. */
+  /**
+   * The mandatory fields of a sale that this endpoint does not require: email, phone and the
+   * address fields.
+   */
   readonly optionalFields?: readonly string[];
   /** The fee that the seller pays for a payment. */
   readonly fee?: Fee;
-  /** An approval of less than was asked for stands; otherwise it is taken back. */
+  /** If true, an approval of less than the requested amount stands. Otherwise it is reversed. */
   readonly acceptsPartialApprovals?: boolean;
   readonly callbackMethod?: CallbackMethod;
   readonly callbackUrls?: readonly CallbackUrl[];
@@ -128,17 +131,22 @@ export type EndpointSettings = {
   readonly tellsChargebacks?: boolean | "transactions";
   /** Statuses and callbacks of a void have this type: older client libraries know no other. */
   readonly voidAs?: "reversal";
-  /** Requests are signed by OAuth; those with a checksum are refused. */
+  /** If true, only requests that are signed by OAuth are accepted. */
   readonly oauthOnly?: boolean;
-  /** In production: return and callback addresses may be `http://`. */
+  /** If true, return and callback addresses may be `http://` in production. */
   readonly plainAddresses?: boolean;
-  /** Callbacks may go where the installation's settings allow private networks and names. */
+  /**
+   * If true, callbacks may go to the private networks and names that the installation's settings
+   * permit.
+   */
   readonly privateCallbacks?: boolean;
 } & PageSettings;
 
 /** The settings of the payment page. */
 type PageSettings = {
-  /** How long it takes cards, and how many; the installation's settings otherwise. */
+  /**
+   * How long the page accepts cards, and how many. If absent, the installation's settings apply.
+   */
   readonly pageLifeS?: number;
   readonly pageTries?: number;
   /**
@@ -152,11 +160,14 @@ type PageSettings = {
   readonly shopLogo?: string;
   /** `#rrggbb`. */
   readonly shopColour?: string;
-  /** The sites that may embed it. */
+  /** The sites that may embed the page. */
   readonly embedOrigins?: readonly string[];
 };
 
-/** The shop as cardholders know it: without a name, by what their statements show. No login. */
+/**
+ * Returns the name of the shop or, without one, the text on the cardholder's statement. It never
+ * returns a login.
+ */
 export function shopNameOf({ settings, gates }: Pick<Endpoint, "settings" | "gates">): string {
   return settings.shopName ?? gates[0]?.shownDescriptor ?? "";
 }
@@ -169,12 +180,18 @@ export type EndpointGroup = {
   readonly endpoints: readonly Endpoint[];
 };
 
-/** An endpoint or a group: they share one number space. */
+/** An endpoint or a group. Both share one range of ids. */
 export type EntryPoint = {
   readonly id: EndpointId | GroupId;
   readonly merchant: Merchant;
-  /** One for an endpoint, one per currency for a group; disabled ones too. */
+  /**
+   * The endpoints, including disabled ones: one for an endpoint, and one for each currency of a
+   * group.
+   */
   readonly endpoints: readonly Endpoint[];
-  /** Disabled itself, or its merchant is: what may still be asked is up to the operation. */
+  /**
+   * Whether the endpoint or group itself is disabled, or its merchant. Each operation decides
+   * whether it is still available.
+   */
   readonly disabled?: "itself" | "merchant";
 };

@@ -1,4 +1,7 @@
-/** References and trace numbers: derived from the order's sequence number, and back. */
+/**
+ * References and trace numbers are derived from the order's sequence number, which can be read back
+ * from them.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,12 +1,10 @@
 /**
- * Messages to acquirers and directory servers: what identifies one at the acquirer, and how those
- * that led to an event are kept with it.
- *
- * The identifiers are derived from the order's sequence number, which the reference in its first
- * commit keeps: a node that recovers an order after a crash must name the very request that may
- * have left. The reference (ISO 8583 field 37, twelve characters) is the sequence number and the
- * attempt in base 36; the trace number (field 11, six digits) is drawn from the same sequence and
- * comes back after half a million orders.
+ * Messages to acquirers and directory servers: their identifiers, and how an event keeps them. The
+ * identifiers are derived from the order's sequence number, which is part of the reference in the
+ * first commit. Therefore a node that recovers an order after a crash names the very request that
+ * may have been sent. The reference (ISO 8583 field 37, twelve characters) is the sequence number
+ * and the attempt in base 36. The trace number (field 11, six digits) is derived from the same
+ * sequence and returns after half a million orders.
  */
 import assert from "node:assert/strict";
 import type { Instant } from "../values/time.ts";
@@ -28,11 +26,11 @@ export function referenceOf(order: Sequenced, attempt: number): string {
 }
 
 /**
- * `message` counts the messages of one order: its charge is 0, what settles doubt about it 1, and
- * the transactions that follow have the even numbers from 2 on. Repeats keep their number; another
- * attempt at the charge has numbers of its own, so that each can be named. Messages of different
- * transactions and attempts get distant numbers: orders that are neighbours in the sequence send at
- * the same moment, and must not share a number.
+ * `message` is the number of a message within its order. The charge is 0, a message that settles
+ * doubt about it is 1, and later transactions have the even numbers from 2 on. Repeats keep their
+ * number, and another attempt at the charge has its own numbers. Messages of different transactions
+ * and attempts get distant trace numbers: orders with neighbouring sequence numbers send at the
+ * same moment and must not share a trace number.
  */
 export function traceNumberOf(order: Sequenced, message: number, attempt = 1): string {
   const own = order.sequence * 2 + (message & 1);
@@ -43,10 +41,10 @@ export function traceNumberOf(order: Sequenced, message: number, attempt = 1): s
 const stepMs = 10;
 
 /**
- * The number of a message that is no repeat of an earlier one about the same charge: an inquiry, or
- * a reversal after an approval that came late. What the host answered to the earlier message is out
- * of date, and must not be taken for the answer to this one. They are the earlier message's number
- * and the time together, and return after 2.8 hours.
+ * The trace number of a message that does not repeat an earlier one about the same charge: an
+ * inquiry, or a reversal after a late approval. The host's answer to the earlier message is out of
+ * date and must not be taken for the answer to this one. The number is made from the earlier
+ * message's number and the time, and returns after 2.8 hours.
  */
 export function traceNumberAt(at: Instant, earlier: string): string {
   const shifted = Number(earlier) + Math.floor(at / stepMs);
@@ -68,21 +66,22 @@ export function parseReference(
 }
 
 /**
- * A message that an event keeps: masked where it was read or written, so that no card number, CVV
- * or cryptogram is in it, and bounded, because a host decides how long its answers are. It is
- * described only when an event keeps it: a plain charge keeps none (decision 0061).
+ * A message that an event keeps. It is masked where it was read or written, so that it contains no
+ * card number, CVV or cryptogram, and it is limited in length, because a host decides how long its
+ * answers are. Only messages that an event keeps are described: a plain charge keeps none (decision
+ * 0061).
  */
 export type KeptMessage = {
   readonly at: Instant;
   readonly way: "sent" | "received";
-  /** `0420`, `ARes`. */
+  /** The type of the message, such as `0420` or `ARes`. */
   readonly type: string;
   readonly fields: Readonly<Record<string, string>>;
 };
 
 export type Keep = (describe: () => readonly KeptMessage[]) => void;
 
-/** The hundredth repeat of a message says nothing new. */
+/** The limit on kept repeats, because the hundredth repeat says nothing new. */
 export const keptTries = 10;
 const messagesMax = 8;
 const fieldsMax = 64;

@@ -27,7 +27,10 @@ export function mostOf(order: Order, operation: FollowUpTerms["operation"]): Mon
   return isOfHold ? held : left;
 }
 
-/** The meaning of the failure in the catalogue, and the most that there is where that refuses. */
+/**
+ * Returns the meaning of the failure in the catalogue, with the highest possible amount if the
+ * amount was refused.
+ */
 export function describeRefusal({ code, detail }: Failure, most: Money): string {
   const { meaning } = failures[code];
   const sentence = meaning.slice(0, 1).toUpperCase() + meaning.slice(1);
@@ -36,7 +39,7 @@ export function describeRefusal({ code, detail }: Failure, most: Money): string 
   return `${why} At most ${formatAmount(most)} ${most.currency.code}.`;
 }
 
-/** Compares the order's amount and not the return's, because small returns add up. */
+/** Compares the order's amount and not that of the return, because many small returns add up. */
 export function isLargerThan(units: number, { purchase: { amount } }: Order): boolean {
   return units > 0 && amount.minor > BigInt(units) * 10n ** BigInt(amount.currency.exponent);
 }

@@ -1,7 +1,7 @@
 /**
- * An order: what the merchant asked for (never changes), the transactions made for it (the latest
- * is the one that moves) and the work it is owed. It holds what may be known of a card outside the
- * vault and never a card number.
+ * An order consists of the merchant's request, which never changes, of its transactions, of which
+ * only the latest changes, and of the effect that it owes. It contains the facts of a card that may
+ * be known outside the vault, and never a card number.
  */
 import type { Network } from "../values/card-number.ts";
 import type { FailureCode } from "../values/failure.ts";
@@ -21,28 +21,37 @@ import type { Effect, Stage } from "./stages.ts";
 
 export type Order = {
   readonly id: OrderId;
-  /** Numbers its messages to acquirers, and is no other order's; zero once it ended without any. */
+  /**
+   * The unique number from which the references of its messages are made. Zero if the order ended
+   * without a message.
+   */
   readonly sequence: number;
   readonly merchantId: MerchantId;
   readonly endpointId: EndpointId;
   readonly clientOrderId: string;
-  /** Counts the orders that share a client order id: a new one may follow only unpaid ones. */
+  /**
+   * The number of the order among those with its client order id. A new one may only follow unpaid
+   * ones.
+   */
   readonly attempt: number;
-  /** How many events the order has seen; a change is committed only if it has seen them all. */
+  /**
+   * The number of events that the order has seen. A change is committed only if the stored order
+   * has the same number.
+   */
   readonly version: number;
-  /** When it saw the last of them; absent before the first. */
+  /** The time of the last event; absent before the first. */
   readonly changedAt?: Instant | undefined;
   readonly acceptedAt: Instant;
   readonly purchase: Purchase;
   readonly card: CardFacts;
-  /** Absent when the merchant's request brought the card. */
+  /** Absent if the merchant's request contains the card. */
   readonly page?: PaymentPage;
   readonly transaction: Transaction;
   readonly earlier: readonly Transaction[];
   /** Each stage of each dispute once, in the order in which they were recorded. */
   readonly chargebacks?: readonly Chargeback[];
   readonly owed: Owed | undefined;
-  /** When the present stage has lasted too long; nothing for a final stage. */
+  /** The deadline of the present stage; undefined in a final stage. */
   readonly deadlineAt: Instant | undefined;
 };
 
@@ -50,7 +59,9 @@ export type Order = {
 export type Owed = {
   readonly effect: Effect;
   readonly claimableAt: Instant;
-  /** No message is on its way to the acquirer: the order waits for its next try. */
+  /**
+   * If true, no message is on its way to the acquirer, and the order waits for its next attempt.
+   */
   readonly resting?: true;
 };
 
@@ -64,13 +75,13 @@ export type Purchase = {
   readonly purpose: string | undefined;
   readonly comment: string | undefined;
   readonly siteUrl: string | undefined;
-  /** The browser as the merchant saw it, by wire name; 3-D Secure wants it. */
+  /** The browser's properties, as the merchant has sent them, for 3-D Secure. */
   readonly browser: Readonly<Record<string, string>> | undefined;
-  /** Paid with a wallet's payment data. */
+  /** Present if the payment is made with a wallet's payment data. */
   readonly wallet?: WalletPayment;
-  /** Paid with a registered card. */
+  /** Present if the payment is made with a registered card. */
   readonly credential?: Credential;
-  /** To be tried one after the other when the amount itself is refused. */
+  /** Further amounts, which are tried one after the other if the amount itself is refused. */
   readonly otherAmounts?: readonly Money[];
 };
 
@@ -84,9 +95,9 @@ export type WalletType = (typeof walletTypes)[number];
 
 export type WalletPayment = {
   readonly type: WalletType;
-  /** The number is the device's, not the one that is printed on the customer's card. */
+  /** If true, the number belongs to the device and differs from the one on the customer's card. */
   readonly isDevice?: true;
-  /** Why the payment data is not to be believed: there is no card then. */
+  /** The reason why the payment data cannot be trusted. There is no card then. */
   readonly refusal?: Reason;
 };
 
@@ -104,7 +115,7 @@ export type Customer = {
   readonly address: string | undefined;
 };
 
-/** The customer of a payment link is unknown until the payer sends the payment page. */
+/** The customer of a payment link is not known until the payer submits the payment page. */
 export const noCustomer: Customer = {
   firstName: undefined,
   lastName: undefined,
@@ -138,14 +149,16 @@ export type CardFacts = {
   readonly enrolment?: Enrolment;
 };
 
-/** The cardholder enters the card on the payment page, and may try again after a refusal. */
+/**
+ * The payment page of an order whose card the cardholder enters. Another try may follow a refusal.
+ */
 export type PaymentPage = {
-  /** No try begins after it. */
+  /** No try begins after this time. */
   readonly expiresAt: Instant;
   readonly triesMax: number;
-  /** The latest last. */
+  /** The refused tries, the latest last. */
   readonly refused: readonly RefusedTry[];
-  /** The payment link that the order was begun with. */
+  /** The payment link with which the order began. */
   readonly linkId?: string;
   /** The customer fields that the cardholder has entered and the merchant has not sent. */
   readonly entered?: readonly (keyof Customer)[];
@@ -156,10 +169,10 @@ export type RefusedTry = {
   readonly wallet?: WalletPayment;
   readonly reason: Reason;
   readonly at: Instant;
-  /** Its challenge and what came of it, for a directory server that repeats the result. */
+  /** The challenge of the try and its result, for a directory server that repeats the result. */
   readonly threeds?: EndedThreeDSecure;
   readonly authentication?: Authentication;
-  /** Its charges at the acquirer, any of which may be approved late. */
+  /** The charges of the try at the acquirer. Any of them may be approved late. */
   readonly attempts: readonly PriorAttempt[];
 };
 
@@ -199,41 +212,44 @@ export type Transaction = {
   readonly identifiers: AcquirerIdentifiers | undefined;
   readonly answer: Answer | undefined;
   readonly authentication: Authentication | undefined;
-  /** While the cardholder is being authenticated, and how that went. */
+  /** The state of the authentication. */
   readonly threeds?: ThreeDSecure;
-  /** A screening rule wants it: without an authentication there is no charge. */
+  /** If true, a screening rule demands authentication. Without one there is no charge. */
   readonly forces3ds?: true;
-  /** Why the issuer has refused a charge without a challenge: it is tried once more, with one. */
+  /**
+   * The reason for which the issuer has refused a charge without a challenge. The charge is tried
+   * once more with one.
+   */
   readonly demanded?: Reason;
-  /** Why it ended otherwise than approved. */
+  /** The reason if the transaction did not end approved. */
   readonly reason: Reason | undefined;
   readonly receiptId: ReceiptId | undefined;
-  /** How often the message that settles doubt went unanswered. */
+  /** The number of unanswered attempts to settle doubt. */
   readonly tries: number;
   /** The host's answers to the reversal that is owed, or to the repeats of a follow-up. */
   readonly reversal?: ReversalProgress | undefined;
   readonly finishedAt: Instant | undefined;
-  /** Charges for earlier amounts of the list. */
+  /** Charges of earlier attempts, such as those for earlier amounts of the list. */
   readonly priorAttempts?: readonly PriorAttempt[];
-  /** A return that travels as a payment to the card, with a reference of its own. */
+  /** If true, the return is sent as a payment to the card, with its own reference. */
   readonly asRefund?: true;
   /** The merchant's request for a follow-up. An identical request is a repeat. */
   readonly request?: FollowUpTerms;
 };
 
 export type ReversalProgress = {
-  /** The code of the last answer, when it was a refusal. */
+  /** The code of the last answer, if it was a refusal. */
   readonly refusedWith?: string;
-  /** The first of the answers that the host does not know the charge, with no other between. */
+  /** The time of the first of several successive answers that the host does not know the charge. */
   readonly notFoundAt?: Instant;
-  /** When a reversal or a repeat went unanswered: it may still be on its way to the host. */
+  /** The time of an unanswered reversal or repeat, which may still be on its way to the host. */
   readonly unansweredAt?: Instant;
 };
 
 export type PriorAttempt = {
   readonly identifiers: AcquirerIdentifiers;
   readonly amount: Money;
-  /** It was approved late, and its reversal is not proved yet. */
+  /** Present if the charge was approved late and its reversal is not proved yet. */
   readonly owes?: OwedReversal | undefined;
 };
 
@@ -245,14 +261,14 @@ export type OwedReversal = ReversalProgress & {
 
 export type FollowUpTerms = {
   readonly operation: "capture" | "return" | "void";
-  /** Absent: the whole. */
+  /** The amount; the whole amount if absent. */
   readonly amount: Money | undefined;
-  /** The currency that a void confirms, which may come without an amount. */
+  /** The currency with which a void confirms the charge. It may be sent without an amount. */
   readonly currency?: string;
   readonly comment: string | undefined;
-  /** The id of the portal's form that asked for it, by which a form sent twice is recognised. */
+  /** The id of the portal's form, which identifies a form that is sent twice. */
   readonly once?: string;
-  /** The login of the portal's user who asked for it. */
+  /** The login of the portal's user. */
   readonly by?: string;
 };
 
@@ -280,26 +296,29 @@ export type GateFacts = {
   /** Fields 42 and 32 of the charge. */
   readonly merchantCode?: string;
   readonly acquirerId?: string;
-  /** How often the gate had been given another host when the charge began; absent means never. */
+  /** How often the gate had been moved to another host when the charge began; never if absent. */
   readonly hostChanges?: number;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;
-  /** The terminal's time zone, an IANA name; UTC when absent. */
+  /** The terminal's time zone as an IANA name; UTC if absent. */
   readonly zone?: string;
-  /** When returns travel as refunds; never when absent. */
+  /** From when on returns are sent as refunds; never if absent. */
   readonly refunds?: RefundPolicy;
-  /** How long a hold lives; seven days when absent. */
+  /** How long a hold lasts; seven days if absent. */
   readonly holdDays?: number;
-  /** Why this gate and no other: for the operator. */
+  /** The reason for the choice of the gate, for the operator. */
   readonly choice: string;
-  /** Kept only for merchants who are shown commissions. */
+  /** The fees, only stored if the merchant may see them. */
   readonly fees?: { readonly seller?: Fee; readonly acquirer?: Fee };
 };
 
 export type RefundPolicy = {
-  /** `always`, so many hours after the charge (`24h`), or after a daily cut-off (`23:00`). */
+  /**
+   * The time from which a return is a refund: `always`, a number of hours after the charge (`24h`),
+   * or after a daily cut-off (`23:00`).
+   */
   readonly after?: string;
-  /** A part of a charge always does. */
+  /** If present, the return of a part is always sent as a refund. */
   readonly partial?: true;
 };
 
@@ -323,11 +342,11 @@ export type Chargeback = {
   readonly stage: ChargebackStage;
   readonly amount: Money;
   readonly reason: string;
-  /** The date that the acquirer has given. */
+  /** The date of the stage, as the acquirer states it. */
   readonly at: Instant;
-  /** Names this stage in its callback and in status requests. */
+  /** The serial number of the stage in its callback and in status requests. */
   readonly serialNumber: SerialNumber;
-  /** How many transactions the order had when the stage was recorded. */
+  /** The number of transactions that the order had when the stage was recorded. */
   readonly transactions?: number;
 };
 
@@ -336,33 +355,36 @@ export type Answer = {
   readonly approvalCode: string | undefined;
   readonly networkId: string | undefined;
   readonly approvedAmount: Money | undefined;
-  /** When the gateway received it. */
+  /** The time at which the gateway received the answer. */
   readonly processedAt: Instant;
-  /** The host's own date and time, where its message has them. */
+  /** The host's date and time, if its message contains them. */
   readonly hostAt?: Instant;
   readonly loyalty?: Loyalty;
-  /** The host's own words for the cardholder about a refusal. */
+  /** The host's explanation of a refusal for the cardholder. */
   readonly explanation?: string;
 };
 
-/** An approval that arrived after its request had timed out: only its reference names the order. */
+/**
+ * An approval that arrived after the gateway stopped waiting for it. Only its reference names the
+ * order.
+ */
 export type LateApproval = {
   readonly reference: string;
   readonly answer: Answer;
-  /** How much was approved, where the host says it. */
+  /** The approved amount, if the host states it. */
   readonly minor: bigint | undefined;
 };
 
 export const loyaltyNames = ["balance", "message", "bonus", "program"] as const;
 export type Loyalty = { readonly [Name in (typeof loyaltyNames)[number]]?: string };
 
-/** A payment with a stored card, in the words that the networks require. */
+/** A payment with a stored card, described as the networks require. */
 export type Credential = {
   readonly initiator: "CARDHOLDER" | "MERCHANT";
   readonly scenario: "REGULAR" | "IRREGULAR";
   /** The network's id of the first payment with the card. */
   readonly networkId: string | undefined;
-  /** The number is a wallet's device number, and has no cryptogram any more. */
+  /** If true, the number is a wallet's device number without a cryptogram. */
   readonly isDevice?: true;
 };
 export type CredentialDefaults = Partial<Pick<Credential, "initiator" | "scenario">>;
@@ -378,9 +400,9 @@ export type RuleScope = "gateway" | "merchant" | "endpoint";
  */
 export type RuleFacts = Readonly<Record<string, string | number>>;
 
-/** A rule that has fired, or that could not tell because something is not known. */
+/** A rule that has fired, or that lacked data. */
 export type Finding = {
-  /** The rule's id. */
+  /** The id of the rule. */
   readonly rule: string;
   readonly kind: string;
   readonly scope: RuleScope;

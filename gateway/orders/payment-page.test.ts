@@ -1,4 +1,4 @@
-/** Tries on the payment page: what a refused one leaves behind, and when it is the last. */
+/** Tries on the payment page: the order after a refused one, and when a try is the last. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
@@ -148,7 +148,7 @@ test("a late approval of an earlier try is reversed at once, with that try's car
   assert.ok(advance(owing, entered(2), start, conditions) instanceof Failure);
   assert.equal(tried(meet(owing, reversed), 2).transaction.stage, "authorizing");
 
-  // While the second try is in progress, its end comes first.
+  // While the second try is in progress, the reversal of the first waits for its end.
   const second = meet(tried(refused, 2), approvedLate);
   const approved = meet(second, events.authorized);
   const attempt = findOwingAttempt(approved) ?? assert.fail();

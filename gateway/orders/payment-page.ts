@@ -1,8 +1,7 @@
 /**
- * Orders of the payment page, and the payment links that lead to it. The request brings no card,
- * and the cardholder may try several. A try begins with the card, as an order of the merchant
- * interface does, and ends with the order's result or, when it is refused and another is left, on
- * the page.
+ * Orders of the payment page, and payment links. The request contains no card, and the cardholder
+ * may try several. A try begins with a card, as an order of the merchant interface does. It ends
+ * with the order's result or, if it is refused and another try is left, back on the page.
  */
 import { Failure } from "../values/failure.ts";
 import { asCardId, type EndpointId, type LinkId, type MerchantId } from "../values/ids.ts";
@@ -27,7 +26,7 @@ export const noCard: CardFacts = {
   expiryYear: "",
 };
 
-/** A new order begins on its page: it owes nothing until a card is entered. */
+/** Opens the payment page of a new order, which owes nothing until a card is entered. */
 export function openPage(
   { transaction, acceptedAt }: Pick<Order, "transaction" | "acceptedAt">,
   { lifeMs, ...terms }: PageTerms,
@@ -36,17 +35,19 @@ export function openPage(
   return { page, transaction: { ...transaction, stage: beginningOnPage.stage } };
 }
 
-/** How many tries may begin, the one in progress included. */
+/** Returns how many tries may still begin, including one in progress. */
 export function triesLeft({ triesMax, refused }: PaymentPage): number {
   return Math.max(0, triesMax - refused.length);
 }
 
-/** Whether another try may follow the one in progress. A refusal after the page's time is final. */
+/**
+ * Whether another try may follow the present one. After the page has expired, a refusal is final.
+ */
 export function mayTryAgain(page: PaymentPage, at: Instant): boolean {
   return triesLeft(page) > 1 && at < page.expiresAt;
 }
 
-/** The order with the card of a new try. */
+/** Returns the order with the card of a new try. */
 export function enterCard(
   order: Order,
   { card, payer, authentication }: EventOf<"card_entered">,
@@ -71,7 +72,7 @@ type Entered = Pick<Order, "purchase"> & {
   readonly page?: Pick<PaymentPage, "entered"> | undefined;
 };
 
-/** The customer as the merchant has sent it, without the fields of the page. */
+/** Returns the customer fields that the merchant has sent, without those of the page. */
 export function customerSent({ purchase, page }: Entered): Customer {
   const blank = page?.entered?.map((field) => [field, undefined]) ?? [];
   return { ...purchase.customer, ...Object.fromEntries(blank) };
@@ -82,7 +83,10 @@ function fieldsBeyond(sent: Customer, whole: Customer): readonly (keyof Customer
   return fields.filter((field) => whole[field] !== undefined && sent[field] === undefined);
 }
 
-/** An order that waits for a card is due at once, and expires; a try in progress is the last. */
+/**
+ * Returns the order with a closed page. If it waits for a card, it expires at once. A try in
+ * progress is the last one.
+ */
 export function closePage(order: Order, at: Instant): Order | undefined {
   const { page, transaction, deadlineAt } = order;
   if (page === undefined) return undefined;
@@ -98,7 +102,7 @@ export function closePage(order: Order, at: Instant): Order | undefined {
 const pageOver = new Failure("not_allowed_now", "", "the payment page has expired");
 const stillInDoubt = new Failure("not_allowed_now", "", "the try before is being reversed");
 
-/** The order after a refused try, as it was before any; the try stays on record. */
+/** Returns the order after a refused try. It is as before the try, which stays on record. */
 export function endTry(order: Order, at: Instant): Order {
   const { page, card, transaction } = order;
   if (page === undefined) return order;
@@ -135,7 +139,7 @@ function challengeOf({
   };
 }
 
-/** Every card that the order has brought into the vault: one of its own, or one for each try. */
+/** Returns every card that the order has stored in the vault: its own, or one for each try. */
 export function cardsOf({ card, page }: Order): readonly CardFacts[] {
   if (page === undefined) return [card];
   const tried = [...page.refused.map((each) => each.card), card];
@@ -143,8 +147,8 @@ export function cardsOf({ card, page }: Order): readonly CardFacts[] {
 }
 
 /**
- * A payment link (decision 0056): an amount at an endpoint that cardholders with the URL can pay
- * once, a number of times, or any number of times. It is no order: each payment begins one.
+ * A payment link (decision 0056): an amount at an endpoint, which cardholders with the URL can pay
+ * once, a number of times or any number of times. A link is not an order: each payment begins one.
  */
 export type PaymentLink = {
   readonly id: LinkId;
@@ -152,31 +156,40 @@ export type PaymentLink = {
   readonly endpointId: EndpointId;
   readonly amount: Money;
   readonly description: string;
-  /** Where the cardholder's browser goes afterwards; to the gateway's own page when absent. */
+  /**
+   * The URL to which the cardholder's browser is redirected at the end; the gateway's own page if
+   * absent.
+   */
   readonly returnUrl?: string | undefined;
   readonly callbackUrl?: string | undefined;
   readonly createdAt: Instant;
   readonly createdBy: string;
   readonly expiresAt?: Instant | undefined;
   readonly closedAt?: Instant | undefined;
-  /** Absent: any number. */
+  /** The maximum number of paid orders; any number if absent. */
   readonly usesMax?: number | undefined;
-  /** The pages whose orders count; those that ended unpaid leave when another page needs a use. */
+  /**
+   * The pages whose orders count as uses. Those that ended unpaid are removed when another page
+   * needs a use.
+   */
   readonly uses: readonly string[];
 };
 
 export type LinkKey = Pick<PaymentLink, "merchantId" | "id">;
 
-/** More than these are as good as any number. */
+/** The highest maximum. A larger number would be the same as no maximum. */
 export const linkUsesMax = 100;
 
-/** Why no payment begins with the link any more, apart from its uses. */
+/** Returns the reason why no payment can begin with the link any more, apart from its uses. */
 export function findEnd(link: PaymentLink, now: Instant): "closed" | "expired" | undefined {
   if (link.closedAt !== undefined) return "closed";
   return link.expiresAt !== undefined && link.expiresAt <= now ? "expired" : undefined;
 }
 
-/** Unique among the merchant's orders. A page of the link that is posted twice begins one order. */
+/**
+ * Returns a client order id for the page's order. It is unique for the merchant, and the same for a
+ * page that is posted twice.
+ */
 export function clientOrderIdOf({ id }: Pick<PaymentLink, "id">, page: string): string {
   return `link-${id}-${page}`;
 }

@@ -1,4 +1,4 @@
-/** Earlier attempts that are approved late: when their reversal is owed, and what ends that. */
+/** Late approvals of earlier attempts: when their reversal is owed, and which events end that. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
@@ -8,7 +8,10 @@ import type { Order } from "./order.ts";
 import { findOwingAttempt } from "./prior-attempts.ts";
 import { advance, answer, asks, draft, events, meet, start } from "./testing.ts";
 
-/** A payment whose first amount was reversed in doubt, while its second is sent. */
+/**
+ * A payment whose first amount was reversed because its outcome was unknown, and whose second
+ * amount is being sent.
+ */
 const sending = meet(
   meet(meet(draft, events.received), events.outcome_unknown),
   events.amount_reversed,

@@ -1,9 +1,9 @@
 /**
- * Charges for earlier amounts of a list, from before a challenge, or of refused tries on the
- * payment page that were approved after the order had gone on to another attempt. Each owes a
- * reversal of its own. The gateway sends it when the order is final, or waits for the next card,
- * and owes nothing else, and repeats it until it is proved; the result that the merchant knows does
- * not change.
+ * Charges of earlier attempts that may be approved after the order has continued: for earlier
+ * amounts of a list, from before a challenge, or of refused tries on the payment page. Each late
+ * approval owes a reversal of its own. The gateway sends it when the order is final or waits for
+ * the next card, and owes nothing else, and repeats it until it is proved. The merchant's result
+ * does not change.
  */
 import { Failure } from "../values/failure.ts";
 import type { Instant } from "../values/time.ts";
@@ -15,7 +15,7 @@ import { anyStage, whileOwingPrior } from "./transitions.ts";
 
 export type OwingAttempt = PriorAttempt & { readonly owes: OwedReversal };
 
-/** The attempt to reverse next. */
+/** Returns the attempt to reverse next. */
 export function findOwingAttempt(order: Order): OwingAttempt | undefined {
   return priorAttemptsOf(order).find(isOwing);
 }
@@ -37,13 +37,15 @@ export function priorAttemptsOf(order: Order): readonly PriorAttempt[] {
   return [...order.page.refused.flatMap(({ attempts }) => attempts), ...priorAttempts];
 }
 
-/** How many attempts the tries before the present one have made. */
+/** Returns the number of attempts before the present try. */
 export function attemptsBefore({ page }: Order): number {
   const attempts = page?.refused.flatMap((each) => each.attempts) ?? [];
   return attempts.at(-1)?.identifiers.attempt ?? 0;
 }
 
-/** The order as it was when the attempt was sent: an earlier try had another card. */
+/**
+ * Returns the order as it was when the attempt was sent, because an earlier try had another card.
+ */
 export function orderOfAttempt(order: Order, { identifiers, amount }: PriorAttempt): Order {
   const { reference } = identifiers;
   const transaction = { ...initialOf(order), identifiers, amount };
@@ -61,7 +63,10 @@ export function orderOfAttempt(order: Order, { identifiers, amount }: PriorAttem
   };
 }
 
-/** The acquirer may have moved money that the gateway does not count, or the other way round. */
+/**
+ * Whether the acquirer may have moved money that the gateway does not count, or the other way
+ * round.
+ */
 export function isInDoubt({ owed, transaction }: Order): boolean {
   const isReversing = owed?.effect === "reverse" || owed?.effect === "reverse_prior";
   return isReversing || stagesInDoubt.includes(transaction.stage);
@@ -75,7 +80,7 @@ export function inDoubtOf(order: Order) {
     : { ...prior, tries: prior.owes.tries, reversal: prior.owes };
 }
 
-/** An order in progress first comes to its end: one effect is owed at a time. */
+/** An order in progress ends first, because only one effect is owed at a time. */
 export function mayReversePrior(order: Order): boolean {
   const { stage } = order.transaction;
   const isFree = isFinal(stage) || stage === "awaiting_card";
@@ -109,7 +114,7 @@ export function meetPrior(order: Order, event: PriorEvent, at: Instant): Order |
   }
 }
 
-/** An operator decides about the reversal that the order owes. */
+/** Whether the operator's decision is about the reversal that the order owes. */
 export function decidePrior(order: Order, { kind }: OperatorEvent): Order | Failure {
   if (order.owed?.resting !== true) return acquirerIsAsked;
   if (whileOwingPrior[kind] === undefined) return hasResult;
@@ -132,18 +137,18 @@ export function progressAfter(
   return isSent(answered.cause) ? { ...before, unansweredAt: at } : before;
 }
 
-/** An answer of the host about one message does not show where another message is. */
+/** An answer of the host to one message says nothing about another message. */
 export function unansweredOf(progress: ReversalProgress | undefined): ReversalProgress {
   const { unansweredAt } = progress ?? {};
   return unansweredAt === undefined ? {} : { unansweredAt };
 }
 
-/** Tells from the cause of a missing answer whether the message was sent. */
+/** Whether the message was sent, derived from the cause of the missing answer. */
 export function isSent(cause: string): boolean {
   return !["gate_unavailable", "card_not_held", "too_late"].includes(cause);
 }
 
-/** An approval that came after the reversal was sent has to be reversed again. */
+/** An approval that came after a reversal has to be reversed again. */
 function settle(order: Order, reference: string, approvedAt: Instant | undefined) {
   const owes = findPriorAttempt(order, reference)?.owes;
   return owes?.approvedAt === approvedAt ? mark(order, reference, undefined) : nothingOwed;

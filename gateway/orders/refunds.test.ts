@@ -1,4 +1,4 @@
-/** When a return is a refund, and what it is called at the acquirer. */
+/** Which returns are sent as refunds, and their references at the acquirer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";
@@ -7,7 +7,7 @@ import type { Order, RefundPolicy } from "./order.ts";
 import { advance, approved, asks, events, meet, start } from "./testing.ts";
 import { initialOf, refundPolicyNow, travelsAsRefund } from "./transactions.ts";
 
-/** A return of so much at that moment, through a gate with that policy. */
+/** A return of an amount at a moment, through a gate with a refund policy. */
 function returnAt(order: Order, at: Instant, refunds: RefundPolicy, minor?: bigint): Order {
   const { serialNumber, request } = asks("return", minor);
   return meet(order, { kind: "return_asked", serialNumber, request, refunds }, at);
@@ -44,7 +44,8 @@ test("a daily cut-off ends at the gate's own hour", () => {
 });
 
 test("a daily cut-off is a time on the terminal's clock, also on the day when the clocks change", () => {
-  // In Berlin they go back on 2026-10-25: both are between the cut-offs of the 24th and the 25th.
+  // Clocks in Berlin are set back on 2026-10-25. Both times are between the cut-offs of the 24th
+  // and the 25th.
   const chargedAt = asInstant(Date.UTC(2026, 9, 24, 21, 30));
   const evening = Date.UTC(2026, 9, 25, 21, 30);
   const asked = { policy: { after: "23:00" }, zone: "Europe/Berlin", chargedAt, isPart: false };
@@ -61,7 +62,8 @@ test("parts may be refunds by themselves, and everything is after one", () => {
 
   assert.equal(isRefund(whole), false);
   assert.equal(isRefund(part), true);
-  // Also when the gate no longer says so: a reversal would return the refunded part again.
+  // This holds even if the gate's policy has changed since, because a reversal would return the
+  // refunded part again.
   assert.equal(isRefund(returnAt(returned, start, {})), true);
 });
 

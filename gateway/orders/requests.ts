@@ -22,27 +22,29 @@ export type OrderRequest = {
   readonly serialNumber: SerialNumber;
   readonly purchase: Purchase;
   readonly card: RequestedCard;
-  /** Undefined when no card data is available. */
+  /** Undefined if no card data is available. */
   readonly cardData: CardData | undefined;
   /** The authentication that a wallet has already proved. */
   readonly authentication?: Authentication;
   readonly requestFingerprint: RequestFingerprint;
-  /** The cardholder enters the card on the payment page; the request brings none. */
+  /**
+   * Present if the cardholder enters the card on the payment page. The request then contains none.
+   */
   readonly page?: PageTerms;
 };
 
 export type PageTerms = Pick<PaymentPage, "triesMax" | "linkId"> & { readonly lifeMs: number };
 
-/** All that makes two requests the same request; only keyed digests are kept. */
+/** The text that makes two requests the same request. Only keyed digests of it are stored. */
 export type RequestFingerprint = {
-  /** Without the CVV: it tells only whether there was one. */
+  /** The fields without the CVV; it only contains whether there was one. */
   readonly text: Secret<string>;
   readonly cvv: Secret<string> | undefined;
 };
 
 /**
- * One that comes with the request and goes into the vault, or one that is there already; or none,
- * when a wallet's payment data was refused.
+ * The card: one from the request, which is stored in the vault, one that is already there, or none
+ * if a wallet's payment data was refused.
  */
 type RequestedCard =
   | { readonly kind: "none" }
@@ -56,7 +58,7 @@ export type FollowUpRequest = {
   readonly request: FollowUpTerms;
 };
 
-/** `transaction`: the one that the request has begun, or that an identical one had begun before. */
+/** `transaction` is the one that the request, or an identical earlier request, has begun. */
 export type Accepted = {
   readonly order: Order;
   readonly transaction: Transaction;
@@ -69,10 +71,10 @@ export type OrderQuery = {
   readonly bySerialNumber: SerialNumber | undefined;
 };
 
-/** An order, and which of its transactions was asked about: the latest unless one was named. */
+/** An order and the requested transaction, which is the latest unless the request names one. */
 export type FoundOrder = {
   readonly order: Order;
   readonly transaction: Transaction;
-  /** The stage of a dispute about the transaction, when that was asked about. */
+  /** The stage of a dispute, if the request asks for one. */
   readonly dispute?: Chargeback;
 };

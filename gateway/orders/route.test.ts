@@ -1,4 +1,6 @@
-/** The choice among an endpoint's gates: fair by weight, faithful to ranks, never a wrong gate. */
+/**
+ * The choice of a gate is fair by weight, respects ranks and never takes a gate that does not fit.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -130,7 +132,7 @@ test("gates of one rank share a merchant's orders by weight, also if one of them
 
       const counts = new Map<GateId, number>();
       for (let index = 0; index < count; index += 1) {
-        // Another merchant has the ids between them.
+        // The ids in between belong to another merchant.
         const order = orderOf(2 * index, 1_042n);
         const chosen = chooseGate(order, gates, { isReady, passedOver: none });
         if (chosen !== undefined) counts.set(chosen.id, (counts.get(chosen.id) ?? 0) + 1);
@@ -253,7 +255,7 @@ function nameOf(gates: readonly EndpointGate[], id: GateId): string {
   return gates.find((gate) => gate.id === id)?.name ?? "";
 }
 
-/** Finds the first order whose lot leaves this remainder at a weight of a hundred. */
+/** Finds the first order whose lot has this remainder when divided by a hundred. */
 function numberWithLot(lot: number): number {
   for (let number = 0; ; number += 1) {
     if (lotOf(orderOf(number, 1n).id) % 100 === lot) return number;

@@ -1,6 +1,6 @@
 /**
- * Which of an endpoint's gates an order goes through. The same order always draws the same gate:
- * the draw is made with its id.
+ * Chooses the gate of an order among those of its endpoint. The same order always gets the same
+ * gate, because the draw uses its id.
  */
 import type { GateId, OrderId } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
@@ -8,9 +8,9 @@ import type { Endpoint, EndpointGate } from "./merchant.ts";
 import type { GateFacts, Order } from "./order.ts";
 
 type GateConditions = {
-  /** Whether a request could be sent now. */
+  /** Returns whether a request could be sent now. */
   isReady(gate: GateId): boolean;
-  /** Gates that the order has tried in vain. */
+  /** The gates that the order has tried without success. */
   readonly passedOver: ReadonlySet<GateId>;
 };
 
@@ -20,8 +20,8 @@ export type Routed = Pick<Order, "id"> & {
 };
 
 /**
- * Chooses among gates sorted by rank. Returns undefined when none of them may have the order, ready
- * or not.
+ * Chooses among gates sorted by rank. Returns undefined if no gate may process the order, whether
+ * ready or not.
  */
 export function chooseGate(
   order: Routed,
@@ -44,7 +44,10 @@ export function chooseGate(
   return chooseAmong(fitting, setAside, { lot: lotOf(order.id), isReady: conditions.isReady });
 }
 
-/** Ids are a sequence that merchants share by turns; their lots show no trace of either. */
+/**
+ * The lot of an order. Merchants share one sequence of ids, and the lots depend on neither the
+ * merchant nor the sequence.
+ */
 export function lotOf(id: OrderId): number {
   let mixed = Number(id.slice(-lotDigits));
   for (let round = 0; round < 2; round += 1) {
@@ -55,7 +58,7 @@ export function lotOf(id: OrderId): number {
 
 const lotDigits = 9;
 
-/** Whether the messages of any of the endpoint's gates have room for the amount. */
+/** Whether the messages of at least one gate of the endpoint have room for the amount. */
 export function canSend({ gates }: Pick<Endpoint, "gates">, amount: Money): boolean {
   return gates.length === 0 || gates.some((gate) => hasRoomFor(gate, amount));
 }
@@ -64,7 +67,7 @@ function hasRoomFor({ amountDigits }: EndpointGate, { minor }: Money): boolean {
   return String(minor).length <= amountDigits;
 }
 
-/** Gates whose links are wanted: those of endpoints that have no other to go through. */
+/** Returns the gates whose links must be up: those of endpoints without another gate. */
 export function findUnreadyGates(
   endpoints: Iterable<Pick<Endpoint, "gates" | "enabled">>,
   isReady: GateConditions["isReady"],
@@ -80,7 +83,10 @@ export function findUnreadyGates(
 type SetAside = { readonly gate: EndpointGate; readonly why: string };
 type Group = readonly [EndpointGate, ...EndpointGate[]];
 
-/** Rank by rank. When no gate is ready the first choice has it all the same: it may come up. */
+/**
+ * Chooses by rank. If no gate is ready, the order gets the first choice nevertheless, because its
+ * link may come up.
+ */
 function chooseAmong(
   fitting: readonly EndpointGate[],
   unfit: readonly SetAside[],
@@ -108,8 +114,8 @@ function notReady(gate: EndpointGate): SetAside {
 }
 
 /**
- * Each gate has as many of the lots as its weight. Drawing the same lot again among fewer gates
- * still shares by weight: a gate's lots are consecutive, so they leave every remainder alike.
+ * Chooses by weight. Each gate has as many lots as its weight. A second draw among fewer gates
+ * still shares by weight, because the lots of a gate are consecutive.
  */
 function draw(group: Group, lot: number): EndpointGate {
   const [first, ...others] = group;
@@ -134,7 +140,7 @@ function* ranksOf(gates: readonly EndpointGate[]): Iterable<Group> {
   }
 }
 
-/** Why a gate may not have the order, whether it is ready or not. */
+/** Returns the reason why a gate may not process the order, whether it is ready or not. */
 function obstacleOf(
   { transaction: { kind, amount } }: Routed,
   gate: EndpointGate,
@@ -145,7 +151,7 @@ function obstacleOf(
   if (passedOver.has(id)) return "was tried before";
   if (currencies?.includes(currency.code) === false) return `does not take ${currency.code}`;
   if (!hasRoomFor(gate, amount)) return "has no room for the amount";
-  // It moves no money: its zero is no amount that a limit could mean.
+  // An account verification moves no money, so no limit applies to it.
   if (kind === "account-verification") return undefined;
   if (amountMin !== undefined && minor < amountMin) return "does not take so little";
   if (amountMax !== undefined && minor > amountMax) return "does not take so much";
@@ -155,7 +161,7 @@ function obstacleOf(
 function describe(chosen: EndpointGate, among: Group, setAside: readonly SetAside[]): string {
   const weight = among.length === 1 ? "" : `, weight ${chosen.weight} of ${weightOf(among)}`;
   const place = `rank ${chosen.rank}${weight}`;
-  // A gate of a later rank would not have been asked anyway.
+  // A gate of a later rank would not have been chosen anyway.
   const before = setAside.filter(({ gate }) => gate.rank <= chosen.rank);
   if (before.length === 0) return place;
   return `${place}, because ${before.map(({ gate, why }) => `${gate.name} ${why}`).join(" and ")}`;

@@ -37,10 +37,13 @@ export type SettlementItem = {
   readonly reference: string;
   readonly kind: SettlementKind;
   readonly money: Money;
-  /** When the acquirer approved it. */
+  /** The time of the acquirer's approval. */
   readonly at: Instant;
   readonly gateId: GateId;
-  /** An acquirer may leave it out of its file: it reports disputes and released holds elsewhere. */
+  /**
+   * If true, the acquirer's file may omit it, because it reports disputes and released holds
+   * elsewhere.
+   */
   readonly isOptional: boolean;
 };
 
@@ -55,7 +58,7 @@ function itemOf(transaction: Transaction): readonly SettlementItem[] {
   const at = answer?.processedAt ?? finishedAt;
   if (identifiers === undefined || kind === undefined || at === undefined) return [];
   const { reference, gate } = identifiers;
-  // An issuer may approve less than was asked of a charge.
+  // The approved amount may be less than the requested one.
   const money = kind === "sale" ? (answer?.approvedAmount ?? amount) : amount;
   const isOptional = transaction.kind === "cancel";
   return [{ reference, kind, money, at, gateId: gate.id, isOptional }];
@@ -78,7 +81,7 @@ function chargebackItemsOf(order: Order): readonly SettlementItem[] {
   });
 }
 
-/** Every reference under which the acquirer may have booked something for the order. */
+/** Returns every reference under which the acquirer may have booked something for the order. */
 export function referencesOf(order: Order): readonly string[] {
   const attempts = [...transactionsOf(order), ...priorAttemptsOf(order)];
   return attempts.flatMap(({ identifiers }) => identifiers?.reference ?? []);

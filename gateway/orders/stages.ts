@@ -1,6 +1,6 @@
 /**
- * Where a transaction can be, and what its order can be owed. Stages and effects are named here,
- * and `transitions.ts` says how events lead from one stage to another.
+ * The stages of a transaction, and the effects that an order can owe. `transitions.ts` says how
+ * events lead from one stage to another.
  */
 export type Stage = OpenStage | FinalStage;
 type FinalStage = (typeof finalStages)[number];
@@ -40,12 +40,15 @@ export function isBeforeSending(stage: Stage): boolean {
   return stage === "filtering" || stage === "authenticating" || stage.startsWith("awaiting_");
 }
 
-/** The acquirer may have carried the request out or not, and is being asked. */
+/** Stages in doubt: the acquirer may have processed the request or not, and is being asked. */
 export const stagesInDoubt: readonly Stage[] = ["inquiring", "reversing", "repeating"];
 
-/** Decided from memory, and folded into the commit that owes them. */
+/** These effects are decided from memory, and are part of the commit that owes them. */
 export const immediateEffects = ["screen", "look_up_3ds"] as const;
-/** These wait for another system; the order's row owes them until their handler has reported. */
+/**
+ * These effects wait for another system. The order's row owes them until their handler has
+ * reported.
+ */
 export const externalEffects = [
   "authenticate",
   "ask_enrolment",
@@ -57,7 +60,7 @@ export const externalEffects = [
   "refund",
   "alert_operator",
 ] as const;
-/** Done by the commit itself, which writes the row of the callback. */
+/** These effects are performed by the commit itself, which writes the row of the callback. */
 export const outboxEffects = ["notify_merchant"] as const;
 
 export type ImmediateEffect = (typeof immediateEffects)[number];

@@ -45,7 +45,7 @@ export const start = asInstant(1_794_708_246_000);
 export const amount = new Money(1042n, getCurrency("USD"));
 const smaller = new Money(500n, getCurrency("USD"));
 
-/** It stands still, and nothing has set it. */
+/** A clock that stands still. */
 export const clockAt = (at: Instant) => ({ now: () => at, earliest: () => at });
 
 export const deadlines: Deadlines = {
@@ -112,7 +112,7 @@ const nowhere = {
   notify: undefined,
 };
 
-/** A draft, before it has met its first event. */
+/** A draft of an order, before its first event. */
 export const draft: Order = {
   id: asOrderId("42000001"),
   sequence: 590_000_000_042,
@@ -157,13 +157,13 @@ export function inStage(stage: Stage, kind: TransactionKind = "sale"): Order {
   return { ...draft, version: 3, transaction: { ...draft.transaction, kind, stage } };
 }
 
-/** An order that its acquirer has approved. */
+/** An order whose charge is approved. */
 export function approved(kind: ChargeKind = "sale"): Order {
   const asked = { ...draft, transaction: { ...draft.transaction, kind } };
   return meet(meet(asked, events.received), events.authorized);
 }
 
-/** A capture or a return is asked for: of all that there is, or of so many minor units. */
+/** Requests a capture or a return, of everything or of an amount in minor units. */
 export function asks(
   operation: FollowUpTerms["operation"],
   minor?: bigint,
@@ -182,7 +182,7 @@ const clearing = makeAdvance(deadlines, {
 export const advance: Advance = (order, event, at, given = conditions) =>
   clearing(order, event, at, given);
 
-/** The step, for an event that the order cannot refuse. */
+/** Returns the step of an event that the order cannot refuse. */
 export function step(order: Order, event: OrderEvent, at: Instant = start): Step {
   const taken = advance(order, event, at);
   assert.ok(!(taken instanceof Failure), `${event.kind} was refused`);
@@ -223,7 +223,7 @@ const noGate = { code: "gate_unavailable", detail: "" } as const;
 const seen = { code: "duplicate_transmission", detail: "[94]" } as const;
 const inPart = { code: "partial_approval_refused", detail: "[10]" } as const;
 
-/** One of each kind. */
+/** One event of each kind. */
 // biome-ignore format: a table
 export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   received:              { kind: "received" },

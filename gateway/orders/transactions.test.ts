@@ -26,7 +26,7 @@ import {
   transactionsOf,
 } from "./transactions.ts";
 
-/** In minor units: held, charged, returned, cancelled, left. */
+/** Totals in minor units: held, charged, returned, cancelled, left. */
 function totals(order: Order): readonly bigint[] {
   const { held, charged, returned, cancelled, left } = totalsOf(order);
   return [held, charged, returned, cancelled, left].map(({ minor }) => minor);
@@ -132,7 +132,7 @@ test("a transaction has a name at the acquirer once a message may have left", ()
     [{ stage: "error", answer: undefined, reason: reason("gate_unavailable") },         undefined],
     [{ stage: "error", answer: undefined, reason: reason("reversed_after_doubt") },     1],
     [{ stage: "error", answer: undefined, reason: reason("settled_by_operator") },      1],
-    // A refused amount was sent before.
+    // An earlier amount of the list was sent and refused.
     [{ stage: "error", answer: undefined, reason: reason("gate_unavailable"), priorAttempts: [prior as PriorAttempt] }, 7],
   ];
   for (const [change, attempt] of cases) {

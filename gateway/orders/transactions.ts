@@ -1,7 +1,7 @@
 /**
- * The order's transactions: the totals charged, held and refunded, whether another transaction may
- * follow, and disputes about the charge. Only approved transactions count, and an open one keeps
- * others from beginning, so the totals hold on every path.
+ * The order's transactions: the amounts held, charged and refunded, the transactions that may
+ * follow, and disputes about the charge. Only approved transactions count. While one is open no
+ * other begins, so the totals are correct at every moment.
  */
 import { Failure, type FailureCode } from "../values/failure.ts";
 import type { SerialNumber } from "../values/ids.ts";
@@ -28,15 +28,15 @@ import { isBeforeSending, isFinal } from "./stages.ts";
 import { beginnings } from "./transitions.ts";
 
 export type Totals = {
-  /** Held by a preauthorisation that is neither captured nor cancelled. */
+  /** The amount that a preauthorisation holds, until it is captured or cancelled. */
   readonly held: Money;
   /** The amount that the sale or the capture has charged. */
   readonly charged: Money;
-  /** Refunded or voided. */
+  /** The amount that was refunded or voided. */
   readonly returned: Money;
-  /** Held once, and released by a cancel. */
+  /** The amount that was held and then released by a cancel. */
   readonly cancelled: Money;
-  /** Charged and not refunded: what the acquirer counts as charged. */
+  /** The amount that was charged and not refunded. The acquirer counts it as charged. */
   readonly standing: Money;
   /** The amount that is charged back now. */
   readonly chargedBack: Money;
@@ -48,7 +48,7 @@ export function transactionsOf({ earlier, transaction }: Order): readonly Transa
   return [...earlier, transaction];
 }
 
-/** The one that began the order. */
+/** Returns the transaction that began the order. */
 export function initialOf({ earlier, transaction }: Order): Transaction {
   return earlier[0] ?? transaction;
 }
@@ -58,7 +58,7 @@ export function isCharge(kind: TransactionKind): kind is ChargeKind {
   return beginnings[kind].event === "received";
 }
 
-/** The transaction, or the stage of a dispute about the charge, that the serial number names. */
+/** Returns the transaction, or the stage of a dispute about the charge, with the serial number. */
 export function findNamed(order: Order, serialNumber: SerialNumber): FoundOrder | undefined {
   const isNamed = (each: { readonly serialNumber: SerialNumber }) =>
     each.serialNumber === serialNumber;
@@ -68,7 +68,7 @@ export function findNamed(order: Order, serialNumber: SerialNumber): FoundOrder 
   return dispute && { order, transaction: initialOf(order), dispute };
 }
 
-/** The capture of a preauthorisation, once it is approved. */
+/** Returns the capture of a preauthorisation, once it is approved. */
 export function captureOf(order: Order): Transaction | undefined {
   return transactionsOf(order).find(
     ({ kind, stage }) => kind === "capture" && stage === "approved",
@@ -86,7 +86,7 @@ function wasSent({ stage, answer, reason }: Transaction): boolean {
   return answer !== undefined || (reason !== undefined && settledDoubt.includes(reason.code));
 }
 
-/** Reasons of charges that were sent and not answered. */
+/** The reasons of charges that were sent and got no answer. */
 const settledDoubt: readonly FailureCode[] = ["reversed_after_doubt", "settled_by_operator"];
 
 export function totalsOf(order: Order): Totals {
@@ -96,7 +96,7 @@ export function totalsOf(order: Order): Totals {
   const captured = captureOf(order);
   const isCancelled = approved.some(({ kind }) => kind === "cancel");
 
-  // An issuer may approve less than was asked.
+  // The approved amount may be less than the requested one.
   const approvedAmount = initial.answer?.approvedAmount ?? initial.amount;
   const granted = initial.stage === "approved" ? approvedAmount : none;
   const isHeld = initial.kind === "preauth" && captured === undefined && !isCancelled;
@@ -113,7 +113,7 @@ export function totalsOf(order: Order): Totals {
   return { held, charged, returned, cancelled, standing, chargedBack, left };
 }
 
-/** The transaction that an identical request has begun, unless that came to nothing. */
+/** Returns the transaction that an identical request has begun, unless it failed. */
 export function findRepeated(order: Order, asked: FollowUpTerms): Transaction | undefined {
   return transactionsOf(order).findLast(({ request, stage }) => {
     const counts = stage === "approved" || !isFinal(stage);
@@ -121,17 +121,17 @@ export function findRepeated(order: Order, asked: FollowUpTerms): Transaction | 
   });
 }
 
-/** A form that is sent again counts once, also when its reason or amount was corrected. */
+/** A form that is sent again counts once, even if its reason or amount was corrected. */
 function isSame(one: FollowUpTerms, other: FollowUpTerms): boolean {
   if (one.operation !== other.operation || one.once !== other.once) return false;
   if (one.once !== undefined) return true;
   return one.comment === other.comment && isSameMoney(one.amount, other.amount);
 }
 
-/** The transaction that the merchant asks for, or why it cannot be. */
+/** Returns the transaction that the merchant requests, or the reason why it cannot begin. */
 export function followUp(order: Order, event: FollowUpEvent, at: Instant): Transaction | Failure {
   const { serialNumber, request } = event;
-  // The reversal of an earlier attempt is about another charge, and goes on afterwards.
+  // The reversal of an earlier attempt concerns another charge and continues afterwards.
   const isFree = order.owed === undefined || order.owed.effect === "reverse_prior";
   if (!isFinal(order.transaction.stage) || !isFree) return stillOnItsWay;
   const totals = totalsOf(order);
@@ -159,7 +159,10 @@ export function followUp(order: Order, event: FollowUpEvent, at: Instant): Trans
 const usualHoldDays = 7;
 const holdOver = new Failure("not_allowed_now", "the hold has ended");
 
-/** The acquirer releases a hold by itself; a capture after that would be a charge without one. */
+/**
+ * The acquirer releases an old hold by itself. A capture after that would be a charge without
+ * authorisation.
+ */
 function isHoldOver(order: Order, at: Instant): boolean {
   const { identifiers } = initialOf(order);
   const days = identifiers?.gate.holdDays ?? usualHoldDays;
@@ -210,7 +213,7 @@ function cleared(order: Order, event: FollowUpEvent): Failure {
     : new Failure("not_supported_by_gate");
 }
 
-/** A new transaction: no message was sent, and no answer is known. */
+/** Makes a new transaction, of which no message was sent. */
 export function newTransaction(
   asked: Pick<Transaction, "kind" | "serialNumber" | "amount">,
 ): Transaction {
@@ -232,13 +235,16 @@ type Rule = {
   readonly kind: FollowUpKind;
   readonly whole: Money;
   readonly part: "partialCapture" | "partialReversal" | "never";
-  /** Some of it is gone already: even the whole rest is a part. */
+  /**
+   * If true, a part of the amount is already returned or captured, so even the whole rest is a
+   * part.
+   */
   readonly begun: boolean;
 };
 
 const rules = { capture: captureRule, return: returnRule, void: voidRule } as const;
 
-/** Takes a charge back, and no hold. */
+/** Returns the terms of a void. It takes back a charge and never a hold. */
 function isOfCharge({ kind }: Rule): boolean {
   return kind === "refund" || kind === "void";
 }
@@ -259,7 +265,10 @@ function returnRule({ held, left, charged }: Totals): Rule | undefined {
   };
 }
 
-/** A charge that an issuer has once charged back was cleared, also where the merchant has won. */
+/**
+ * A charge that an issuer has once charged back was cleared, even if the merchant has won the
+ * dispute.
+ */
 function voidRule({ charged, returned }: Totals, { chargebacks = [] }: Order): Rule | undefined {
   const wasChargedBack = chargebacks.some(({ stage }) => stage !== "retrieval");
   if (isZero(charged) || !isZero(returned) || wasChargedBack) return undefined;
@@ -285,9 +294,9 @@ const inProgress = "another transaction of the order is on its way";
 const stillOnItsWay = new Failure("not_allowed_now", inProgress);
 
 /**
- * A payment may name several amounts, of which the first that the issuer approves is charged: this
- * is the one to try after the present one, or undefined after the last. The gate takes no less than
- * `least`, in minor units.
+ * Returns the next amount to try, or undefined after the last. A payment may name several amounts,
+ * of which the first that the issuer approves is charged. The gate accepts no amount below `least`,
+ * in minor units.
  */
 export function nextAmount({ purchase, transaction }: Order, least = 0n): Money | undefined {
   const { amount, otherAmounts = [] } = purchase;
@@ -296,11 +305,16 @@ export function nextAmount({ purchase, transaction }: Order, least = 0n): Money 
   return amounts.slice(at + 1).find(({ minor }) => minor >= least);
 }
 
-/** Charges count their attempts from 1, refunds from here: two digits in base 36 end at 1295. */
+/**
+ * The first attempt number of refunds. Charges count from 1, and two digits in base 36 end at 1295.
+ */
 const firstRefundAttempt = 1_000;
 const refundsMax = 290;
 
-/** `cleared`: when the charge that is returned was approved. `isPart`: less than all of it. */
+/**
+ * A return. `chargedAt` is the time at which its charge was approved. `isPart` means that it
+ * returns less than the whole charge.
+ */
 type Return = {
   readonly policy: RefundPolicy | undefined;
   readonly zone: GateFacts["zone"];
@@ -310,12 +324,13 @@ type Return = {
 };
 
 /**
- * Whether a return travels as a reversal of its charge (0400), which many hosts take only before
- * clearing, or as a refund: a payment to the card with a reference of its own. The gate's operator
- * says from when on.
+ * Whether a return is sent as a refund, which is a payment to the card with its own reference, or
+ * as a reversal of its charge (0400), which many hosts only accept before clearing. The gate's
+ * refund policy decides from when on.
  */
 export function travelsAsRefund(transactions: readonly Transaction[], asked: Return): boolean {
-  // The host still counts as charged what a refund returned: a reversal would return it again.
+  // For the host, an amount that a refund returned is still charged. A reversal would return it
+  // again.
   const isRefunded = ({ stage, asRefund }: Transaction) =>
     asRefund === true && stage === "approved";
   if (transactions.some(isRefunded)) return true;
@@ -331,14 +346,14 @@ function isCleared({ chargedAt, at, zone = "UTC" }: Return, { after }: RefundPol
   return clearingDay(at, after, zone) !== clearingDay(chargedAt, after, zone);
 }
 
-/** The day that ends at the cut-off, which is a time on the terminal's clock. */
+/** Returns the day that ends at the cut-off, by the terminal's clock. */
 function clearingDay(instant: Instant, cutOff: string, zone: string): number {
   const local = calendarIn(zone, instant);
   const isOver = `${local.hour}:${local.minute}` >= cutOff;
   return dayNumber(local) + (isOver ? 1 : 0);
 }
 
-/** Returns undefined when the order has had too many transactions to name another. */
+/** Returns undefined if the order has had too many transactions for another reference. */
 function refundReferenceOf(order: Pick<Order, "sequence" | "earlier">): string | undefined {
   const count = order.earlier.length + 1;
   return count > refundsMax ? undefined : referenceOf(order, firstRefundAttempt + count);
@@ -370,15 +385,18 @@ export function chargebackTypeOf({ stage }: Chargeback): string {
 }
 
 const disputesFrom = 1_000;
-/** How far apart the sequences of one transaction's callbacks are, which go to different URLs. */
+/** The distance between the sequences of a transaction's callbacks to different URLs. */
 export const sequencesPerUrl = 10_000;
 
-/** The network's code, with which most acquirers begin the reason; otherwise the whole reason. */
+/** Returns the network's code, with which most acquirers begin the reason, or the whole reason. */
 export function reasonCodeOf({ reason }: Pick<Chargeback, "reason">): string {
   return /^[A-Z]{0,2}\d{1,4}(?:\.\d{1,2})?(?![\w.])/.exec(reason)?.[0] ?? reason;
 }
 
-/** In minor units of the charge, over all cases; an amount that was freed does not count. */
+/**
+ * Returns the amount that is charged back over all cases, in minor units of the charge. An amount
+ * that was freed does not count.
+ */
 function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
   const cases = new Map<string, bigint>();
   for (const { caseId, stage, amount } of byDate(order)) {
@@ -390,12 +408,15 @@ function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
   return [...cases.values()].reduce((sum, minor) => sum + minor, 0n);
 }
 
-/** Files may be imported in any order; stages of one date count in the order of their import. */
+/**
+ * Compares stages by date. Files may be imported in any order. Stages of one date are sorted by
+ * their import.
+ */
 function byDate({ chargebacks = [] }: Pick<Order, "chargebacks">): readonly Chargeback[] {
   return chargebacks.length < 2 ? chargebacks : chargebacks.toSorted((a, b) => a.at - b.at);
 }
 
-/** The latest stage with the amount that is charged back at present, over all cases. */
+/** Returns the latest stage, with the amount that is charged back now over all cases. */
 export function chargebackStateOf(order: Order) {
   const latest = byDate(order).at(-1);
   if (latest === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The laws of the transition tables: some of every table, some of every kind of table. */
+/** The laws of the transition tables. Some hold for every table, some for one kind of table. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventKind } from "./events.ts";
@@ -74,7 +74,7 @@ for (const [name, transaction, table] of every) {
       for (const place of places) if (place.stage === stage) reached.add(place.cell.stage);
     }
 
-    // While tries are left, a refusal does not end the order; only the end of the page's time does.
+    // While tries are left, only the end of the page's time ends the order, and not a refusal.
     const ends = isPage ? stages.filter((each) => each !== "error" && each !== "filtered") : stages;
     assert.deepEqual([...reached].sort(), [...ends].sort());
   });
@@ -177,7 +177,7 @@ function chargeLaws(name: string, table: TransitionTable, places: readonly Table
   });
 }
 
-/** A part that was approved makes a decline of an open order, and of no other. */
+/** A partial approval can only decline an open order. */
 const reportsIn = (stage: Stage): readonly EventKind[] => [
   ...(["reversed", "reversal_unanswered", "reversal_refused", "original_not_found"] as const),
   ...(stage === "reversing" ? (["part_reversed"] as const) : []),

@@ -1,14 +1,14 @@
 /**
- * The life of a transaction: one table for each kind, with a row for each stage and a cell for each
- * event that the stage accepts. Two outcomes that lead to different stages are two different
- * events, so the tables need no conditions. An event that begins a transaction stands in
- * `beginnings`, one that any stage accepts in `anyStage`. `docs/orders.md` is drawn from them.
+ * The life of a transaction. There is one table for each kind, with a row for each stage and a cell
+ * for each event that the stage accepts. Outcomes that lead to different stages are different
+ * events, so the tables need no conditions. `beginnings` has the events that begin a transaction,
+ * and `anyStage` those that every stage accepts. `docs/orders.md` is drawn from these tables.
  */
 import type { EventKind, FollowUpEvent, OrderEvent } from "./events.ts";
 import type { TransactionKind } from "./order.ts";
 import { type Effect, type ExternalEffect, isFinal, isImmediate, type Stage } from "./stages.ts";
 
-/** At most one of the effects is owed; the callback's row is written by the commit itself. */
+/** At most one of the effects is owed. The commit itself writes the row of the callback. */
 export type Cell = { readonly stage: Stage; readonly effects: readonly Effect[] };
 type Row = { readonly [Kind in EventKind]?: Cell };
 /** A stage without a cell for an event refuses it. */
@@ -16,7 +16,8 @@ export type TransitionTable = { readonly [Where in Stage]?: Row };
 
 // biome-ignore format: a table
 const sale: TransitionTable = {
-  // On the payment page. No other stage accepts a card: one try at a time, and none in doubt.
+  // The stage of an order on its payment page. No other stage accepts a card, so there is one try
+  // at a time, and none while one is in doubt.
   awaiting_card: {
     card_entered:          to("filtering", "screen"),
     expired:               to("declined", "notify_merchant"),
@@ -46,7 +47,7 @@ const sale: TransitionTable = {
     method_uploaded:       to("authenticating", "authenticate"),
     expired:               to("declined", "notify_merchant"),
   },
-  // The directory server's result decides; the browser's return may come before or after it.
+  // The directory server's result decides. The browser may return before or after it.
   awaiting_challenge: {
     challenge_passed:      to("awaiting_return"),
     challenge_returned:    to("awaiting_result"),
@@ -62,7 +63,7 @@ const sale: TransitionTable = {
   },
   awaiting_return: {
     challenge_returned:    to("authorizing", "authorize"),
-    // Cardholders close windows.
+    // Cardholders may close the window, so the browser is not awaited for long.
     expired:               to("authorizing", "authorize"),
   },
   awaiting_pares: {
@@ -79,7 +80,8 @@ const sale: TransitionTable = {
     amount_refused:        to("authorizing", "authorize"),
     amount_in_doubt:       to("reversing", "reverse"),
     authentication_demanded: to("authenticating", "look_up_3ds"),
-    // Only while nothing was sent: an unknown outcome never goes to another gate.
+    // Rerouting is possible only while nothing was sent. An unknown outcome never goes to another
+    // gate.
     rerouted:              to("authorizing", "authorize"),
     gate_unavailable:      to("error", "notify_merchant"),
     outcome_in_question:   to("inquiring", "inquire"),
@@ -120,7 +122,7 @@ const sale: TransitionTable = {
 };
 
 /**
- * A charge that was approved late, or refused in doubt, is reversed behind the final result. No
+ * A charge that was approved late, or refused in doubt, is reversed after the final result. No
  * callback follows.
  */
 function unpaid(stage: "declined" | "error"): Row {
@@ -135,7 +137,7 @@ function unpaid(stage: "declined" | "error"): Row {
   };
 }
 
-/** It asks for no money, so none can be approved in part. */
+/** An account verification requests no money, so it cannot be approved in part. */
 const accountVerification: TransitionTable = {
   ...sale,
   authorizing: without(sale.authorizing, "approved_in_part"),
@@ -191,7 +193,7 @@ function to(stage: Stage, ...effects: readonly Effect[]): Cell {
 // biome-ignore format: a table
 export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {
   sale,
-  preauth: sale, // what differs is what may follow its approval
+  preauth: sale, // Only the follow-ups of an approval differ.
   "account-verification": accountVerification,
   capture: followUp("capturing", "capture", "captured"),
   refund:  followUp("returning", "refund", "returned"),
@@ -200,8 +202,9 @@ export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {
 };
 
 /**
- * While the payment page has another try left, a refused one leads back to it, and the merchant
- * hears nothing. A refusal in doubt is reversed first: the next try begins when that is proved.
+ * Derives the tables for payment pages with another try left. There a refused try leads back to the
+ * page, and the merchant is not notified. A refusal in doubt is reversed first, and the next try
+ * begins when that is proved.
  */
 export const tablesWithTriesLeft: typeof tables = {
   ...tables,
@@ -234,14 +237,17 @@ const immediateEvents: ReadonlySet<string> = new Set(
     .flatMap(([kind, { effects }]) => (effects.some(isImmediate) ? [kind] : [])),
 );
 
-/** Whether the event may lead to an immediate effect. */
+/** Returns whether the event may lead to an immediate effect. */
 export function needsConditions({ kind }: OrderEvent): boolean {
   return immediateEvents.has(kind);
 }
 
 export type FirstCell = Cell & { readonly event: "received" | FollowUpEvent["kind"] };
 
-/** The event that begins a transaction of each kind, its first stage, and what it is owed then. */
+/**
+ * For each kind of transaction, the event that begins it, its first stage, and the effect that it
+ * owes then.
+ */
 export const beginnings: Readonly<Record<TransactionKind, FirstCell>> = {
   sale: { event: "received", ...to("filtering", "screen") },
   preauth: { event: "received", ...to("filtering", "screen") },
@@ -255,7 +261,7 @@ export const beginnings: Readonly<Record<TransactionKind, FirstCell>> = {
 /** An order of the payment page begins without a card. */
 export const beginningOnPage: FirstCell = { event: "received", ...to("awaiting_card") };
 
-/** An event that leaves the open transaction in its stage, with the deadline of that. */
+/** An event that leaves the open transaction in its stage and keeps the deadline. */
 export type AnyStageCell = {
   readonly in: "every stage" | "every open stage of a charge";
   /**
@@ -269,8 +275,8 @@ export type AnyStageCell = {
 type AnyStageTable = { readonly [Kind in EventKind]?: AnyStageCell };
 
 /**
- * Events about something beside the open transaction: the node that runs the order, a dispute, the
- * payment page, a charge of an earlier attempt.
+ * Events that do not concern the open transaction, but the node that runs the order, a dispute, the
+ * payment page, or a charge of an earlier attempt.
  */
 // biome-ignore format: a table
 export const anyStage: AnyStageTable = {
@@ -283,7 +289,10 @@ export const anyStage: AnyStageTable = {
   prior_unreversed:    stay("every stage", "reverse_prior"),
 };
 
-/** While the order owes `reverse_prior`, an operator decides about that in every stage. */
+/**
+ * While the order owes `reverse_prior`, operators' decisions are about that reversal in every
+ * stage.
+ */
 export const whileOwingPrior: AnyStageTable = {
   asked_again: stay("every stage", "reverse_prior"),
   settled_as_not_done: stay("every stage", "reverse_prior"),
