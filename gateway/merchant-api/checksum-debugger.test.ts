@@ -1,4 +1,7 @@
-/** The checksum debugger knows the keys in memory, and tells a merchant of its own alone. */
+/**
+ * The checksum debugger uses the keys in memory, and tells a merchant nothing about those of
+ * others.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asMerchantId } from "../values/ids.ts";

@@ -1,8 +1,8 @@
 /**
- * Finds the mistake in a checksum that does not match, for refused requests and for the checksum
- * debugger: the usual mistakes are tried with the merchant's keys until one of them gives the
- * checksum of the request. No finding contains a key or a checksum. To use it as an oracle, an
- * attacker has to bring a checksum that was made with the key already (decision 0062).
+ * Finds the mistake in a wrong checksum, for refused requests and for the checksum debugger. It
+ * tries the usual mistakes with the merchant's keys until one of them gives the checksum of the
+ * request. No finding contains a key or a checksum. An attacker could only use it as an oracle with
+ * a checksum that was already made with the key (decision 0062).
  */
 import { createHmac, hash } from "node:crypto";
 import type { EntryPoint, Merchant } from "../orders/merchant.ts";
@@ -24,7 +24,7 @@ type CheckedRequest = {
   readonly sent: Sent;
   readonly raw: Sent;
   readonly entryPoint: EntryPoint;
-  /** The merchant's other endpoints and groups. */
+  /** The ids of the merchant's other endpoints and groups. */
   readonly otherIds: readonly string[];
   /**
    * The keys of other merchants, for a request that was really sent. The reply never names these
@@ -34,8 +34,7 @@ type CheckedRequest = {
 };
 
 /**
- * Returns undefined where the checksum is right, and an empty list where no usual mistake explains
- * it.
+ * Returns undefined if the checksum is right, and an empty list if no usual mistake explains it.
  */
 export function findMistakes(request: CheckedRequest): readonly Mistake[] | undefined {
   const { sent, entryPoint, terms } = request;
@@ -60,14 +59,14 @@ export function findMistakes(request: CheckedRequest): readonly Mistake[] | unde
   return [];
 }
 
-/** The checksum matches: another rule has refused the request. */
+/** The checksum is right, so another rule has refused the request. */
 function unlessAccepted(sent: Sent, { merchant, endpoints }: EntryPoint) {
   const login = sent.get("login") ?? "";
   if (login !== "" && login !== merchant.login) return [mistake("other_login")];
   return endpoints.some(({ settings }) => settings.oauthOnly) ? [mistake("oauth_only")] : undefined;
 }
 
-/** A request in which the key itself was sent shows it to no one. */
+/** A request that contains the key itself is shown to no one. */
 export function holdsKey(merchant: Merchant, text: string): boolean {
   const lower = text.toLowerCase();
   return keysOf(merchant).some((key) => lower.includes(key.toLowerCase()));
@@ -139,7 +138,7 @@ function digestsOf(parts: readonly SignedPart[], key: string): readonly Trial[] 
   ];
 }
 
-/** A longer digest may have been cut to the length of a checksum. */
+/** A longer digest may have been shortened to the length of a checksum. */
 function makeIsSent(control: string): IsSent {
   const wanted = control.toLowerCase();
   const isCut = control.length === 40;
@@ -161,12 +160,12 @@ function mistake(kind: MistakeKind, detail = ""): Mistake {
   return { kind, detail };
 }
 
-/** Keys of other merchants that a wrong checksum is tried with. */
+/** The limit on keys of other merchants that are tried with a wrong checksum. */
 const otherKeysMax = 500;
 
 type KnownKeys = {
   readonly merchants: readonly Merchant[];
-  /** Endpoints by the number in the path. */
+  /** Endpoints by the id in the path. */
   readonly endpointById: ReadonlyMap<string, EntryPoint>;
   readonly groupById: ReadonlyMap<string, EntryPoint>;
 };
@@ -196,8 +195,8 @@ type PastedRequest = {
 };
 
 /**
- * The checksum debugger over the keys in memory. It tries the merchant's own keys alone: it must
- * not reveal whose key made a checksum.
+ * Makes the checksum debugger, which uses the keys in memory. It tries only the merchant's own
+ * keys, because it must not reveal whose key made a checksum.
  */
 export function makeChecksumDebugger(
   operations: readonly Pick<Operation, "name" | "control">[],
@@ -206,7 +205,7 @@ export function makeChecksumDebugger(
   const signed = operations.filter(({ control }) => control.length > 0);
   return {
     operations: signed.map(({ name, control }) => ({ name, formula: control.flatMap(namesOf) })),
-    /** Returns undefined for an endpoint or operation that is not this merchant's. */
+    /** Returns undefined for an endpoint or operation that the merchant does not have. */
     attempt({ endpoint, operation: name, fields }: PastedRequest, merchantId?: MerchantId) {
       const { endpointById, groupById } = known();
       const entryPoint = endpointById.get(endpoint) ?? groupById.get(endpoint);

@@ -1,4 +1,7 @@
-/** The checksum: what it covers, and that every wrong one is wrong in the same way. */
+/**
+ * The checksum: the values that it covers, and wrong checksums, which are all refused in the same
+ * way.
+ */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -15,7 +18,7 @@ const request = {
   email: "jane@example.com",
 };
 
-/** SHA-1 of `1001invoice-11042jane@example.comtop-secret-key`, by another program. */
+/** The SHA-1 of `1001invoice-11042jane@example.comtop-secret-key`, computed by another program. */
 const control = "00e6bdeba6a1bb0729d0d92b361bb8dc5bfb092d";
 
 test("a sale is signed over endpoint, order, minor units, email and key", () => {

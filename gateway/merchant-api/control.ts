@@ -1,8 +1,8 @@
 /**
- * How a merchant proves a request: by the control checksum in v2, and by OAuth 1.0a in v4. The
- * checksum is SHA-1 over the operation's values and the merchant's key, joined without separators.
- * The interface defines it so; because of that weakness every value is checked for its form first.
- * An unknown login and a wrong checksum take the same path and time.
+ * Verifies that a request comes from a merchant: by the control checksum in v2, and by OAuth 1.0a
+ * in v4. The checksum is SHA-1 over the operation's values and the merchant's key, joined without
+ * separators, as the interface defines it. Because that is weak, the form of every value is checked
+ * first. An unknown login and a wrong checksum take the same path and time.
  */
 import { createPublicKey, hash, timingSafeEqual } from "node:crypto";
 import {
@@ -25,9 +25,7 @@ import type { ControlTerm, Sent } from "./operation.ts";
 
 const sha1Bytes = 20;
 
-/**
- * Returns undefined when the merchant signed the request. The caller has read the signed fields.
- */
+/** Returns undefined if the merchant signed the request. The caller has read the signed fields. */
 export function checkControl(
   terms: readonly ControlTerm[],
   sent: Sent,
@@ -54,19 +52,18 @@ export function checkControl(
 }
 
 /**
- * The digest takes the way through text: a digest as a buffer takes memory outside of the heap and
- * twice the time.
+ * The digest is read as text, because a buffer takes memory outside of the heap and twice the time.
  */
 function sha1(text: string): Buffer {
   return Buffer.from(hash("sha1", text, "latin1"), "latin1");
 }
 
-/** Signs a result for the merchant: it proves that the gateway sent it. */
+/** Signs a result for the merchant, which proves that the gateway sent it. */
 export function signFor({ controlKey }: Merchant, text: string): string {
   return hash("sha1", text + controlKey.reveal(), "hex");
 }
 
-/** Whose key has made the checksum of a result, as it was sent to the merchant. */
+/** Returns which of the merchant's keys made the checksum of a result. */
 export function findSigner(
   { controlKey, oldControlKey }: Merchant,
   text: string,
@@ -78,7 +75,7 @@ export function findSigner(
   return oldControlKey !== undefined && isBy(oldControlKey) ? "old_key" : undefined;
 }
 
-/** An amount without currency, or one that is not valid in its currency. */
+/** Finds an amount without a currency, or one that is not valid in its currency. */
 export function amountFaults(
   terms: readonly ControlTerm[],
   sent: Sent,
@@ -121,7 +118,7 @@ function minorUnitsOf(field: string, sent: Sent): string | Failure {
   return new Failure("invalid_parameter", `${field}: more fraction digits than the currency has`);
 }
 
-/** Always of the right length: every comparison takes the same time. */
+/** Returns a text of the right length, so that every comparison takes the same time. */
 function controlOf(sent: Sent): Buffer {
   const text = sent.get("control") ?? "";
   const control = Buffer.from(text, "hex");
@@ -130,7 +127,7 @@ function controlOf(sent: Sent): Buffer {
     : Buffer.alloc(sha1Bytes);
 }
 
-/** Answered with 403. `check` is the check that failed. */
+/** A request that is answered with 403. `check` is the check that failed. */
 export class AccessDenied {
   readonly check: string;
 
@@ -139,38 +136,38 @@ export class AccessDenied {
   }
 }
 
-/** The parts of a request that the signature covers besides the body, and the signature. */
+/** The signature, and the parts of a request that it covers besides the body. */
 export type SignedCall = {
   readonly method: string;
-  /** Path and query as sent. */
+  /** The path and query as they were sent. */
   readonly target: string;
-  /** The gateway's port. */
+  /** The gateway's port on which the request arrived. */
   readonly port: number;
   readonly authorization: string | undefined;
 };
 
 export type OAuthOptions = {
-  /** The URLs, without paths, at which the gateway is known to merchants. */
+  /** Returns the URLs, without paths, by which merchants know the gateway. */
   readonly baseUrls: (port: number) => readonly string[];
   /** The largest difference between a time stamp and now. */
   readonly windowMs: number;
-  /** Whether this nonce was not taken before. */
+  /** Takes the nonce. Returns false if it was used before. */
   readonly takeNonce: (taken: {
     readonly merchantId: MerchantId;
     readonly nonce: string;
     readonly signedAt: Instant;
   }) => Promise<boolean | Failure>;
-  /** Called when a request is signed with the control key before the present one. */
+  /** Called if a request is signed with the previous control key. */
   readonly noteOldKey: (merchant: MerchantId) => void;
 };
 
 type SignedRequest = {
   readonly call: SignedCall;
-  /** The parameters of the body, not trimmed: the signature covers them in this form. */
+  /** The parameters of the body without trimming, as the signature covers them. */
   readonly pairs: readonly Parameter[];
   readonly findMerchant: (login: string) => Merchant | undefined;
   /**
-   * Whether HMAC-SHA1 is accepted beside RSA-SHA256. Clients of such operations repeat the OAuth
+   * Whether HMAC-SHA1 is accepted besides RSA-SHA256. Clients of such operations repeat the OAuth
    * parameters in the body.
    */
   readonly takesHmac: boolean;
@@ -179,9 +176,9 @@ type SignedRequest = {
 const nonceForm = /^[!-~]{1,128}$/;
 
 /**
- * OAuth 1.0a: returns the merchant that signed the request recently and with a nonce that was not
- * used before. A denied client does not get to know which check failed, and an unknown consumer
- * takes as long as a wrong signature; the operator's log names the check.
+ * Verifies a signature by OAuth 1.0a. Returns the merchant if the request was signed recently and
+ * with a new nonce. A refused client is not informed which check failed, and an unknown consumer
+ * takes as long as a wrong signature. The operator's log names the check.
  */
 export async function checkOAuth(
   { call, pairs, findMerchant, takesHmac }: SignedRequest,
@@ -218,14 +215,14 @@ export function methodsOf(takesHmac: boolean): readonly SignatureMethod[] {
   return takesHmac ? ["RSA-SHA256", "HMAC-SHA1"] : ["RSA-SHA256"];
 }
 
-/** Which of the merchant's keys has signed one of the texts, or the check that failed. */
+/** Returns the merchant's key that has signed one of the texts, or the check that failed. */
 type FindKey = (
   merchant: Merchant | undefined,
   texts: readonly string[],
   signature: string,
 ) => "key" | "old_key" | "signature" | "no_key" | "rsa_only";
 
-// Without a key the decoy takes the same time, and its result does not count.
+// Without a key, a decoy is verified, which takes the same time. Its result does not count.
 const signers: Readonly<Record<SignatureMethod, FindKey>> = {
   "RSA-SHA256"(merchant, texts, signature) {
     const keys = merchant?.oauthKeys.map(({ publicKey }) => publicKey) ?? [];
@@ -250,15 +247,16 @@ const signers: Readonly<Record<SignatureMethod, FindKey>> = {
 };
 
 /**
- * A key of the usual size; its modulus is larger than any signature, so that none is refused early.
+ * A decoy key of the usual size. Its modulus is larger than any signature, so that no signature is
+ * refused early.
  */
 const decoy = createPublicKey({
   key: { kty: "RSA", n: Buffer.alloc(256, 0xff).toString("base64url"), e: "AQAB" },
   format: "jwk",
 });
-/** The decoy has the length of the control keys that the gateway makes. */
+/** The decoy is as long as the control keys that the gateway makes. */
 const decoySecret = "00000000-0000-0000-0000-000000000000";
 
-/** Does not say why. */
+/** The reply does not contain the reason. */
 export const accessDeniedPage =
   "<!DOCTYPE html><html lang=en><title>Access denied</title><p>Access denied.</p></html>\n";

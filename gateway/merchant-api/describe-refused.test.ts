@@ -14,7 +14,7 @@ import { entryPoint } from "./testing.ts";
 const card = "4111111111111111";
 const token = `{"data":"${"x7Fq".repeat(40)}","signature":"abc"}`;
 const key = "top-secret-key";
-// The rules between fields ask for nothing else.
+// The rules between fields need nothing else.
 const services = { findAddressFault: () => undefined } as unknown as CalledParts;
 
 type Pairs = readonly (readonly [string, string])[];

@@ -1,8 +1,8 @@
 /**
- * A refused request as it is kept for the portal: what may be shown of its fields, every fault
- * that it has, and the mistake with its checksum. Only fields of a list are kept with their values;
- * of all others the length is. Neither the checksum nor the signature that was sent is kept: a
- * checksum may be right for another request (decision 0062).
+ * Describes a refused request for the portal: its fields, every fault, and the mistake in its
+ * checksum. Only listed fields keep their values; of all others only the length is stored. Neither
+ * the checksum nor the signature is stored, because a checksum may be right for another request
+ * (decision 0062).
  */
 import {
   makeBaseString,
@@ -39,7 +39,7 @@ export type RefusedCall = {
   readonly from: string;
 };
 
-/** A hidden value has its length only. */
+/** Only the length of a hidden value is stored. */
 type ShownField = {
   readonly name: string;
   readonly value?: string;
@@ -50,27 +50,35 @@ type ShownField = {
 export type RefusedDocument = {
   readonly fields: readonly ShownField[];
   readonly faults: readonly string[];
-  /** Values that the checksum covers, in its order; absent where OAuth signs. */
+  /**
+   * The values that the checksum covers, in its order; absent if the request is signed by OAuth.
+   */
   readonly parts?: readonly SignedPart[];
-  /** Absent where the checksum is right, empty where no usual mistake explains it. */
+  /**
+   * The mistake in the checksum. Absent if the checksum is right, and empty if no usual mistake
+   * explains it.
+   */
   readonly mistakes?: readonly Mistake[];
   /** The check of OAuth that failed. */
   readonly check?: string;
-  /** The text that the OAuth signature covers, masked. */
+  /** The text that the OAuth signature covers, with masked values. */
   readonly base?: string;
 };
 
 type DescribeOptions = {
-  /** The merchant's endpoints and groups, as ids. */
+  /** Returns the ids of the merchant's endpoints and groups. */
   readonly idsOf: (entryPoint: EntryPoint) => readonly string[];
   readonly otherKeys: (entryPoint: EntryPoint) => Iterable<Secret<string>>;
-  /** At which merchants call the gateway. */
+  /** Returns the URL by which merchants call the gateway. */
   readonly baseUrlOf: (port: number) => string;
 };
 
 /** A longer amount is not shown, because it may be a card number. */
 const amountMax = 11;
-/** Names whose values are kept, masked, and their length: a longer text is something else. */
+/**
+ * Fields whose values are stored with masked card numbers, and their highest length. A longer text
+ * is something else.
+ */
 const shownNames: ReadonlyMap<string, number> = new Map([
   ...(["client_orderid", "client-order-id", "enumerate_amounts"] as const).map(upTo(128)),
   ...(["login", "email", "ipaddress", "by-request-sn", "threeDSServerTransID"] as const).map(
@@ -79,12 +87,12 @@ const shownNames: ReadonlyMap<string, number> = new Map([
   ...(["orderid", "cardrefid"] as const).map(upTo(24)),
   ...(["amount"] as const).map(upTo(amountMax)),
 ]);
-/** Kept where they are one of the words that they may be. */
+/** Fields whose values are stored if they are one of the permitted words. */
 const wordNames: ReadonlySet<string> = new Set([
   ...["currency", "country", "payment_data_type", "recurrent_scenario", "recurrent_initiator"],
   ...["customer_browser_info", "threeDSCompInd"],
 ]);
-/** Fields with addresses, of which the host is shown. */
+/** Fields with URLs. Only the host is stored. */
 const urlNames: ReadonlySet<string> = new Set([
   ...["redirect_url", "redirect_success_url", "redirect_fail_url", "server_callback_url"],
   ...["notify_url", "notificationURL", "site_url"],
@@ -131,10 +139,10 @@ export function describeRefused(refused: RefusedCall, options: DescribeOptions):
   return { ...known, parts, ...(named && { mistakes: named }) };
 }
 
-/** Letters, which no encoding changes. */
+/** A placeholder of letters, which no encoding changes. */
 const masked = "MASKED";
 
-/** Returns undefined where the form of the header allows no base string. */
+/** Returns undefined if the header's form allows no base string. */
 function showBaseString(
   { call, outcome: { entryPoint }, operation: { takesHmac = false } }: RefusedCall,
   fields: readonly ShownField[],
@@ -162,7 +170,10 @@ function showBaseString(
   return text instanceof OAuthFault ? undefined : text.slice(0, allMax);
 }
 
-/** Those of single fields, also of those that the first fault kept from being read. */
+/**
+ * Returns the faults of single fields, including those that were not read because of the first
+ * fault.
+ */
 function findFaults(
   { operation, version, at, call, outcome, services }: RefusedCall,
   sent: Sent,
@@ -212,13 +223,13 @@ function aboutOf(value: string) {
   return { length: value.length, ...(isDigits && { isDigits }) };
 }
 
-/** An unknown name may be anything, a card number too. */
+/** An unknown name is not stored, because it may be anything, even a card number. */
 function showName(name: string, entryPoint: EntryPoint): string {
   const isName = /^[A-Za-z][\w.[\]-]*$/.test(name) && name.length <= nameMax;
   return isName ? (showText(name, entryPoint) ?? "?") : "?";
 }
 
-/** A token or a document in the wrong field is not shown either. */
+/** A token or a document in the wrong field is not stored either. */
 function showValue(
   { request }: Operation,
   name: string,

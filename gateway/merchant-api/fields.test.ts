@@ -1,4 +1,4 @@
-/** Every kind of field, as rows of good and bad values. */
+/** Every kind of field with valid and invalid values. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -119,7 +119,8 @@ test("a card number in a text is masked", () => {
 });
 
 test("ids and URLs are taken as they are, also if their digits could be a card number", () => {
-  // All pass the Luhn check: a time stamp, ids as databases make them, and a UUID.
+  // These values pass the Luhn check without being card numbers: a time stamp, ids of databases,
+  // and a UUID.
   const uuid = "c2a3ba47-6011-4000-9900-139424000000";
   for (const digits of ["20261116030512129", "1845123456789012344", "4111111111111111", uuid]) {
     const link = `https://shop.example/told/${digits}?order=${digits}`;

@@ -1,7 +1,7 @@
 /**
- * The kinds of request field. Each has its length and type for the documents, and reads its value;
- * a fault is a short sentence for the merchant that never repeats the value. Texts are stored and
- * shown, so a card number in them is masked here (decision 0040).
+ * The kinds of request fields. Each has its length and type for the documentation, and reads its
+ * value. A fault is a short sentence for the merchant that never quotes the value. Texts are stored
+ * and shown, so a card number in them is masked (decision 0040).
  */
 import { isIP } from "node:net";
 import { parseEmail } from "../values/email.ts";
@@ -13,7 +13,7 @@ export type Field<Value> = {
   readonly type: string;
   readonly necessity: "mandatory" | "optional" | "conditional";
   readonly documentation: string;
-  /** The only values that it takes. */
+  /** The permitted values. */
   readonly words?: readonly string[];
   readonly read: (text: string) => Value | Fault;
 };
@@ -28,7 +28,7 @@ export class Fault {
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** The values of a request: only fields that are not mandatory may be absent. */
+/** The values of a request. Only fields that are not mandatory may be absent. */
 export type Values<Request extends Fields> = {
   readonly [Name in keyof Request]: Request[Name] extends Optional<infer Value>
     ? Value | undefined
@@ -43,7 +43,7 @@ export function optional<Value>(field: Field<Value>): Optional<Value> {
   return { ...field, necessity: "optional" };
 }
 
-/** Ignored when it cannot be read: it is never a reason to refuse a payment. */
+/** Makes a field that is ignored if it is invalid. It is never a reason to refuse a payment. */
 export function ignorable<Value>(field: Field<Value>): Optional<Value | undefined> {
   const { type, documentation } = field;
   return {
@@ -57,17 +57,17 @@ export function ignorable<Value>(field: Field<Value>): Optional<Value | undefine
   };
 }
 
-/** Required in some requests only: the operation's rules say in which. */
+/** Makes a field that only some requests require. The operation's rules decide that. */
 export function conditional<Value>(field: Field<Value>): Optional<Value> {
   return { ...field, necessity: "conditional" };
 }
 
-/** One line of text, without control characters. */
+/** Makes a field for one line of text without control characters. */
 export function line(max: number, documentation: string): Field<string> {
   return masked(unmaskedLine(max, documentation));
 }
 
-/** It is compared and not stored: nothing of it is masked. */
+/** Makes a field that is compared and not stored, so nothing in it is masked. */
 export function checksum(max = 40): Field<string> {
   return unmaskedLine(max, "checksum");
 }
@@ -77,20 +77,23 @@ function unmaskedLine(max: number, documentation: string): Field<string> {
   return limited(max, documentation, isLine, "control characters");
 }
 
-/** Text in which tabs and line ends are allowed. */
+/** Makes a field for text with tabs and line ends. */
 export function freeText(max: number, documentation: string): Field<string> {
   return masked(message(max, documentation));
 }
 
-/** A message of a wallet or an issuer, which is read and not stored: nothing of it is masked. */
+/**
+ * Makes a field for a message of a wallet or an issuer. It is read and not stored, so nothing in it
+ * is masked.
+ */
 export function message(max: number, documentation: string): Field<string> {
   const isText = (text: string) => !controlsInText.test(text);
   return limited(max, documentation, isText, "control characters");
 }
 
 /**
- * The merchant's own id of an order. It is compared verbatim, so nothing in it is masked. One in
- * ten numeric ids could be a card number, so none is refused for that.
+ * Makes the field for the merchant's order id. It is compared verbatim, so nothing in it is masked.
+ * One numeric id in ten could be a card number, so none is refused for that.
  */
 export function clientOrderId(documentation: string): Field<string> {
   return unmaskedLine(128, documentation);
@@ -121,7 +124,10 @@ export function digits(min: number, max: number, documentation: string): Field<s
   return pattern(`${size}/Numeric`, new RegExp(`^\\d{${min},${max}}$`), documentation);
 }
 
-/** The decimal as it was sent: its value depends on the currency. */
+/**
+ * Makes a field for an amount. Its value is the decimal as it was sent, because its meaning depends
+ * on the currency.
+ */
 export function amount(documentation: string): Field<string> {
   return checked(
     "10/Numeric",
@@ -133,16 +139,17 @@ export function amount(documentation: string): Field<string> {
 
 const amountSyntax = /^\d{1,10}(\.\d{1,10})?$/;
 
-/** Shops send a database's column as it is, like 12.3400: zeros at the end mean nothing. */
+/** Zeros at the end are permitted, because shops send values of a database column like 12.3400. */
 function zerosAtEnd(amount: string): number {
   return amount.includes(".") ? (/(?<!0)0*$/.exec(amount)?.[0].length ?? 0) : 0;
 }
 
-/** Any characters: shops send extensions and words. */
+/**
+ * Makes a field for a phone number with any characters, because shops send extensions and words.
+ */
 export function phone(documentation: string): Field<string> {
   const number = unmaskedLine(15, documentation);
-  // A text that begins with a country code is certainly a phone number, although it may look like a
-  // card number.
+  // A text that begins with a country code is a phone number, even if it looks like a card number.
   return masked(number, (text) => !/^(\+|00)/.test(text));
 }
 
@@ -164,7 +171,7 @@ export function cardRefId(documentation: string): Field<string> {
   return checked("20/String", documentation, isNumericId, "not a card reference id");
 }
 
-/** Exactly one of the words. */
+/** Makes a field for exactly one of the words. */
 export function choice<Word extends string>(
   words: readonly Word[],
   documentation: string,
@@ -183,7 +190,10 @@ export function currency(documentation: string): Field<Currency> {
   });
 }
 
-/** An id of the form that serial numbers and the ids of 3-D Secure have, read in lower case. */
+/**
+ * Makes a field for a UUID, such as serial numbers and the ids of 3-D Secure. It is read in lower
+ * case.
+ */
 export function uuid(documentation: string, sentence = "not a UUID"): Field<string> {
   return field("36/String", documentation, (text) => {
     return isSerialNumber(text) ? text.toLowerCase() : new Fault(sentence);
@@ -211,7 +221,8 @@ function limited(
 ): Field<string> {
   const size = max === 65_536 ? "64k" : String(max);
   return field(`${size}/String`, documentation, (text) => {
-    // Lengths count code points, of which a text never has more than UTF-16 units.
+    // Lengths count code points. A text has at least as many UTF-16 units, so a short text need not
+    // be counted.
     const isLonger = text.length > max && [...text].length > max;
     if (isLonger) return new Fault(`longer than ${max} characters`);
     return isGood(text) ? text : new Fault(sentence);

@@ -1,4 +1,4 @@
-/** OAuth at the gateway's door: who may come in, and which check stopped everybody else. */
+/** OAuth: the requests that are accepted, and the check that refuses each of the others. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";

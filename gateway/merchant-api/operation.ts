@@ -29,49 +29,57 @@ export type CalledParts = AddressChecks & {
   readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf">;
   readonly wallets: Guarded<OpenWallets>;
   readonly settingsOf: (order: Order) => EndpointSettings;
-  /** The interface's date format in the operator's zone. */
+  /** Prints a date in the interface's format and the operator's zone. */
   readonly printDate: (instant: Instant) => string;
 };
 
-/** Requests are signed by a checksum in v2, and by OAuth in v4. */
+/**
+ * The versions of the interface. Requests of v2 are signed by a checksum, and those of v4 by OAuth.
+ */
 export type Version = "v2" | "v4";
 
 export type Operation<Request extends Fields = Fields> = {
   readonly name: string;
   /**
-   * After `/{word}/api`; `{id}` is an endpoint id. The paths for groups and in other versions are
-   * derived from it.
+   * The path after `/{word}/api`, in which `{id}` is an endpoint id. The paths for groups and in
+   * other versions are derived from it.
    */
   readonly path: string;
-  /** Both versions by default. */
+  /** The versions of the operation; both if absent. */
   readonly versions?: readonly Version[];
-  /** Accepts a group id in place of the endpoint id. */
+  /** If true, the operation accepts a group id in place of the endpoint id. */
   readonly takesGroupIds?: boolean;
-  /** Signed by OAuth in every version, by RSA-SHA256 or HMAC-SHA1. */
+  /** If true, requests are signed by OAuth in every version, by RSA-SHA256 or HMAC-SHA1. */
   readonly takesHmac?: boolean;
   readonly purpose: string;
   readonly request: Request;
   readonly control: readonly ControlTerm<keyof Request & string>[];
-  /** Reads only: it is not recorded by serial number, and has a rate limit of its own. */
+  /**
+   * If true, the operation only reads. It is not recorded by serial number, and has its own rate
+   * limit.
+   */
   readonly isQuery?: boolean;
   /**
-   * Goes on for a disabled endpoint, or for a disabled merchant too; others are refused as if the
-   * endpoint did not exist.
+   * Whether the operation is available for disabled endpoints, or even for disabled merchants. Any
+   * other operation is refused then as if the endpoint did not exist.
    */
   readonly goesOn?: "for_disabled_endpoints" | "for_disabled_merchants";
-  /** Has a synchronous variant, which waits for the result and returns the status. */
+  /**
+   * If true, the operation has a synchronous variant, which waits for the result and returns the
+   * status.
+   */
   readonly sync?: boolean;
-  /** Absent where a request begins no order. */
+  /** Absent if the operation begins no order. */
   readonly repeats?: Repeats;
-  /** Checks between fields, reported together with the faults of single fields. */
+  /** Checks fields together. Its faults are reported with those of single fields. */
   readonly rules?: (request: Values<Request>, context: Context) => readonly Failure[];
   readonly handle: (request: Values<Request>, context: Context) => Promise<Reply | Failure>;
 };
 
 /**
- * How an identical earlier request is found and answered. A request that has begun an order is
- * acknowledged again, also if it would be refused now: a merchant whose first try was not answered
- * must not take a refusal for the result.
+ * Finds and answers an identical earlier request. A request that has begun an order is acknowledged
+ * again, even if it would be refused now. Otherwise a merchant whose first try was not answered
+ * could take the refusal for the result.
  */
 export type Repeats = {
   /** Returns the text with which the fingerprint of a request to the endpoint begins. */
@@ -80,19 +88,19 @@ export type Repeats = {
 };
 
 /**
- * A part of the text that the checksum covers; the merchant control key is always the last part and
- * not listed. `{id}` is the number in the path; an absent field counts as empty. `{id?}`, as the
- * first term, is the same number, which some deployed clients leave out.
+ * A part of the text that the checksum covers. The merchant control key is always the last part and
+ * is not listed. `{id}` is the id in the path. An absent field counts as empty. `{id?}` as the
+ * first part is the same id, which some clients leave out.
  */
 export type ControlTerm<Field extends string = string> =
   | Field
   | "{id}"
   | "{id?}"
   | { readonly minorUnitsOf: Field }
-  /** Amount in minor units and currency; nothing without an amount. */
+  /** The amount in minor units and the currency; empty without an amount. */
   | { readonly moneyIfSent: Field };
 
-/** The fields of a request as they were sent, trimmed. */
+/** The fields of a request, trimmed and otherwise as they were sent. */
 export type Sent = ReadonlyMap<string, string>;
 
 export type Context = {
@@ -105,7 +113,7 @@ export type Context = {
   readonly services: CalledParts;
 };
 
-/** Wire names and values in the order of the interface; absent values are left out. */
+/** The names and values in the order of the interface. Absent values are left out. */
 export type Reply = {
   readonly type: string;
   readonly orderId?: string;
@@ -113,13 +121,13 @@ export type Reply = {
   /** The acknowledged transaction. */
   readonly describes?: FoundOrder;
   readonly fields: readonly (readonly [name: string, value: string | undefined])[];
-  /** The texts of a reply that is sent again: its fields as they were written. */
+  /** The fields of a reply that is sent again, as they were written. */
   readonly texts?: { form?: string; json?: string };
 };
 
-/** Types the handler by the operation's own fields. */
+/** Makes an operation. The handler's types come from the operation's own fields. */
 export function operation<Request extends Fields>(definition: Operation<Request>): Operation {
-  // The pipeline reads each value by its own field, so the handler gets the types of its fields.
+  // The pipeline reads each value with its own field, so the types hold.
   return definition as unknown as Operation;
 }
 
@@ -132,11 +140,11 @@ export function isSignedByOAuth({ takesHmac = false }: Operation, version: Versi
 }
 
 export function pathIn(version: Version, { path }: Operation): string {
-  // The 3-D Secure uploads have a version of their own in their path.
+  // The paths of 3-D Secure uploads contain a version of their own.
   return version === "v4" ? path.replace(/^\/(?:v\d|3ds\/v1)\//, "/v4/") : path;
 }
 
-/** The endpoint for the currency: the only one, or the one of the group. */
+/** Returns the endpoint for the currency: the only one, or the one of the group. */
 export function endpointFor(entryPoint: EntryPoint, currency: string): Endpoint | undefined {
   return entryPoint.endpoints.find(
     (endpoint) => endpoint.enabled && endpoint.currency === currency,
@@ -153,7 +161,7 @@ export function findOrder(
   return services.orders.find(entryPoint, query);
 }
 
-/** A group requires a field as soon as one of its endpoints does. */
+/** Whether the field is not required. A group requires a field if one of its endpoints does. */
 export function isWaived(name: string, { endpoints }: EntryPoint): boolean {
   return endpoints.every(({ settings }) => settings.optionalFields?.includes(name) === true);
 }

@@ -1,4 +1,4 @@
-/** From pairs on the wire to the values of an operation. */
+/** How the pipeline reads an operation's values from the sent pairs. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";

@@ -113,7 +113,10 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
   return faults;
 }
 
-/** The gate is not known yet, so one gate that needs the CVV is enough. */
+/**
+ * Whether a gate of the endpoint needs the CVV. The order's gate is not known yet, so one is
+ * enough.
+ */
 export function mayNeedCvv({ gates }: Endpoint): boolean {
   return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
 }
@@ -147,7 +150,7 @@ const addresses = [
   ["notify_url", "callback"],
 ] as const;
 
-/** The fields that are stored as they are sent, and that contain the number of the card. */
+/** Returns the fields that are stored as they are sent and contain the card number. */
 function namesWith(number: string, request: PurchaseRequest): readonly string[] {
   const names = ["client_orderid", ...addresses.map(([name]) => name)] as const;
   return names.filter((name) => {
@@ -169,7 +172,10 @@ export function stateFaults(
   return states.has(state) ? [] : [invalid("state: not a state of the country")];
 }
 
-/** An address that callbacks could not be sent to, or in plain HTTP, is refused at once. */
+/**
+ * Finds addresses to which no callback can be sent, and addresses in plain HTTP. They are refused
+ * at once.
+ */
 export function addressFaults(
   request: Pick<PurchaseRequest, (typeof addresses)[number][0]>,
   { services, entryPoint }: Context,
@@ -191,7 +197,7 @@ function browserFaults(request: Readonly<Record<string, unknown>>): readonly Fai
   return absent.map(([name]) => missing(name));
 }
 
-/** The browser's properties by their newer names; nothing when none was sent. */
+/** Returns the browser's properties by their newer names, or undefined if none was sent. */
 export function readBrowser(
   request: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, string>> | undefined {
@@ -213,7 +219,7 @@ const cardNames = [
   "cvv2",
 ] as const;
 
-/** Only the encoding is checked before the order is acknowledged; the content is checked later. */
+/** Checks the encoding of payment data. Its content is checked after the acknowledgement. */
 function walletFaults(request: PurchaseRequest): readonly Failure[] {
   const { payment_data: sent, payment_data_type: type } = request;
   const beside = cardNames.filter((name) => request[name] !== undefined);
@@ -224,12 +230,15 @@ function walletFaults(request: PurchaseRequest): readonly Failure[] {
   return fault === undefined ? faults : [invalid(`payment_data: ${fault}`), ...faults];
 }
 
-/** The wallet's JSON text, of a request that has passed the rules. */
+/** Returns the wallet's JSON text. The request has passed the rules. */
 export function readWalletText(sent: string): Secret<string> {
   return new Secret(decodeBase64(sent) ?? "");
 }
 
-/** Both alphabets, padded or not; a `+` that form decoding made a space is restored. */
+/**
+ * Decodes base64 in both alphabets, with or without padding. It restores a `+` that form decoding
+ * has made a space.
+ */
 function decodeBase64(sent: string): string | undefined {
   const text = sent.replaceAll(" ", "+").replaceAll(/[\r\n\t]/g, "");
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return undefined;

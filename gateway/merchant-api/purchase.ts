@@ -25,7 +25,7 @@ export async function charge(
   return priced instanceof Failure ? priced : begin(kind, request, priced);
 }
 
-/** The endpoint for the request's currency, and the amount. */
+/** Finds the endpoint for the request's currency, and the amount. */
 export function withAmount(request: Priced, context: Context): PurchaseContext | Failure {
   const endpoint = endpointFor(context.entryPoint, request.currency.code);
   if (endpoint === undefined) return new Failure("currency_not_supported");
@@ -35,7 +35,10 @@ export function withAmount(request: Priced, context: Context): PurchaseContext |
   return { ...context, endpoint, amount };
 }
 
-/** A verification has no currency, so any endpoint of a group will do; its amount is zero. */
+/**
+ * Begins an account verification. It has no currency, so any endpoint of a group will do, and its
+ * amount is zero.
+ */
 export function withoutAmount(context: Context): PurchaseContext | Failure {
   const endpoint = context.entryPoint.endpoints.find(({ enabled }) => enabled);
   if (endpoint === undefined) return new Failure("unknown_endpoint");
@@ -68,7 +71,7 @@ export async function begin(
     ...payment.paid,
   });
   if (accepted instanceof Failure) {
-    // After a failure of the database an order may exist that uses the payment data.
+    // After a failure of the database, an order with the payment data may exist.
     if (accepted.code === "duplicate_order") await payment.release?.();
     return accepted;
   }
@@ -81,7 +84,7 @@ export function chargeSubject(kind: ChargeKind, endpoint: EndpointId): string {
 
 type Payment = {
   readonly paid: Pick<OrderRequest, "purchase" | "card" | "cardData" | "authentication">;
-  /** Releases a wallet's payment data, which can be used once, for another order. */
+  /** Releases a wallet's payment data, which can be used once, so that another order can use it. */
   readonly release?: () => Promise<void>;
 };
 
@@ -142,7 +145,10 @@ export function readCvv({ cvv2 }: Pick<PurchaseRequest, "cvv2">): Secret<string>
 
 type SomeFields = { readonly [Name in keyof PurchaseRequest]?: PurchaseRequest[Name] | undefined };
 
-/** Recurring payments have only some of the fields; on the payment page the address comes later. */
+/**
+ * Reads the purchase. Recurring payments have only some of the fields, and on the payment page the
+ * IP address comes later.
+ */
 export function readPurchase(request: SomeFields, amount: Money): Purchase {
   return {
     amount,
@@ -176,7 +182,10 @@ export function readPurchase(request: SomeFields, amount: Money): Purchase {
   };
 }
 
-/** Two requests are equal when every known field except the checksum's is: decisions 0005, 0041. */
+/**
+ * Returns the text that identifies a request. Two requests are equal if all known fields except the
+ * checksum are equal (decisions 0005, 0041).
+ */
 export function requestFingerprintOf(subject: string, context: Context): RequestFingerprint {
   const cvv = context.known.includes("cvv2") ? context.sent.get("cvv2") : undefined;
   return {

@@ -1,4 +1,4 @@
-/** Which requests are recorded with their answers, and what log and metrics show of them. */
+/** The requests that are recorded with their answers, and their log entries and metrics. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeMetrics } from "../observability/metrics.ts";

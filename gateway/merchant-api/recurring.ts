@@ -118,7 +118,7 @@ export function rebillSubject(kind: "sale" | "preauth", endpoint: EndpointId): s
   return `rebill/${kind}/${endpoint}`;
 }
 
-/** A merchant that charges a card by itself has no CVV: it must not store one. */
+/** A merchant that initiates a payment itself has no CVV, because it must not store one. */
 function lacksCvv(
   { cvv2 }: RebillRequest,
   endpoint: Endpoint,
@@ -142,7 +142,7 @@ async function findCard(
   return { reference, cardData: { ...cardData, cvv: readCvv(request) } };
 }
 
-/** The checksum covers the amount alone, so no other amount may be larger. */
+/** The checksum covers only `amount`, so no other amount may be larger. */
 function readAmounts(
   request: RebillRequest,
   endpoint: Endpoint,
@@ -169,7 +169,10 @@ function readAmounts(
   return { amount: asked, otherAmounts };
 }
 
-/** From the request, else the gate's setting, else a merchant's regular charge. */
+/**
+ * Returns who initiates the payment and how regularly: from the request, otherwise from the gate's
+ * settings. The default is a regular charge by the merchant.
+ */
 function credentialOf(
   request: Pick<RebillRequest, "recurrent_initiator" | "recurrent_scenario">,
   { gates }: Endpoint,
@@ -181,7 +184,10 @@ function credentialOf(
   } as const;
 }
 
-/** A cardholder who initiates the payment may have to authenticate, and return from that. */
+/**
+ * A cardholder who initiates the payment may have to authenticate, and then needs a URL for the
+ * return.
+ */
 export function rebillRules(request: RebillRequest, context: Context): readonly Failure[] {
   const endpoint = endpointFor(context.entryPoint, request.currency.code);
   const needsReturn =

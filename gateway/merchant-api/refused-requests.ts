@@ -1,8 +1,8 @@
 /**
- * Keeps refused requests for the portal, behind their replies. Anyone can have requests refused as
- * often as they like, so everything here is bounded: how many of a merchant and of a client's
- * network are taken, how much waits in memory, how many a second are described and written. What
- * exceeds a bound is counted and not kept.
+ * Stores refused requests for the portal after they are answered. Anyone can cause as many refused
+ * requests as they like, so everything here is limited: the number for each merchant and each
+ * client's network, the number in memory, and the number that is described and written per second.
+ * Requests above a limit are counted and not stored.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeRateLimit } from "../http/bounds.ts";
@@ -17,13 +17,13 @@ export type RefusedRow = {
   readonly merchantId: MerchantId;
   readonly serialNumber: SerialNumber;
   readonly at: Instant;
-  /** The endpoint or group in the path. */
+  /** The endpoint or group that the path names. */
   readonly entryId: string;
   readonly operation: string;
   readonly version: string;
   /** The code of the failure, or `access_denied`. */
   readonly code: string;
-  /** Whether the merchant has signed it: anyone can send the others. */
+  /** Whether the merchant has signed the request. Anyone can send unsigned ones. */
   readonly authenticated: boolean;
   readonly from: string;
   readonly clientOrderId: string;
@@ -32,7 +32,7 @@ export type RefusedRow = {
 
 export type RefusedBatch = {
   readonly rows: readonly RefusedRow[];
-  /** How many of each merchant were not kept. */
+  /** The number of requests of each merchant that were not stored. */
   readonly dropped: ReadonlyMap<MerchantId, number>;
 };
 
@@ -43,26 +43,29 @@ type Options = {
     write(batch: RefusedBatch): Promise<void>;
     deleteOld(before: Instant): Promise<unknown>;
   };
-  /** False where an operator wants none kept. */
+  /** If false, the operator's settings store none. */
   readonly keepsAny: boolean;
   readonly keepDays: number;
   readonly onDropped: () => void;
   readonly onFailed: (serialNumber: SerialNumber, error: unknown) => void;
 };
 
-/** The rate of a client's network at a merchant: it allows a developer's tries, but no flood. */
+/**
+ * The limit on requests from a client's network at a merchant. It is enough for a developer's
+ * tries.
+ */
 const perNetwork = { perSecond: 0.5, burst: 20 };
 const perMerchant = { perSecond: 5, burst: 40 };
 const [waitingMax, waitingBytesMax, bodyBytesMax] = [60, 2_000_000, 100_000];
 /**
- * The share of unsigned requests in what waits. The rest is for requests that merchants have
- * signed, which no flood pushes out.
+ * The share of unsigned requests in the queue. The rest is for requests that merchants have signed,
+ * so that a flood cannot displace them.
  */
 const unsignedShare = 2 / 3;
 const writtenMax = 20;
 const deleteEveryMs = hours(1);
 
-/** About the gateway or its load, and not about the request. */
+/** Failures that concern the gateway or its load, and not the request. */
 const others: readonly FailureCode[] = [
   ...(["storage_unavailable", "internal_failure", "too_many_requests"] as const),
 ];
@@ -102,7 +105,7 @@ export function makeRefusedRequests(options: Options) {
     waiting.push({ ...refused, call: { ...call, body: Uint8Array.from(call.body) } });
   }
 
-  /** Payments have their turn between two requests. One that cannot be described is dropped. */
+  /** Payments are processed between two requests. A request that cannot be described is dropped. */
   async function flush(): Promise<void> {
     if (waiting.length === 0 && dropped.size === 0) return;
     const [taken, lost] = [waiting.splice(0, writtenMax), dropped];
@@ -120,7 +123,7 @@ export function makeRefusedRequests(options: Options) {
     await store.write({ rows, dropped: lost });
   }
 
-  /** Writes those that wait, and deletes those that were kept long enough. */
+  /** Writes the waiting requests, and deletes those that were stored long enough. */
   async function run(): Promise<void> {
     await flush();
     const now = clock.now();
@@ -152,7 +155,7 @@ function rowOf(refused: RefusedCall, document: RefusedDocument): RefusedRow {
 
 export type RefusedOutcome = RefusedCall["outcome"];
 
-/** Whether a request was refused, at an endpoint whose merchant is known. */
+/** Whether the request was refused at an endpoint whose merchant is known. */
 export function isRefused(outcome: RequestOutcome): outcome is RefusedOutcome {
   const { answer, entryPoint } = outcome;
   return (answer instanceof Failure || answer instanceof AccessDenied) && entryPoint !== undefined;

@@ -1,4 +1,4 @@
-/** Replies as the wire wants them. */
+/** The form of replies as they are sent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
@@ -108,7 +108,7 @@ test("JSON has the same fields as strings", () => {
   });
 });
 
-/** Which `Accept` headers get JSON. */
+/** The `Accept` headers that get JSON. */
 // biome-ignore format: a table
 const wishes: readonly (readonly [accept: string | undefined, format: ReplyFormat])[] = [
   [undefined,                                              "form"],

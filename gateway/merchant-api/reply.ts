@@ -1,8 +1,8 @@
 /**
- * Replies: the acknowledgement of a transaction, the status response, and both on the wire, as
- * name=value pairs or as a JSON object of strings. Absent values are left out, never sent empty.
- * The form is the default, also for the `Accept` headers that HTTP libraries send unasked; JSON is
- * for clients that prefer it to every type the form could pass for.
+ * Builds replies: the acknowledgement of a transaction and the status response, as name=value pairs
+ * or as a JSON object of strings. Absent values are left out and never sent empty. The default is
+ * the form, even for the `Accept` headers that HTTP libraries send by default. JSON is for clients
+ * that prefer it to every type that the form could have.
  */
 import { writeForm } from "@tollgate/protocols/form";
 import type { EndpointSettings } from "../orders/merchant.ts";
@@ -25,7 +25,7 @@ export function acknowledge({ order, transaction }: FoundOrder): Reply {
   };
 }
 
-/** The portal asks with a `register` that makes no references. */
+/** The portal passes a `register` that makes no references. */
 type StatusDependencies = Pick<CalledParts, "printDate" | "settingsOf"> & {
   readonly cards: {
     register(order: Order): Promise<{ readonly card: string } | Failure | undefined>;
@@ -57,7 +57,9 @@ export async function statusReply(
 
 const noSerialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
 
-/** The reply to the merchant's status request, but for its serial number and without an effect. */
+/**
+ * Returns the reply to the merchant's status request without its serial number. It has no effects.
+ */
 export function makeStatusText(
   {
     cards,
@@ -75,12 +77,12 @@ export function makeStatusText(
   };
 }
 
-/** Replies about ended orders in memory; another version of an order is another object. */
+/** Caches replies about ended orders. Another version of an order is another object. */
 const statusReplies = new WeakMap<Order, Reply & { readonly settings: EndpointSettings }>();
 
 /**
- * The reply to a poll. That of an ended order is printed once. A verification's may change without
- * a new version, by the removal of its card.
+ * Returns the reply to a status request. The reply about an ended order is printed once. A
+ * verification's reply may change without a new version, if its card is removed.
  */
 export async function pollReply(found: FoundOrder, services: CalledParts): Promise<Reply> {
   const { order } = found;
@@ -95,7 +97,7 @@ export async function pollReply(found: FoundOrder, services: CalledParts): Promi
   return cached;
 }
 
-/** Where the endpoint wants that, a dispute is a transaction of the order like any other. */
+/** If the endpoint's settings say so, a dispute is shown as a transaction of the order. */
 function latestOf(found: FoundOrder, { tellsChargebacks }: EndpointSettings): FoundOrder {
   const dispute = tellsChargebacks === "transactions" ? findLatestDispute(found.order) : undefined;
   return dispute ?? found;
@@ -171,7 +173,10 @@ function writePairs(
   return writeForm(pairs, { lineFeeds });
 }
 
-/** The fixed order: type, serial number, the two order ids, then the operation's own fields. */
+/**
+ * Returns the fields in their fixed order: type, serial number, the two order ids, then the
+ * operation's own fields.
+ */
 function pairsOf(
   answer: Reply | Failure,
   serialNumber: SerialNumber,
@@ -213,7 +218,7 @@ export const contentTypes = {
   json: "application/json;charset=utf-8",
 } as const;
 
-/** Types that a client which reads the form may name. */
+/** Media types that a client which reads the form may name. */
 const formTypes = ["*/*", "text/*", "text/html"];
 
 export function formatFor(accept: string | undefined): ReplyFormat {

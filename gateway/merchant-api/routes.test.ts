@@ -1,4 +1,4 @@
-/** Requests that no operation takes, failures of the gateway itself, and rounds of requests. */
+/** Requests that no operation accepts, failures of the gateway itself, and rounds of requests. */
 import assert from "node:assert/strict";
 import { Socket } from "node:net";
 import { test } from "node:test";

@@ -1,6 +1,7 @@
 /**
- * The paths of the operations and their synchronous variants, in every version, for endpoints and
- * for groups; the traces of each request; and the answers to requests that no route takes.
+ * The routes of the operations and their synchronous variants, in every version, for endpoints and
+ * for groups. Each request is recorded in the log and metrics. The file also answers requests that
+ * no route accepts.
  */
 import { randomUUIDv7 } from "node:crypto";
 import { makeRounds, type UntilRound } from "../http/rounds.ts";
@@ -40,14 +41,17 @@ export type RoutesOptions = PipelineDependencies &
     readonly operations: readonly Operation[];
     readonly pathWord: string;
     readonly wire: WireOptions;
-    /** Keeps refused requests for the portal. */
+    /** Stores refused requests for the portal. */
     readonly keepRefused: RefusedRequests["keep"];
     readonly isBusy: () => boolean;
-    /** The client's own. */
+    /** Returns the client's own address. */
     readonly addressOf: (request: HttpRequest) => string;
   };
 
-/** A busy gateway handles requests that change something in rounds; polls would only wait. */
+/**
+ * A busy gateway processes requests that change something in rounds. Polls would only wait for a
+ * round.
+ */
 const roundGapMs = 12;
 
 export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
@@ -78,7 +82,7 @@ function makeRouteOf(operation: Operation, version: Version, options: RouteOptio
   return (form: Call["form"], path: string): HttpRoute => ({
     method: "POST",
     path,
-    // An endpoint or a group that does not exist: the request is refused with any body.
+    // An endpoint or group that does not exist. The request is refused with any body.
     answerEarly: (request) => (isKnown(idOf(request)) ? undefined : answer(form, request)),
     answer: (request) => answer(form, request),
   });
@@ -123,7 +127,7 @@ export function replyOf(
   accept: string | undefined,
   wire: WireOptions,
 ): HttpReply {
-  // The same page for every client, independent of its `Accept` header.
+  // Every client gets the same page, independent of its `Accept` header.
   if (answer instanceof AccessDenied) return accessDenied;
   const format = formatFor(accept);
   const body = writeReply(answer, serialNumber, format, wire);
@@ -205,7 +209,10 @@ const errorCodes: Partial<Record<RequestError["status"], FailureCode>> = {
   503: "storage_unavailable",
 };
 
-/** A refusal on the paths of the merchant interface, plain text on all others. */
+/**
+ * Answers a request without a route: with a refusal on paths of the merchant interface, and in
+ * plain text on all others.
+ */
 type ErrorOptions = Pick<RoutesOptions, "pathWord" | "wire" | "log">;
 
 export function makeAnswerError({ pathWord, wire, log }: ErrorOptions) {
@@ -219,7 +226,10 @@ export function makeAnswerError({ pathWord, wire, log }: ErrorOptions) {
   };
 }
 
-/** The path of a page up to the token that opens it; the order's id may stay. */
+/**
+ * A path that ends with the token that opens a page. The token is cut off for the log; the order's
+ * id may stay.
+ */
 const tokenPath = /^(\/pay\/(?:\d+\.)?|\/[^/]+\/(?:form\/[^/]+\/[^/]+|view-receipt\/[^/]+)\/).*$/s;
 
 function cutToken(path: string): string {
@@ -232,7 +242,7 @@ export type RequestRecord = {
   readonly serialNumber: SerialNumber;
   readonly orderId: OrderId | undefined;
   readonly operation: string;
-  /** JSON. */
+  /** The answer as JSON. */
   readonly answer: string;
   readonly at: Instant;
 };
@@ -251,7 +261,10 @@ type HandledRequest = {
   readonly outcome: RequestOutcome;
 };
 
-/** Called before the answer is sent, so that a merchant that has the answer can refer to it. */
+/**
+ * Called before the answer is sent, so that a merchant with the answer can refer to the request at
+ * once.
+ */
 export async function recordRequest(
   { operation, serialNumber, outcome }: HandledRequest,
   { storeRequest, clock, log }: RecordOptions,
@@ -274,8 +287,8 @@ export async function recordRequest(
 }
 
 /**
- * A new transaction carries the serial number of the request that began it; an unavailable database
- * cannot store this either.
+ * A new transaction has the serial number of the request that began it, so the request needs no
+ * record. Neither does a request that was refused because the database is unavailable.
  */
 function needsRecord(answer: Reply | Failure, serialNumber: SerialNumber): boolean {
   if (answer instanceof Failure) return answer.code !== "storage_unavailable";

@@ -1,6 +1,6 @@
 /**
- * The values that an operation's checksum covers, one by one and in their order, and what usual
- * mistakes make of them. The key is no part: it always comes last, and is never shown.
+ * The values that an operation's checksum covers, in their order, and the variants that usual
+ * mistakes make of them. The key is not among them: it always comes last and is never shown.
  */
 import type { EntryPoint } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
@@ -8,10 +8,13 @@ import { findCurrency } from "../values/iso-codes.ts";
 import { textOf } from "./control.ts";
 import type { ControlTerm, Sent } from "./operation.ts";
 
-/** `name` is the field, or `{id}` for the number in the path; an amount is in minor units. */
+/**
+ * A part of the signed text. `name` is the field, or `{id}` for the id in the path. An amount is in
+ * minor units.
+ */
 export type SignedPart = { readonly name: string; readonly value: string };
 
-/** The mistake of the client; `detail` names the value or the field, and is never secret. */
+/** The client's mistake. `detail` names the value or the field and is never secret. */
 export type Mistake = { readonly kind: MistakeKind; readonly detail: string };
 type Variant = { readonly mistakes: readonly Mistake[]; readonly parts: Parts };
 type Parts = readonly SignedPart[];
@@ -24,9 +27,9 @@ const mistakeKinds = [
 ];
 export type MistakeKind = (typeof mistakeKinds)[number];
 
-/** Ids that are tried in the place of the right one. */
+/** The limit on ids that are tried in place of the right one. */
 const idsMax = 20;
-/** Not every order of more values than these is tried. */
+/** The limit on values whose order is permuted. */
 const permutedMax = 4;
 
 export function signedParts(
@@ -46,7 +49,7 @@ export function signedParts(
   });
 }
 
-/** Empty where the amount cannot be read: a fault of the request says so. */
+/** The value is empty if the amount cannot be read, which is a fault of its own. */
 function minorPart(field: string, sent: Sent, entryPoint: EntryPoint): SignedPart {
   const readable = new Map([...sent, [field, (sent.get(field) ?? "").replace(",", ".")]]);
   const minor = textOf({ minorUnitsOf: field }, readable, entryPoint);
@@ -55,14 +58,17 @@ function minorPart(field: string, sent: Sent, entryPoint: EntryPoint): SignedPar
 
 export type Known = {
   readonly sent: Sent;
-  /** The fields before they were trimmed. */
+  /** The fields without trimming. */
   readonly raw: Sent;
   readonly login: string;
-  /** The merchant's other endpoints and groups. */
+  /** The ids of the merchant's other endpoints and groups. */
   readonly otherIds: readonly string[];
 };
 
-/** The right parts first, then what single mistakes and the usual pair of them make of them. */
+/**
+ * Yields the right parts first, then those with a single mistake, and those with the usual pair of
+ * mistakes.
+ */
 export function variantsOf(parts: Parts, known: Known): readonly Variant[] {
   const plain = { mistakes: [], parts };
   const ids = idVariants(parts, known);
@@ -91,7 +97,7 @@ function replaced(parts: Parts, name: string, value: string): Parts {
   return parts.map((part) => (part.name === name ? { name, value } : part));
 }
 
-/** The forms in which amounts are signed instead of minor units. */
+/** Returns the forms in which amounts are signed by mistake instead of minor units. */
 export function amountVariants(parts: Parts, sent: Sent): readonly Variant[] {
   const amount = parts.find(({ name }) => name === "amount");
   if (amount === undefined) return [];
@@ -170,7 +176,7 @@ function textVariants(parts: Parts, { raw, sent }: Known): readonly Variant[] {
   ];
 }
 
-/** Values left out, added or in another order. */
+/** Yields variants with values left out, added or in another order. */
 function structures(parts: Parts, { login }: Known): readonly Variant[] {
   const orders = parts.length <= permutedMax ? permutations(parts) : neighbours(parts);
   const filled = parts.filter(({ name, value }) => name !== "{id}" && value !== "");
@@ -198,7 +204,7 @@ function after(parts: Parts, place: string, name: string, value: string): Parts 
   return parts.flatMap((part) => (part.name === place ? [part, { name, value }] : [part]));
 }
 
-/** The first is the order itself. */
+/** Yields the permutations of a list, of which the first is the list itself. */
 function permutations(parts: Parts): readonly Parts[] {
   if (parts.length <= 1) return [parts];
   return parts.flatMap((first, at) =>

@@ -1,4 +1,4 @@
-/** The step as a status response tells it: what a merchant's own pages are driven by. */
+/** The 3-D Secure step in a status response, which drives a merchant's own pages. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PendingStep } from "../orders/authentication.ts";

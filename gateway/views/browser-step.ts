@@ -43,7 +43,7 @@ export function printBrowserStep(
   return rows.map(([name, print]) => [name, step && print(step)]);
 }
 
-/** The form to be posted to the issuer. */
+/** Returns the form that is posted to the issuer. */
 export function formOf(step: PendingStep): PostForm {
   switch (step.kind) {
     case "method":
@@ -68,7 +68,10 @@ export function renderFields(fields: PostForm["fields"]): readonly Html[] {
   });
 }
 
-/** The script finds the form by its id: merchants may embed the page in one of their own. */
+/**
+ * Renders a page that posts the form. The script finds the form by its id, because merchants may
+ * embed the page in one of their own.
+ */
 function renderStep(step: PendingStep): Html {
   const { action, fields } = formOf(step);
   return html`<!doctype html>

@@ -63,7 +63,7 @@ const rows = [
 
 export type RowName = (typeof rows)[number][0];
 
-/** The receipt of an order whose first transaction is approved. */
+/** Returns the receipt of an order whose first transaction is approved. */
 export function receiptOf(order: Order, options: ReceiptOptions) {
   const { merchantName, printDate, printAmount } = options;
   const initial = initialOf(order);
@@ -74,7 +74,7 @@ export function receiptOf(order: Order, options: ReceiptOptions) {
     state: stateOf(totals),
     merchantName,
     kind: initial.kind,
-    /** The charged, held or cancelled amount; with its currency, as all amounts are. */
+    /** The charged, held or cancelled amount. Like all amounts it has its currency. */
     amount: printAmount(shownAmountOf(totals)),
     returned: printAmount(totals.returned),
     left: printAmount(totals.left),
@@ -111,8 +111,8 @@ function partial({ order, totals, printAmount }: ReceiptFacts): string | undefin
 }
 
 /**
- * Returns the masked number; without digits for a wallet's device number, which the cardholder does
- * not know.
+ * Returns the masked card number. A wallet's device number has no digits, because the cardholder
+ * does not know it.
  */
 function maskOf(lastFour: string | undefined): string | undefined {
   return lastFour && `**** ${lastFour}`;

@@ -1,4 +1,4 @@
-/** The result as a shop receives it: which fields, how it is signed, and where it is sent. */
+/** The result as a shop receives it: its fields, its signature, and its address. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";

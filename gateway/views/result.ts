@@ -1,6 +1,7 @@
 /**
- * The result of a transaction, as callbacks report it and as the browser takes it back to the shop:
- * one row per field, in the interface's order. `control` proves that the gateway sent it.
+ * The result of a transaction, as callbacks report it and as the browser brings it back to the
+ * shop. There is one row for each field, in the interface's order. `control` proves that the
+ * gateway sent the result.
  */
 import { isDeviceNumber } from "../orders/card-reference.ts";
 import type { Order, ReturnUrls } from "../orders/order.ts";
@@ -15,14 +16,14 @@ import {
   statusOf,
 } from "./status.ts";
 
-/** The checksum of the text followed by the merchant's key: SHA-1, in lower case hex. */
+/** Returns the checksum of the text followed by the merchant's key: SHA-1 in lower case hex. */
 type Sign = (text: string) => string;
 
 export type ResultFields = readonly (readonly [name: string, value: string])[];
 
 type ResultOptions = { readonly sign: Sign; readonly settings?: ShownBySettings };
 
-/** Fields of the status response, and their names there. */
+/** The fields of the status response that the result has, with their names there. */
 export const resultRows: readonly (readonly [name: string, inStatus: string])[] = [
   ["type", "transaction-type"],
   ["amount", "amount"],
@@ -49,7 +50,7 @@ export const resultRows: readonly (readonly [name: string, inStatus: string])[] 
   ["reason-code", "reason-code"],
 ];
 
-/** Every name that a result may have, whether or not it has a value for it. */
+/** Every name that a result may have, even without a value. */
 export const resultNames: ReadonlySet<string> = new Set([
   ...["status", "orderid", "client_orderid", "merchant_order"],
   ...resultRows.map(([name]) => name),
@@ -74,7 +75,7 @@ export function printResult(found: FoundOrder, options: ResultOptions): ResultFi
   return all.flatMap(([name, value]) => (value ? [[name, value] as const] : []));
 }
 
-/** The cardholder's return to the shop, or the result that a page of the gateway shows instead. */
+/** The cardholder's return to the shop, or the result on a page of the gateway. */
 export type BrowserReturn = Readonly<ReturnType<typeof browserReturnOf>>;
 
 export type ReceiptAddress = { readonly endpointId: EndpointId; readonly receiptId: ReceiptId };
@@ -89,17 +90,18 @@ export function browserReturnOf(
   const { kind, receiptId } = transaction;
   const status = statusOf(transaction.stage);
   const read = makeStatusReader({ order, transaction });
-  // The digits of a wallet's device number mean nothing to the cardholder.
+  // The digits of a wallet's device number are left out, because they mean nothing to the
+  // cardholder.
   const showsCard = !isDeviceNumber(order) && card.lastFour !== "";
   return {
     status,
     kind,
     merchantName,
     clientOrderId,
-    /** Undefined when the merchant gave no URL for this result. */
+    /** Undefined if the merchant gave no URL for this result. */
     url: urlFor(status, purchase.urls),
     fields: printResult({ order, transaction }, { sign }),
-    /** The charged amount, or the requested one when nothing was charged; with its currency. */
+    /** The charged amount with its currency, or the requested amount if nothing was charged. */
     amount: `${read("charged-amount") ?? read("amount")} ${read("currency")}`,
     cardMask: showsCard ? `${card.bin}****${card.lastFour}` : "",
     receipt: status === "approved" && receiptId ? { endpointId, receiptId } : undefined,

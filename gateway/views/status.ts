@@ -1,7 +1,7 @@
 /**
- * The order (status) response: one row per field of the interface, in its order. A row without a
- * value for an order is omitted. Internal stages can be refined without changing the interface:
- * several of them may have the same status and name on the wire.
+ * The status response, with one row for each field of the interface, in its order. A row without a
+ * value is omitted. Internal stages can change without changing the interface, because several of
+ * them may have the same status and name in it.
  */
 import { isDeviceNumber, shownHashId } from "../orders/card-reference.ts";
 import type { EndpointSettings } from "../orders/merchant.ts";
@@ -53,7 +53,7 @@ const wireStages: Readonly<Record<Stage, { readonly status: Status; readonly suf
 type WireKind = {
   readonly prefix: string;
   readonly type: string;
-  /** Another word for the stage of a refusal. */
+  /** The word for a refused transaction of this kind, if it is not the usual one. */
   readonly declined?: string;
 };
 const wireKinds: Readonly<Record<TransactionKind, WireKind>> = {
@@ -73,7 +73,7 @@ export function statusOf(stage: Stage): Status {
   return wireStages[stage].status;
 }
 
-/** A stage of a dispute is over when the acquirer reports it. */
+/** A stage of a dispute is final when the acquirer reports it. */
 export function foundStatusOf({ transaction, dispute }: FoundOrder): Status {
   return dispute === undefined ? statusOf(transaction.stage) : "approved";
 }
@@ -92,10 +92,10 @@ type PrintDate = (instant: Instant) => string;
 
 type StatusOptions = {
   readonly bySerialNumber: string | undefined;
-  /** The reference of a card that the order itself has registered. */
+  /** The reference of the card, if the order itself has registered it. */
   readonly cardRefId?: string | undefined;
   readonly printDate: PrintDate;
-  /** The order's endpoint says how disputes and voids are shown. */
+  /** The settings of the order's endpoint, which say how disputes and voids are shown. */
   readonly settings?: ShownBySettings;
 };
 export type ShownBySettings = Pick<EndpointSettings, "tellsChargebacks" | "voidAs">;
@@ -184,12 +184,12 @@ export function printStatus(
 
 const printers = new Map(rows);
 
-/** The response's value of one field: other views print only the fields that they show. */
+/** Returns the response's value of one field, for views that show only some fields. */
 export type StatusReader = (field: string) => string | undefined;
 
 type ReaderOptions = Partial<Pick<StatusOptions, "printDate" | "settings">>;
 
-/** `printDate` may be left out where no date is read. */
+/** Makes the reader of single fields. `printDate` may be left out if no date is read. */
 export function makeStatusReader(found: FoundOrder, options: ReaderOptions = {}): StatusReader {
   const facts = factsOf(found, { bySerialNumber: undefined, printDate: () => "", ...options });
   return (field) => printers.get(field)?.(facts);
@@ -199,7 +199,10 @@ function factsOf(found: FoundOrder, options: StatusOptions): StatusFacts {
   return { ...found, initial: initialOf(found.order), totals: totalsOf(found.order), ...options };
 }
 
-/** The charged amount, or the held one before its capture, where it is not the requested one. */
+/**
+ * Returns the charged amount, or the held one before its capture, if it differs from the requested
+ * amount.
+ */
 export function partialAmountOf(requested: Money, { charged, held }: Totals): Money | undefined {
   const approved = isZero(charged) ? held : charged;
   return isZero(approved) || isSameMoney(requested, approved) ? undefined : approved;
@@ -213,7 +216,7 @@ function formatOptional(money: Money | undefined): string | undefined {
   return money && formatAmount(money);
 }
 
-/** The total of all refunds so far, not the amount of this transaction alone. */
+/** Returns the total of all refunds so far, and not only the amount of this transaction. */
 function totalRefund({ kind }: Transaction, totals: Totals): string | undefined {
   if (kind === "cancel") return formatAmount(totals.cancelled);
   return kind === "refund" || kind === "void" ? formatAmount(totals.returned) : undefined;
@@ -234,13 +237,18 @@ function commission(fee: Fee | undefined, { charged }: Totals): string | undefin
   return formatAmount(commissionOf(fee, charged));
 }
 
-/** The reason may be known while the order is still processing; it is shown with the result. */
+/**
+ * Returns the reason of a final transaction. It may be known earlier, but is shown with the result.
+ */
 function failureOf({ reason, stage }: Transaction): Failure | undefined {
   if (reason === undefined || statusOf(stage) === "processing") return undefined;
   return new Failure(reason.code, reason.detail);
 }
 
-/** An approved transaction always has one: the reference, where the network has given no id. */
+/**
+ * Returns the network's id or, if there is none, the reference. An approved transaction always has
+ * one.
+ */
 function transactionIdOf({ transaction, initial }: StatusFacts): string | undefined {
   const id = transaction.answer?.networkId ?? initial.answer?.networkId;
   const isApproved = transaction.stage === "approved";
@@ -256,7 +264,7 @@ function enabledOrDisabled(isEnabled: boolean | undefined): string | undefined {
   return isEnabled ? "enabled" : "disabled";
 }
 
-/** An order as one line of a list. */
+/** Returns an order as one line of a list. */
 export function printOrderLine(order: Order, printDate: PrintDate) {
   const read = makeStatusReader({ order, transaction: order.transaction });
   const get = (name: string) => read(name) ?? "";
@@ -269,12 +277,15 @@ export function printOrderLine(order: Order, printDate: PrintDate) {
     status: statusOf(order.transaction.stage),
     stage: get("order-stage"),
     error: `${get("error-code")} ${get("error-message")}`.trim(),
-    /** The acquirer's reference of the charge; empty before there is one. */
+    /** The acquirer's reference of the charge; empty before the charge. */
     reference: get("processor-rrn"),
   };
 }
 
-/** The digits of a wallet's device number are not shown. A payment page may wait for its card. */
+/**
+ * Returns the masked card number. The digits of a wallet's device number are not shown, and a
+ * payment page may not have a card yet.
+ */
 function maskOf(order: Order): string {
   const { lastFour, bin } = order.card;
   if (isDeviceNumber(order) || order.purchase.wallet?.refusal !== undefined) return "wallet";

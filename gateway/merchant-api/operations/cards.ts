@@ -26,7 +26,9 @@ export const createCardRefV2 = operation({
     ]),
 });
 
-/** The variant of create-card-ref with OAuth and with the ids for other interfaces. */
+/**
+ * The variant of create-card-ref that is signed by OAuth and returns the ids for other interfaces.
+ */
 export const createCardRefV4 = operation({
   name: "create-card-ref-v4",
   path: "/v4/create-card-ref/{id}",

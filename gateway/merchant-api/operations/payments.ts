@@ -1,4 +1,4 @@
-/** The payments: charges, what follows an approved one, and charges of a registered card. */
+/** The operations of payments: charges, their follow-ups, and charges of a registered card. */
 import type { ChargeKind, FollowUpTerms } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
 import { asOrderId } from "../../values/ids.ts";
@@ -134,7 +134,7 @@ export const makeRebill: Operation = operation({
   handle: (request, context) => rebill("sale", request, context),
 });
 
-/** The same operation under the name that pairs with make-rebill-preauth. */
+/** The same operation under a second name, which matches make-rebill-preauth. */
 export const makeRebillSale: Operation = {
   ...makeRebill,
   name: "make-rebill-sale",
@@ -158,7 +158,10 @@ function followUpRules({ amount: sent, currency: code }: FollowUpValues) {
   return isAlone ? [new Failure("missing_parameter", "amount")] : [];
 }
 
-/** The checksum has not read the amount: an amount without a currency, or an unreadable one. */
+/**
+ * Checks the amount, which the checksum has not read: the currency may be missing or the amount
+ * unreadable.
+ */
 function voidRules(_request: FollowUpValues, { sent, entryPoint }: Context): readonly Failure[] {
   return amountFaults([{ moneyIfSent: "amount" }], sent, entryPoint);
 }

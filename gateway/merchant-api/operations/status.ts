@@ -1,4 +1,4 @@
-/** Order status: the state of an order, or the result of one request for it. */
+/** The order status: the state of an order, or the result of one of its requests. */
 import { Failure } from "../../values/failure.ts";
 import { asOrderId, asSerialNumber } from "../../values/ids.ts";
 import { checksum, clientOrderId, line, optional, orderId, uuid } from "../fields.ts";

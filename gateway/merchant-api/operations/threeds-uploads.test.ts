@@ -1,4 +1,4 @@
-/** Which address the issuer may send the browser back to after a challenge. */
+/** The addresses to which the issuer may send the browser after a challenge. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeAddressChecks } from "../../callbacks/addresses.ts";
@@ -23,7 +23,7 @@ for (const [environment, notificationURL, own, fault] of cases) {
     const endpoint = endpointWith([]);
     const entryPoint = entryPointOf({ ...endpoint, settings: { ...endpoint.settings, ...own } });
     const services = makeAddressChecks({ ...closed, environment });
-    // The rule reads nothing else.
+    // The rule reads only these values.
     const context = { entryPoint, services } as unknown as Context;
 
     const faults = uploadMethodUrlResult.rules?.({ notificationURL }, context) ?? [];

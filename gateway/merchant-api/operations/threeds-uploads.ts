@@ -1,7 +1,7 @@
 /**
- * Uploads of 3-D Secure, server to server: whether the issuer's method frame has run, that the
- * browser is back from a challenge (its result comes from the directory server), and the issuer's
- * answer of 1.0.2, which counts only with the issuer's signature.
+ * Uploads of 3-D Secure from the merchant's server: whether the issuer's method has run, the
+ * browser's return from a challenge (whose result comes from the directory server), and the
+ * issuer's answer of 1.0.2, which only counts with the issuer's signature.
  */
 import type { Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
@@ -69,7 +69,9 @@ export const uploadMethodUrlResult = operation({
     browserScreenWidth: optional(digits(1, 6, "`screen.width`")),
   },
 
-  /** The browser returns to it, as to the addresses of a purchase. */
+  /**
+   * Checks the URL to which the browser returns, by the same rules as the addresses of a purchase.
+   */
   rules({ notificationURL: sent }, { services, entryPoint }) {
     const fault = sent && services.findAddressFault(sent, "return", entryPoint.endpoints);
     return fault ? [new Failure("invalid_parameter", `notificationURL: ${fault}`)] : [];
