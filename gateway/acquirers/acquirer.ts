@@ -23,25 +23,36 @@ import type { Secret } from "../values/secret.ts";
 import { asInstant, type Clock, type Instant } from "../values/time.ts";
 
 export type Acquirer = {
-  /** Signed on: a request may be sent. The caller asks before it sends, never after. */
+  /**
+   * Returns whether a request can be sent, because a link is signed on. The caller asks before it
+   * sends, never after.
+   */
   isReady(): boolean;
-  /** Whether the host's messages have a place for the request's authentication value. */
+  /** Returns whether the host's messages have a place for the request's authentication value. */
   hasPlaceFor(request: AuthorizationRequest): boolean;
-  /** Charges, holds, or only verifies the card: by the request's kind. */
+  /**
+   * Charges the card, holds an amount, or only verifies the card, depending on the request's kind.
+   */
   authorize(request: AuthorizationRequest): Promise<Authorization>;
-  /** Asks for the outcome of a charge; absent where the host has no message for it. */
+  /** Asks for the outcome of a charge. It is absent if the host has no message for that. */
   readonly inquire: ((request: AuthorizationRequest) => Promise<Found>) | undefined;
-  /** Tells that a charge of unknown outcome must not stand; safe to repeat. */
+  /** Demands that a charge of unknown outcome must not stand. It may be repeated. */
   reverse(request: AuthorizationRequest, advice: ReversalRequest): Promise<Reversal>;
-  /** Takes money that an approved preauthorisation holds; safe to repeat when marked so. */
+  /**
+   * Takes the money that an approved preauthorisation holds. It may be repeated if it is marked as
+   * a repeat.
+   */
   capture(request: FollowUpMessage): Promise<FollowUpAnswer>;
-  /** Refunds money, or cancels a hold; safe to repeat when marked so. */
+  /** Refunds money, or cancels a hold. It may be repeated if it is marked as a repeat. */
   refund(request: FollowUpMessage): Promise<FollowUpAnswer>;
-  /** Asks for the outcome of one of these messages; absent where the host has no message for it. */
+  /**
+   * Asks for the outcome of one of these messages. It is absent if the host has no message for
+   * that.
+   */
   readonly inquireAfter: ((message: SentFollowUp) => Promise<Found>) | undefined;
 };
 
-/** One attempt at a charge: what its message, and the messages about it, are made of. */
+/** One attempt at a charge, with the values for its message and for messages about it. */
 export type AuthorizationRequest = {
   readonly kind: ChargeKind;
   readonly identifiers: AcquirerIdentifiers;
@@ -53,19 +64,19 @@ export type AuthorizationRequest = {
    */
   readonly authentication: Readonly<Record<"eci" | "value", string | undefined>> | undefined;
   /**
-   * How the networks want a payment with a stored card described; undefined if the cardholder typed
-   * the number.
+   * The description of a payment with a stored card, as the networks require it; undefined if the
+   * cardholder typed the number.
    */
   readonly credential: Credential | undefined;
   readonly keep?: Keep;
 };
 
-/** `isDevice`: the number is a wallet's device number. */
+/** If `isDevice` is true, the number is a wallet's device number. */
 type ChargedCard = Card & { readonly isDevice?: true };
 
 export type ReversalRequest = {
   readonly traceNumber: string;
-  /** An earlier reversal went unanswered: the message is marked as a repeat. */
+  /** If true, an earlier reversal got no answer, and the message is marked as a repeat. */
   readonly repeated: boolean;
   readonly approvalCode: string | undefined;
 };
@@ -79,7 +90,7 @@ export type FollowUpMessage = {
     readonly networkId: string | undefined;
     /** The approved amount. */
     readonly amount: Money;
-    /** The capture that took the money, where the charge only held it. */
+    /** The capture that took the money, if the charge only held it. */
     readonly capture: Pick<FollowUpMessage, "traceNumber" | "transmittedAt" | "amount"> | undefined;
   };
   readonly card: ChargedCard;
@@ -88,11 +99,12 @@ export type FollowUpMessage = {
   readonly remaining: Money;
   readonly traceNumber: string;
   /**
-   * The reference of a refund, which is a payment of its own; a reversal has that of its charge.
+   * The reference of a refund, which is a payment of its own. A reversal has the reference of its
+   * charge.
    */
   readonly reference?: string;
   readonly transmittedAt: Instant;
-  /** An earlier message went unanswered: this one is marked as a repeat. */
+  /** If true, an earlier message got no answer, and this one is marked as a repeat. */
   readonly repeated: boolean;
   readonly keep?: Keep;
 };
@@ -110,7 +122,10 @@ export type Unknown = {
 };
 
 export type Authorization = Approved | ApprovedInPart | Refused | NotSent | Unknown;
-/** `other_answer`: the host says neither that the charge stands nor that it does not know it. */
+/**
+ * `other_answer` means that the host confirms neither that the charge stands nor that it does not
+ * know the charge.
+ */
 export type Found =
   | Approved
   | ApprovedInPart
@@ -123,14 +138,14 @@ export type FollowUpAnswer = Approved | Refused | NotSent | Unknown;
 export type Reversal =
   | { readonly kind: "reversed" }
   | { readonly kind: "not_found"; readonly code: string }
-  /** `mayHelp`: the same advice may succeed later. */
+  /** `mayHelp` means that the same advice may succeed later. */
   | { readonly kind: "refused"; readonly code: string; readonly mayHelp: boolean }
   | { readonly kind: "unknown"; readonly cause: string };
 
 /** The meaning of a refusal, by the host's own table of response codes. */
 export type Refusal = {
   readonly reason: Reason;
-  /** The card must not be charged again, with any amount. */
+  /** If true, the card must not be charged again with any amount. */
   readonly isHard: boolean;
   readonly hint: RefusalHint | undefined;
 };
@@ -145,22 +160,27 @@ export type RefusalHint = "authenticate" | "may_yet_be_done" | "host_fault";
 export type AcquirerDependencies = {
   readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
   /**
-   * Finds the card in the vault, or returns undefined when it is destroyed. A condemned card begins
-   * no new order.
+   * Finds the card in the vault. Returns undefined if it is destroyed. A condemned card begins no
+   * new order.
    */
   readonly findCard: (
     order: Order,
   ) => Promise<(ChargedCard & { readonly isCondemned?: boolean }) | undefined>;
-  /** The card with its CVV, stored while the cardholder was being authenticated. */
+  /**
+   * Returns the card with its CVV, which was stored while the cardholder was being authenticated.
+   */
   readonly findPendingCard: (order: Order) => Promise<CardData | undefined>;
   readonly destroyPendingCard: (order: Order) => Promise<void>;
   readonly getEndpoint: (id: EndpointId) => Endpoint;
   readonly receiptIdOf: (order: Order) => ReceiptId;
-  /** Which is at least as late as `earliest` says: that proves something, `now` only warns. */
+  /**
+   * The clock. The true time is at least `earliest()`, which proves that a time has passed; `now()`
+   * only suggests it.
+   */
   readonly clock: Pick<Clock, "now"> & { readonly earliest: () => Instant };
   readonly answerTimeoutMs: number;
   readonly processingDeadlineMs: number;
-  /** False when no link of any gate has come up by then. */
+  /** Resolves with false if no link of any gate has come up by then. */
   readonly nextReady: (until: Instant) => Promise<boolean>;
   /** How long an order waits for a link while nothing of it has been sent. */
   readonly linkWaitMs: number;
@@ -180,7 +200,7 @@ export function acquirerOf(
   return gate === undefined ? undefined : findAcquirer(gate);
 }
 
-/** The smallest amount, in minor units, that the order's gate takes. */
+/** Returns the smallest amount, in minor units, that the order's gate accepts. */
 export function leastOf(
   { endpointId, transaction }: Order,
   { getEndpoint }: Pick<AcquirerDependencies, "getEndpoint">,
@@ -190,8 +210,8 @@ export function leastOf(
 }
 
 /**
- * An order's charge as the acquirer gets it; nothing when the transaction is no charge, or has no
- * gate yet. The wallet's cryptogram leaves its secret here.
+ * Returns an order's charge in the form for the acquirer, or undefined if the transaction is not a
+ * charge or has no gate yet. The wallet's cryptogram is revealed here.
  */
 export function authorizationRequestOf(
   { transaction, purchase }: Order,
@@ -224,8 +244,8 @@ export function isTooLate(
 }
 
 /**
- * Waits until there is a link to go on with, and no longer than the bound or than the order's
- * lease allows. Orders that wait count as in flight, so there are never more of them than these.
+ * Waits until there is a link, but no longer than the limit or than the order's lease allows.
+ * Waiting orders count as in flight, so their number is limited.
  */
 export async function waitForLink(
   { owed }: Order,
@@ -252,7 +272,7 @@ export const notSent: OrderEvent = {
   reason: { code: "gate_unavailable", detail: "" },
 };
 
-/** The card is destroyed, or lost in a crash of the database: nothing was sent, nothing can be. */
+/** The card is destroyed, or was lost in a crash of the database. Nothing was or can be sent. */
 export const cardLost: OrderEvent = {
   kind: "gate_unavailable",
   reason: { code: "card_not_held", detail: "" },

@@ -1,7 +1,7 @@
 /**
- * The `authorize` and `inquire` effects: the handler asks the order's acquirer for the money, or
- * what became of a charge that went unanswered, and reports the answer as an event. Until a message
- * has been sent another gate may get the order; afterwards none ever does.
+ * The `authorize` and `inquire` effects. Their handlers request the money from the order's
+ * acquirer, or ask for the outcome of an unanswered charge, and report the answer as an event.
+ * Another gate may only get the order until a message has been sent.
  */
 import {
   type CardData,
@@ -67,7 +67,7 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
       case "not_sent":
         return reroute(order, request, "nothing was sent");
       case "unknown":
-        // The messages of any other outcome follow from the order: they are not kept.
+        // With any other outcome the messages follow from the order, so they are not stored.
         return kept.with(inDoubt(acquirer, outcome.cause));
       case "refused":
         return refused(order, outcome);
@@ -77,8 +77,8 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
   }
 
   /**
-   * A card of which the merchant keeps a reference may be charged without its CVV, and so may one
-   * whose CVV the issuer has checked once already.
+   * Whether the card may be charged without its CVV: the merchant has a reference to it, or the
+   * issuer has already checked its CVV once.
    */
   async function findCardToCharge(order: Order): Promise<CardData | undefined> {
     const { transaction, purchase } = order;
@@ -130,7 +130,7 @@ export function makeInquire(dependencies: AcquirerDependencies): EffectHandler {
   };
 }
 
-/** No gate of the endpoint has a place for the authentication value: nothing was sent. */
+/** No gate of the endpoint has a place for the authentication value, so nothing was sent. */
 const noPlace: OrderEvent = {
   kind: "gate_unavailable",
   reason: { code: "value_not_supported", detail: "" },
@@ -154,12 +154,15 @@ function approvalEvent(
   };
 }
 
-/** An account verification asks for no money, so none can be missing. */
+/** An account verification requests no money, so it cannot be approved in part. */
 function acceptsPartialApproval({ transaction }: Order, { settings }: Endpoint): boolean {
   return transaction.kind === "account-verification" || settings.acceptsPartialApprovals === true;
 }
 
-/** Whether the gateway may challenge the cardholder: once, and only one whose issuer can do so. */
+/**
+ * Whether the gateway may challenge the cardholder. It does so once, and only if the issuer
+ * supports it.
+ */
 function mayChallenge(
   { endpointId, purchase, card, transaction }: Order,
   { getEndpoint }: AcquirerDependencies,
@@ -167,12 +170,12 @@ function mayChallenge(
   const { demanded, threeds, forces3ds } = transaction;
   return (
     demanded === undefined &&
-    // A cardholder who has passed a challenge would only pass another.
+    // A cardholder who has already passed a challenge would only pass another one.
     threeds?.challenge === undefined &&
     threeds?.payerRequest === undefined &&
     card.enrolment !== undefined &&
     purchase.credential?.initiator !== "MERCHANT" &&
-    // A wallet's cryptogram is the proof; no range of 3-D Secure holds a device's number.
+    // The proof is the wallet's cryptogram. No card range of 3-D Secure contains a device number.
     purchase.wallet?.isDevice !== true &&
     (forces3ds === true || getEndpoint(endpointId).settings.threeDSecure !== "off")
   );
@@ -188,7 +191,7 @@ function hasNoPlace(
 }
 
 /**
- * A ready gate that has a place for the request, as long as there were no more attempts than gates
+ * Returns another ready gate with a place for the request, if there were fewer attempts than gates
  * and amounts.
  */
 function findOtherGate(

@@ -22,7 +22,7 @@ const card = { number: new CardNumber("4000001000000018"), expiryYear: "31", exp
 const answerTimeoutMs = 100;
 const unused = () => Promise.reject(new Error("not asked for"));
 
-/** Makes a host that gives this answer and records the messages that it was sent. */
+/** Makes a host that gives this answer and records the messages that it receives. */
 function makeHost(
   says: FollowUpAnswer,
   { isReady = true, isTooLate = false }: Partial<Record<"isReady" | "isTooLate", boolean>> = {},
@@ -222,6 +222,6 @@ test("a void that is proved not to be done ends in an error, one that is refused
   assert.equal(refused.transaction.stage, "declined");
   assert.equal(disproved.transaction.stage, "error");
   assert.equal(disproved.transaction.reason?.code, "not_voided");
-  // The node that died may have sent it, so the order comes into doubt first.
+  // The node that died may have sent the message, so the order is in doubt first.
   assert.equal((await acquirer.refund(voiding, takenOver)).kind, "repeat_refused");
 });

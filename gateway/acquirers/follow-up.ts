@@ -1,9 +1,9 @@
 /**
- * The effects that follow a charge: `capture` and `refund`, by which the handler asks the acquirer
- * to take money that it holds, to refund it, or to cancel the hold; and `reverse`, by which it
- * says that a charge must not stand. What may have been sent already is sent as a repeat, which the
- * host carries out once. A repeat that the host or the issuer refuses proves nothing about the
- * message before it: an inquiry settles that, or an operator.
+ * The effects that follow a charge. The handler of `capture` requests money that the acquirer
+ * holds, `refund` refunds money or cancels the hold, and `reverse` demands that a charge must not
+ * stand. A message that may have been sent already is sent as a repeat, which the host processes
+ * once. If the host or the issuer refuses a repeat, that proves nothing about the earlier message:
+ * an inquiry or an operator settles it.
  */
 import assert from "node:assert/strict";
 import type { EffectHandler, EventOf, OrderEvent, Unproved } from "../orders/events.ts";
@@ -96,13 +96,13 @@ export function makeFollowUpEffect(
     if (!sent.repeated) return { kind: "refused", answer, reason };
     const found = await acquirer.inquireAfter?.(sent);
     if (found?.kind === "approved") return done(found.answer);
-    // Until then the first message, or a repeat, may still be on its way to the host.
+    // Until this time, the first message or a repeat may still be on its way to the host.
     const { unansweredAt = sent.transmittedAt } = order.transaction.reversal ?? {};
     const isConfirmed = sentAt >= unansweredAt + answerTimeoutMs;
     if (found?.kind !== "not_found" || !isConfirmed) return { kind: "repeat_refused", code };
     const { kind, stage } = order.transaction;
     if (kind !== "void") return { kind: "refused", answer, reason };
-    // The order of a node that died has to come into doubt before the doubt can end.
+    // An order of a node that died must be in doubt before its doubt can end.
     if (stage !== "repeating") return { kind: "repeat_refused", code };
     return { kind: "refused", answer, reason: notVoided };
   }
@@ -120,7 +120,7 @@ type Sent = {
   readonly sentAt: Instant;
 };
 
-/** Returns undefined when the order's first transaction is no charge, or has no gate. */
+/** Returns undefined if the order's first transaction is not a charge or has no gate. */
 function messageOf(order: Order, repeated: boolean) {
   const { amount, asRefund, identifiers: own } = order.transaction;
   const { kind, identifiers, answer, amount: asked } = initialOf(order);
@@ -157,10 +157,11 @@ type ReverseDependencies = Pick<
 >;
 
 /**
- * The `reverse` effect: the advice is repeated until the host says that it is done, however long
- * that takes. That the host does not know the charge counts once it is confirmed: by an inquiry, or
- * by the same answer to a repeat. Either confirms it only after the timeout for answers: until then
- * the charge itself may still be on its way, because a lost link does not empty the host's queue.
+ * The `reverse` effect. The advice is repeated until the host confirms it, however long that takes.
+ * An answer that the host does not know the charge only counts once it is confirmed, by an inquiry
+ * or by the same answer to a repeat. The confirmation only counts after the timeout for answers:
+ * until then the charge itself may still be on its way, because a lost link does not empty the
+ * host's queue.
  */
 export function makeReverse(dependencies: ReverseDependencies): EffectHandler {
   const { findCard, clock, processingDeadlineMs } = dependencies;
@@ -192,7 +193,8 @@ export function makeReverse(dependencies: ReverseDependencies): EffectHandler {
     if (stage !== "reversing") return { kind: "reversed" };
     const next = isInTime ? nextAmount(order, leastOf(order, dependencies)) : undefined;
     if (next !== undefined) return { kind: "amount_reversed", next };
-    // A reason means that the host has answered the charge: a decline. Settled doubt is an error.
+    // With a reason, the host has answered the charge with a decline. Otherwise settled doubt ends
+    // in an error.
     return { kind: reason === undefined ? "reversed" : "part_reversed" };
   }
 }
@@ -203,7 +205,7 @@ function keptOf(tries: number) {
 
 type Advice = ReversalRequest & { readonly notFoundAt: number | undefined };
 
-/** Returns undefined when it is proved that the charge does not stand. */
+/** Returns undefined if it is proved that the charge does not stand. */
 async function sendReversal(
   acquirer: Acquirer,
   request: AuthorizationRequest,
@@ -230,7 +232,7 @@ async function sendReversal(
     const isConfirmed = sentAt >= request.identifiers.transmittedAt + answerTimeoutMs;
     return isConfirmed ? undefined : { kind: "original_not_found", code };
   }
-  // Booked between the two answers: the next advice finds it.
+  // The charge was booked between the two answers. The next advice finds it.
   if (found.kind === "approved" || found.kind === "approved_in_part") {
     return { kind: "reversal_refused", code, mayHelp: true };
   }
@@ -242,8 +244,9 @@ function unanswered(cause: string): EventOf<"reversal_unanswered"> {
 }
 
 /**
- * The `reverse_prior` effect: the same for a charge of an earlier attempt that was approved late.
- * It is no repeat of a reversal that was sent before the order went on, which may have found none.
+ * The `reverse_prior` effect. It reverses a charge of an earlier attempt that was approved late. It
+ * is not a repeat of a reversal that was sent before the order continued, because that one may have
+ * found no charge.
  */
 export function makeReversePrior(dependencies: ReverseDependencies): EffectHandler {
   return async (order, { startedBefore }) => {

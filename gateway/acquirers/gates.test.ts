@@ -17,7 +17,7 @@ const gate = (id: string, changes: Partial<Gate["settings"]> = {}): Gate => ({
   settings: { ...settings, ...changes },
 });
 
-/** Acquirers that write down what is done with them. */
+/** Acquirers that record the calls to them. */
 function startGates(mayStart?: () => boolean) {
   const clock = new TestClock();
   const done: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The acquirers behind the gates: one per gate, started when the gate appears in the configuration,
- * changed with its settings, stopped when it is gone.
+ * The acquirers of the gates. There is one for each gate: it is started when the gate appears in
+ * the configuration, changed with its settings, and stopped when the gate is removed.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { MacKey, ZoneCipher } from "@tollgate/protocols/iso8583";
@@ -14,21 +14,21 @@ import type { Clock, Instant } from "../values/time.ts";
 import type { Acquirer } from "./acquirer.ts";
 
 export type RunningAcquirer = Acquirer & {
-  /** Its connections: how many are up, and how many should be. */
+  /** Returns the number of connections that are up, and the number that should be. */
   connections(): { readonly up: number; readonly wanted: number };
   /**
    * Takes an answer that the host sent to another process. Returns false if no request of this
    * process waits for it.
    */
   takeAnswer(answer: string, receivedAt: number): boolean;
-  /** `asked`: the host delivers the key by a message of its own. */
+  /** `asked` means that the host delivers the key by a message of its own. */
   askForKey(): Promise<"delivered" | "asked" | Problem>;
-  /** Throws when the settings fit no message; then nothing has changed. */
+  /** Throws if the settings do not fit the messages. Nothing has changed then. */
   change(gate: ConfiguredGate): void;
   stop(): Promise<void>;
 };
 type DueKeys = {
-  /** The gates whose next key is due, each for one node. */
+  /** Returns the gates whose next key is due. Each is returned to one node. */
   claimDue(): Promise<readonly GateId[]>;
   postpone(gate: GateId): Promise<void>;
 };
@@ -47,12 +47,14 @@ export async function askForDueKeys(
   }
 }
 
-/** `onReady` is called whenever a connection of the gate is up. */
+/** Starts an acquirer. `onReady` is called whenever a connection of the gate comes up. */
 export type StartAcquirer = (gate: Gate, onReady: () => void) => RunningAcquirer;
 
 export type Gates = ReturnType<typeof makeGates>;
 
-/** While `mayStart` says no, no link signs on; those that are up stay. */
+/**
+ * Makes the acquirers. While `mayStart` returns false, no link signs on; links that are up stay.
+ */
 export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
   const running = new Map<GateId, { gate: Gate; readonly acquirer: RunningAcquirer }>();
   const stopping = new Set<Promise<void>>();
@@ -62,9 +64,12 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
   return {
     find: (id: GateId): RunningAcquirer | undefined => running.get(id)?.acquirer,
     isReady: (id: GateId) => running.get(id)?.acquirer.isReady() === true,
-    /** Resolves with true when a connection of any gate has come up, with false at the moment. */
+    /**
+     * Resolves with true when a connection of any gate has come up, and with false at the given
+     * moment.
+     */
     nextReady,
-    /** The connections by the names of their gates. */
+    /** Returns the connections by the names of their gates. */
     connections: () =>
       new Map([...running.values()].map((each) => [each.gate.name, each.acquirer.connections()])),
     list: (): readonly Gate[] => [...running.values()].map(({ gate }) => gate),
@@ -72,7 +77,7 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
     open(opened: StartAcquirer): void {
       start = opened;
     },
-    /** A gate that cannot be started or changed does not keep the others from it. */
+    /** If a gate cannot be started or changed, the others are updated nevertheless. */
     update(gates: Iterable<Gate>): void {
       if (start === undefined || (running.size === 0 && !mayStart())) return;
       const wanted = new Map([...gates].map((gate) => [gate.id, gate]));
@@ -81,8 +86,8 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
       if (errors.length > 0) throw errors[0];
     },
     async stop(): Promise<void> {
-      // A configuration that is read after this moment must not start links again: they would never
-      // be stopped.
+      // A configuration that is read after this moment must not start links again, because nothing
+      // would stop them.
       start = undefined;
       for (const id of [...running.keys()]) stopOne(id);
       for (const end of [...waits]) end(false);
@@ -103,12 +108,12 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
     }
   }
 
-  /** The orders that wait look whether the link is of use to them. */
+  /** Wakes the waiting orders, which check whether they can use the link. */
   function announce(): void {
     for (const end of [...waits]) end(true);
   }
 
-  /** The error that kept the gate from starting or changing. */
+  /** The error because of which the gate could not be started or changed. */
   function put(gate: Gate): unknown {
     try {
       const known = running.get(gate.id);
@@ -134,7 +139,7 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
   }
 }
 
-/** The settings of one way to an acquirer, as the operator keeps them in the database. */
+/** A gate: the settings of one way to an acquirer, as they are stored in the database. */
 export type Gate = {
   readonly id: GateId;
   readonly name: string;
@@ -159,21 +164,24 @@ export type GateZoneKey = Pick<MacKey, "algorithm" | "bytes"> & {
   readonly checkValue: string;
 };
 
-/** A key as the host has delivered it, opened and verified. */
+/** A key that the host has delivered, decrypted and verified. */
 export type DeliveredKey = Pick<MacKey, "algorithm" | "bytes"> & {
   readonly key: Secret<string>;
   readonly checkValue: string;
-  /** The digest of the key under its zone key. The same message again brings no new key. */
+  /** The digest of the key under its zone key. A repeated message brings no new key. */
   readonly digest: Uint8Array;
 };
 
-/** `known`: it is the gate's newest already. `replayed`: it was once, or never is again. */
+/**
+ * `known` means that the key is already the gate's newest. `replayed` means that the key was used
+ * before and is not accepted again.
+ */
 export type StoreKey = (delivered: DeliveredKey) => Promise<"stored" | "known" | "replayed">;
 
 /** The part of a gate from which its acquirer is made. */
 export type ConfiguredGate = Pick<Gate, "kind" | "settings" | "macKeys" | "zoneKey">;
 
-/** Which dialect the host behind the gate speaks; each is a table of its own. */
+/** The dialects of hosts. Each has a table of its own. */
 export const gateKinds = ["sandbox", "iso87_binary", "iso93_ascii"] as const;
 export type GateKind = (typeof gateKinds)[number];
 
@@ -189,41 +197,41 @@ export type GateSettings = {
   readonly acquirerId: string;
   readonly descriptor: string;
   /**
-   * How often the gate was given another host, dialect or identity at its acquirer; absent: never.
-   * The present host's answers about charges from before that change prove nothing.
+   * How often the gate was moved to another host, dialect or identity at its acquirer; never if
+   * absent. The present host's answers about charges from before the last move prove nothing.
    */
   readonly hostChanges?: number;
-  /** The terminal's time zone, an IANA name; UTC when absent. */
+  /** The terminal's time zone as an IANA name; UTC if absent. */
   readonly zone?: string;
   readonly worksWithoutCvv: boolean;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;
-  /** When returns travel as refunds; never when absent. */
+  /** From when on returns are sent as refunds; never if absent. */
   readonly refunds?: RefundPolicy;
-  /** How long a hold lives; seven days when absent. */
+  /** How long a hold lasts; seven days if absent. */
   readonly holdDays?: number;
   /** Whether the gate leads to a sandbox, as gates of staging and of a rehearsal do. */
   readonly sandbox?: boolean;
   /** The currencies that the gate accepts; every currency if absent. */
   readonly currencies?: readonly string[];
-  /** In minor units, as text; an amount outside them goes through another gate. */
+  /** In minor units, as text. Orders with other amounts go through another gate. */
   readonly amountMin?: string;
   readonly amountMax?: string;
-  /** Defaults for recurrent payments that do not say it themselves. */
+  /** The defaults for recurrent payments that do not state their initiator and scenario. */
   readonly recurrent?: CredentialDefaults;
   /** The acquirer's fee. */
   readonly fee?: Fee;
-  /** Where else the host listens. */
+  /** Further addresses of the host. */
   readonly otherAddresses?: readonly Address[];
-  /** The number of connections over all addresses together; by default one for each address. */
+  /** The number of connections over all addresses together; one for each address if absent. */
   readonly connections?: number;
   /** Whether every connection signs on, which is the default. */
   readonly signOn?: boolean;
   /** Whether the connection uses TLS; by default it is plain TCP. */
   readonly tls?: boolean;
-  /** PEM files: the authorities of the host's certificate; the system's when absent. */
+  /** PEM files with the authorities of the host's certificate; those of the system if absent. */
   readonly tlsRootsFile?: string;
-  /** The name in the host's certificate, when it is not the address. */
+  /** The name in the host's certificate, if it is not the address. */
   readonly tlsServerName?: string;
   /** The gateway's client certificate and its key, for hosts that demand one. */
   readonly tlsCertificateFile?: string;

@@ -1,4 +1,4 @@
-/** An answer that came over the connection of another process reaches the one that waits for it. */
+/** An answer that arrives at another process is passed to the process that waits for it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asGateId } from "../values/ids.ts";
@@ -10,7 +10,7 @@ import { makeHandedAnswers } from "./handed-answers.ts";
 const gate = asGateId("7");
 const contextOf = (sealed: Uint8Array) => Buffer.from(sealed).toString().split("|");
 
-/** Processes with the same key, which hear all that one of them sends. */
+/** Processes with the same key. Each receives everything that one of them sends. */
 function startProcesses(count: number) {
   const sent: string[] = [];
   const taken: string[] = [];

@@ -1,16 +1,19 @@
 /**
- * A host may answer over any connection of a gate, also over one of another process. The answer is
- * handed to all processes, and the one that waits takes it. It is handed over twice, because a
- * process that loses its connection to the database misses what is handed over until it is back.
- * The answer may quote a card number, so it is sealed. An answer that is lost both times leaves the
- * charge in doubt.
+ * Passes answers between processes. A host may answer over any connection of a gate, even over one
+ * of another process. The answer is sent to all processes, and the one that waits takes it. It is
+ * sent twice, because a process that loses its connection to the database misses everything until
+ * it is back. The answer may contain a card number, so it is sealed. If it is lost both times, the
+ * charge is in doubt.
  */
 import { asGateId, type GateId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import type { Clock } from "../values/time.ts";
 import type { Gates } from "./gates.ts";
 
-/** Longer than a process takes to notice the loss of the connection on which it listens. */
+/**
+ * The time between both sendings. It is longer than a process takes to notice the loss of its
+ * connection.
+ */
 const againAfterMs = 5_000;
 
 export type HandedAnswers = ReturnType<typeof makeHandedAnswers>;

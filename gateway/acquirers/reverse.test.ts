@@ -1,4 +1,7 @@
-/** Reversals: what is named, when it is a repeat, and how an order with a list goes on. */
+/**
+ * Reversals: the charge that they name, when they are repeats, and how an order with a list of
+ * amounts continues.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endpointWith } from "../merchant-api/testing.ts";
@@ -160,7 +163,8 @@ test("where the host has an inquiry, only the inquiry confirms that there is no 
 });
 
 test("an inquiry confirms nothing while the charge may still be on its way to the host", async () => {
-  // The link was lost, and another took the reversal at once; the charge was sent at the start.
+  // The link was lost, and another link sent the reversal at once. The charge was sent at the
+  // start.
   const confirm = (answerTimeoutMs: number) =>
     makeHost(notFound, true, { kind: "not_found" }, answerTimeoutMs).reverse(true)(doubtful, fresh);
 

@@ -139,7 +139,7 @@ const wishes: readonly (readonly [accept: string | undefined, format: ReplyForma
   ["application/xml, application/json;q=0.9",              "form"],
   ["text/html, application/xhtml+xml, application/xml;q=0.9, application/json;q=0.8", "form"],
 
-  // No weight, and malformed ones.
+  // Headers without weights, and with malformed ones.
   ["application/json;q=0",                                 "form"],
   ["application/json;q=0.000",                             "form"],
   ["application/json;q=0, application/xml;q=0",            "form"],

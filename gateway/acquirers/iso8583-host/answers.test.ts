@@ -187,7 +187,8 @@ for (const kind of gateKinds) {
         assert.deepEqual(follow({ 39: code, ...other }), unreadable);
       }
     }
-    // All or nothing was asked for: a host that did a part has not been understood.
+    // A follow-up is approved as a whole. A host that approves a part has misunderstood the
+    // message.
     assert.deepEqual(follow({ 39: named("10") }), unreadable);
   });
 }

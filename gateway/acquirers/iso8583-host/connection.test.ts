@@ -1,4 +1,4 @@
-/** A connection over TLS: which hosts it accepts, and in which terms it says why it does not. */
+/** A connection over TLS: the hosts that it accepts, and its reasons to refuse the others. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -92,7 +92,7 @@ for (const [kind, server, read] of [
   });
 }
 
-/** `opened`, or why not. */
+/** Resolves with `opened`, or with the reason for the failure. */
 function connect(t: TestContext, port: number, tls: ConstructorParameters<typeof Connection>[3]) {
   const { promise, resolve } = Promise.withResolvers<string>();
   const events = {

@@ -1,8 +1,7 @@
 /**
- * One connection to a host, over TLS or plain TCP: messages in, messages out, with the codes that
- * authenticate them. What is sent within
- * one turn of the event loop is written at once, because a write per message would cost more than
- * the message.
+ * One connection to a host, over TLS or plain TCP. It sends and receives messages with their
+ * authentication codes. Messages of one turn of the event loop are written together, because a
+ * write per message would cost more than the message.
  */
 import { Buffer } from "node:buffer";
 import { connect, isIP, type Socket } from "node:net";
@@ -29,16 +28,16 @@ export type Wire = Pick<Dialect, "framing"> & Pick<GateAuthentication, "read" | 
 type ConnectionEvents = {
   readonly onOpen: () => void;
   readonly onMessage: (message: IsoMessage) => void;
-  /** A frame that is no message; the stream after it is as good as before. */
+  /** Called with a frame that is not a message. The stream after it can still be read. */
   readonly onUnreadable: (fault: DecodeFault, bytes: number) => void;
-  /** Called once, and nothing is called afterwards. */
+  /** Called once. No other function is called after it. */
   readonly onLost: (why: string) => void;
 };
 
-/** The certificate files are read for every connection, so that renewed ones count from then on. */
+/** Reads the certificate files for every connection, so that renewed ones are used from then on. */
 export type Tls = {
   readonly read: () => Promise<CertificateTexts>;
-  /** The name in the host's certificate; its address when absent. */
+  /** The name in the host's certificate; the host's address if absent. */
   readonly serverName: string | undefined;
 };
 
@@ -67,14 +66,16 @@ export class Connection {
   }
 
   /**
-   * Resets the connection. A closed one goes on delivering what it holds: after an interruption of
-   * the line a charge could reach the host minutes after it was proved not to be there.
+   * Resets the connection. A connection that is merely closed delivers what it still holds: after
+   * an interruption of the line, a charge could reach the host minutes after it was proved not to
+   * exist.
    */
   drop(why: string): void {
     this.#end(why, () => {
       const [socket, tcp] = [this.#socket, this.#tcp];
       const isOpen = socket?.destroyed === false && tcp?.destroyed === false && !tcp.connecting;
-      // TLS ends with the socket under it; destroyed here as well, it would end the process.
+      // TLS ends with the socket below it. If the TLS socket were destroyed here as well, the
+      // process would end.
       if (isOpen) tcp.resetAndDestroy();
       else socket?.destroy();
     });
@@ -122,7 +123,7 @@ export class Connection {
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
     socket.on("error", (error: NodeJS.ErrnoException) => this.drop(causeOf(error)));
     socket.on("close", () => {
-      // A host may refuse a client certificate only after the handshake has ended here.
+      // A host may refuse a client certificate only after the handshake has ended on this side.
       const isRefusal = opened === "secureConnect" && socket.bytesRead === 0;
       this.drop(`closed by the host${isRefusal ? " before its first message" : ""}`);
     });
@@ -161,7 +162,7 @@ function optionsOf(
     ...certificates,
     minVersion: "TLSv1.2",
     rejectUnauthorized: true,
-    // A certificate names an address too, but the handshake can only ask for a name.
+    // A certificate may contain an address too, but the handshake can only ask for a name.
     ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
   };
 }
@@ -170,7 +171,7 @@ const unknownAuthority = "the host's certificate is of an unknown authority";
 const needsCertificate = "the host demands a client certificate";
 const refusesCertificate = "the host refuses the client certificate";
 
-/** The words for the code of an error, or for the name of the alert at its end. */
+/** Explanations of error codes, and of alert names at the end of codes. */
 const tlsFaults: ReadonlyMap<string, string> = new Map([
   ["CERT_HAS_EXPIRED", "the host's certificate has expired"],
   ["CERT_NOT_YET_VALID", "the host's certificate is not valid yet"],
@@ -196,7 +197,10 @@ const tlsFaults: ReadonlyMap<string, string> = new Map([
   ["ERR_SSL_PACKET_LENGTH_TOO_LONG", "the host does not speak TLS"],
 ]);
 
-/** In the terms of the protocol, with the code by which the documentation of TLS knows it. */
+/**
+ * Returns the failure in the terms of the protocol, with the code that the documentation of TLS
+ * uses.
+ */
 function causeOf({ code = "error" }: NodeJS.ErrnoException): string {
   const alert = /_ALERT_(\w+)$/.exec(code)?.[1] ?? "";
   const fault = tlsFaults.get(code) ?? tlsFaults.get(alert);
@@ -207,9 +211,9 @@ function causeOf({ code = "error" }: NodeJS.ErrnoException): string {
 export type GateAuthentication = ReturnType<typeof makeGateAuthentication>;
 
 /**
- * Message authentication of one gate: its keys leave their secrets here. A gate with a key demands
- * a code in every message of the host; one without a genuine code is not believed, and the request
- * that it may have answered stays unanswered. Decision 0029.
+ * The message authentication of one gate. Its keys are revealed here. A gate with a key requires a
+ * code in every message of the host. A message without a genuine code is ignored, and the request
+ * that it may have answered stays unanswered (decision 0029).
  */
 export function makeGateAuthentication(
   { specification, network }: Pick<Dialect, "specification" | "network">,
@@ -226,8 +230,8 @@ export function makeGateAuthentication(
   return { write: authenticator.write, read: authenticator.read, use };
 
   /**
-   * Uses these keys from the next message on, on every connection. The newest key comes first, and
-   * writes.
+   * Uses these keys from the next message on, on every connection. The newest key comes first and
+   * signs.
    */
   function use(given: readonly GateMacKey[] = []): void {
     authenticator.use(given.map(({ id: _, key, ...rest }) => ({ ...rest, key: key.reveal() })));

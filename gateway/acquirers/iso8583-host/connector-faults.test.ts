@@ -19,7 +19,7 @@ test("an approval after a refusal of the same sale is a late one", async (t) => 
   const { acquirer, journal, late, clock } = await connectAcquirer(t, port);
   assert.equal((await acquirer.authorize(makeAttempt())).kind, "refused");
 
-  // Asked again only to make the host talk: it approves what has ended here by then.
+  // The host is only asked again so that it answers. By then it approves what has ended here.
   const again = acquirer.authorize(makeAttempt());
   clock.move(answerTimeoutMs);
   await again;

@@ -224,7 +224,7 @@ test("a host with inquiries is asked what became of a charge", async (t) => {
   assert.equal(found.answer.approvedAmount, attempt.amount);
   assert.equal(again.kind, "approved");
   const asked = sandbox.messages().filter(({ mti }) => mti === "0600");
-  // A late answer to the first inquiry must not pass for the answer to the second.
+  // A late answer to the first inquiry must not be taken for the answer to the second.
   assert.equal(new Set(asked.map(({ fields }) => fields["11"])).size, 2);
   await acquirer.reverse(attempt, advice);
   assert.deepEqual(await inquire(attempt), { kind: "not_found" });

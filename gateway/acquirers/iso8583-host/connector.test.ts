@@ -1,6 +1,5 @@
 /**
- * The acquirer against the sandbox, over sockets and in every dialect: every ending that a
- * charge can have.
+ * The acquirer and the sandbox over sockets, in every dialect: every ending that a charge can have.
  */
 import assert from "node:assert/strict";
 import { startTestBank } from "@tollgate/sandbox-bank/testing";
@@ -130,7 +129,8 @@ each("an approval that comes too late is told by its reference", async (t, kind)
   clock.move(answerTimeoutMs);
   assert.deepEqual(await sale, { kind: "unknown", cause: "timeout" });
 
-  // The sandbox takes the reversal for the sign that the gateway gave up, and approves before it.
+  // For the sandbox, the reversal is the sign that the gateway has given up, and it approves before
+  // that.
   await acquirer.reverse(attempt, advice);
 
   const [approval] = late;

@@ -1,7 +1,7 @@
 /**
- * An acquirer behind an ISO 8583 host. It never throws and never sends twice; what the answers
- * mean is decided in `messages.ts`, how links live in `link.ts`, and how they follow the gate's
- * settings in `running-acquirer.ts`.
+ * An acquirer with an ISO 8583 host. It never throws and never sends twice. `messages.ts` decides
+ * the meaning of answers, `link.ts` handles one link, and `running-acquirer.ts` follows the gate's
+ * settings.
  */
 import {
   describe,
@@ -35,21 +35,24 @@ export type Iso8583Options = {
   readonly answerTimeoutMs: number;
   readonly log: (event: ConnectorEvent, facts: object) => void;
   readonly onLateApproval: (approval: LateApproval) => void;
-  /** Called with an answer to no request of this process, as text for `takeAnswer` of another. */
+  /**
+   * Called with an answer that belongs to no request of this process. The text is for `takeAnswer`
+   * of another process.
+   */
   readonly onUnmatched: (answer: string) => void;
   readonly onUnreadable: (reason: string) => void;
-  /** Called with the type of the request. */
+  /** Called for each answer with the type of its request. */
   readonly onAnswer: (mti: string, answerMs: number) => void;
 };
 
-/** A gate as it is configured now, with the links that it uses. */
+/** A gate as it is configured now, and its links. */
 export type GateVersion = {
   readonly dialect: Dialect;
   readonly settings: GateSettings;
   readonly links: Links;
 };
 
-/** Names of the log's catalogue. */
+/** Names of log events. */
 type ConnectorEvent =
   | "acquirer.link_up"
   | "acquirer.link_down"
@@ -66,7 +69,7 @@ type ConnectorEvent =
   | "acquirer.message_not_authentic"
   | "acquirer.message_unsendable";
 
-/** Settings that fit no message throw here. */
+/** Throws if the settings do not fit the messages. */
 export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Options): Acquirer {
   const { clock, log } = options;
   const { dialect, settings, links } = version;
@@ -83,7 +86,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
     },
 
     authorize(attempt) {
-      // The order was routed to the host that the gate had before.
+      // The order was routed to the gate's previous host.
       if (isOfOtherHost(attempt)) return Promise.resolve({ kind: "not_sent" });
       return exchange(
         () => messages.makeCharge(attempt),
@@ -115,7 +118,10 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
     refund: (request) => followUp(request, messages.makeReturn),
   };
 
-  /** This host never had the charge: that it does not know it, or reverses it, proves nothing. */
+  /**
+   * This host never had the charge. If it does not know the charge, or reverses it, that proves
+   * nothing.
+   */
   function isOfOtherHost({ identifiers: { gate } }: Pick<AuthorizationRequest, "identifiers">) {
     return (gate.hostChanges ?? 0) !== (settings.hostChanges ?? 0);
   }
@@ -175,17 +181,18 @@ export function makeOnUnmatched(
     const reference = message.fields[37];
     if (reference !== undefined && earlierCode === undefined) onUnmatched(JSON.stringify(message));
     const answer = readAnswer(message.fields, clock.now());
-    // A refund is answered by the same type, and settled by its repeats.
+    // The answer to a refund has the same type as that to a charge. Doubt about a refund is settled
+    // by repeats.
     if (!answersToCharges.has(message.mti) || message.fields[3]?.startsWith("20")) return;
     if (reference === undefined || answer === undefined) return;
     if (meaningOf(answer.responseCode) === "refused") return;
-    // The order knows of this approval already: the host has only said it twice.
+    // The order already has this approval. The host has only sent it twice.
     if (earlierCode !== undefined && meaningOf(earlierCode) !== "refused") return;
     onLateApproval({ reference, answer, minor: readAmount(message.fields[4]) });
   };
 }
 
-/** The answer is read beside the fields of its request. */
+/** The answer is read together with the fields of its request. */
 type Exchange = <Read>(
   make: () => IsoMessage,
   read: (answer: IsoMessage, sent: IsoFields) => Read,
@@ -215,13 +222,13 @@ function makeExchange({ links, dialect }: GateVersion, options: Iso8583Options):
     return read(answer, sent.message.fields);
   };
 
-  /** Returns undefined when the message cannot be written; it has not been sent then. */
+  /** Returns undefined if the message cannot be written. It has not been sent then. */
   function send(make: () => IsoMessage) {
     try {
       const message = make();
       return { message, answer: links.send(message, limit) };
     } catch (error) {
-      // The codec's complaints name fields and rules, never values.
+      // The codec's errors name fields and rules, and never values.
       const why = error instanceof Error ? error.message : "unknown";
       log("acquirer.message_unsendable", { why });
       return undefined;

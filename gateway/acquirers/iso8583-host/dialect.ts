@@ -18,21 +18,24 @@ export type Dialect = {
   readonly mtis: Mtis;
   readonly codes: ResponseCodes;
   readonly network: NetworkMessages;
-  /** How the host delivers keys for message authentication; absent where it cannot. */
+  /** How the host delivers keys for message authentication; absent if it cannot. */
   readonly keyExchange?: KeyExchangeMessages;
-  /** How many digits of minor units an amount may have (field 4). */
+  /** The number of digits of an amount in minor units (field 4). */
   readonly amountDigits: number;
-  /** Whether the host can be asked what became of a charge. */
+  /** Whether the host has an inquiry for the outcome of a charge. */
   readonly hasInquiry: boolean;
-  /** How the host is asked to compare the totals of a day; absent where it cannot be. */
+  /** How the host compares the totals of a day; absent if it cannot. */
   readonly totals?: TotalsMessage;
   readonly gateRows: readonly GateRow[];
   readonly rows: readonly FactRow[];
-  /** Whether an authentication value of the network fits the place that it has in a charge. */
+  /** Returns whether the network's authentication value fits into a charge. */
   readonly hasPlaceFor: (value: string, network: CardNumber["network"]) => boolean;
-  /** The network's own id of the transaction, from an answer. */
+  /** Returns the network's id of the transaction from an answer. */
   readonly readNetworkId: (fields: IsoFields) => string | undefined;
-  /** The host's local time as `YYYY-MM-DDThh:mm:ss`, or without the year as `-MM-DDThh:mm:ss`. */
+  /**
+   * Returns the host's local time as `YYYY-MM-DDThh:mm:ss`, or without the year as
+   * `-MM-DDThh:mm:ss`.
+   */
   readonly readLocalTime: (fields: IsoFields) => string | undefined;
   /** Reads an answer's texts for the cardholder. Most answers have none. */
   readonly readRemarks: (fields: IsoFields) => Remarks | undefined;
@@ -44,7 +47,7 @@ type Remarks = { readonly loyalty?: Loyalty; readonly explanation?: string };
 type Row<Write> = readonly [field: number, kinds: readonly MessageKind[], write: Write];
 /** A field that is the same in every message of a gate. */
 export type GateRow = Row<(settings: GateSettings) => string>;
-/** A fact that is undefined leaves the field out of the message. */
+/** If a fact is undefined, the message does not have the field. */
 export type FactRow = Row<(facts: Facts) => string | undefined>;
 
 /** The merchant's code at the acquirer (field 42), and the acquirer's own id (field 32). */
@@ -57,10 +60,10 @@ export type Identity = Pick<GateSettings, "merchantCode" | "acquirerId">;
 export type Facts = Omit<AuthorizationRequest, "kind"> &
   Identity & {
     readonly sent: Calendar;
-    /** The time of sending in the local time of the terminal. */
+    /** The time of sending, in the terminal's time zone. */
     readonly local: LocalTime;
     readonly traceNumber: string;
-    /** The reference of a refund; other messages about a charge have the charge's reference. */
+    /** The reference of a refund. Other messages about a charge have the charge's reference. */
     readonly reference?: string | undefined;
     /** The charge that the message is about. The message of a charge itself has none. */
     readonly original: Original | undefined;
@@ -73,9 +76,9 @@ type Original = {
   readonly acquirerId: string;
   readonly approvalCode: string | undefined;
   readonly networkId: string | undefined;
-  /** The amount of the charge; absent in messages about doubt, which have the same amount. */
+  /** The amount of the charge. It is absent in messages about doubt, which have the same amount. */
   readonly amount: Money | undefined;
-  /** The capture that took the money: what a return undoes, if the charge only held it. */
+  /** The capture that took the money, if the charge only held it. A return undoes the capture. */
   readonly capture: Capture | undefined;
   /** The amount that is still charged after a return. */
   readonly remaining: Money | undefined;
@@ -85,7 +88,7 @@ type Capture = Pick<Facts, "traceNumber" | "local" | "amount"> & { readonly mti:
 
 export type Calendar = ReturnType<typeof calendar>;
 
-/** A message and its repeat, for those that may be repeated. */
+/** The types of a message and of its repeat, if it may be repeated. */
 export type Mtis = Readonly<
   Record<MessageKind, { readonly first: string; readonly repeated: string }>
 >;
@@ -104,43 +107,48 @@ export const iso87Mtis: Mtis = {
 export const charges = ["sale", "preauth", "account-verification"] as const;
 export const payments = ["sale", "preauth"] as const;
 export const followUps = ["capture", "return"] as const;
-/** About a charge, with the card that it was made with. */
+/** Messages about a charge, with the card of the charge. */
 export const changes = ["reversal", ...followUps] as const;
 export const allButInquiry = [...charges, ...changes, "refund"] as const;
 export const aboutCharge = ["inquiry", ...changes, "refund"] as const;
 export const all = [...charges, ...aboutCharge] as const;
 
-/** Sign-on, sign-off and echo: messages about the link, not about a payment. */
+/** Sign-on, sign-off and echo, which are about the link and not about a payment. */
 export type NetworkMessages = {
   readonly mti: string;
   readonly codes: Readonly<Record<"signOn" | "signOff" | "echo", string>>;
-  /** Which field has the code. */
+  /** The field with the code. */
   readonly codeField: number;
   /** The fields that an answer to the host's own messages repeats. */
   readonly echoed: readonly number[];
-  /** Whether they have a message authentication code where the gate has a key. */
+  /** Whether these messages have an authentication code if the gate has a key. */
   readonly isAuthenticated: boolean;
   readonly write: (code: string, facts: Pick<Facts, "sent" | "local" | "traceNumber">) => IsoFields;
 };
 
-/** Network messages about keys; decision 0029 says which hosts have which. */
+/** Network messages about keys. Decision 0029 lists the hosts that have them. */
 type KeyExchangeMessages = {
-  /** The code by which the host delivers a key, and the one by which the gateway asks for one. */
+  /**
+   * The code with which the host delivers a key, and the one with which the gateway asks for one.
+   */
   readonly deliver: string;
   readonly ask: string;
-  /** Field 39 of the answer to a key that is not taken. */
+  /** Field 39 of the answer that refuses a key. */
   readonly refused: string;
-  /** The key, with its check value behind it. */
+  /** Returns the key, followed by its check value. */
   readonly read: (fields: IsoFields) => string | undefined;
 };
 
-/** Asks the host whether the gateway's totals of a day and a currency are its own. */
+/**
+ * The message that asks the host whether the gateway's totals of a day and a currency equal its
+ * own.
+ */
 export type TotalsMessage = {
   readonly mti: string;
-  /** The values of field 39. */
+  /** The values of field 39 in the answer. */
   readonly inBalance: string;
   readonly outOfBalance: string;
-  /** Whether field 66 of an answer says it too: 1 in balance, 2 out of balance. */
+  /** Whether field 66 of the answer contains the result too: 1 in balance, 2 out of balance. */
   readonly hasSettlementCode: boolean;
   readonly rows: readonly (readonly [field: number, write: (facts: TotalsFacts) => string])[];
 };
@@ -152,7 +160,7 @@ type TotalsFacts = Pick<Facts, "sent" | "local" | "traceNumber"> & {
   readonly totals: DayTotals;
 };
 
-/** Where in its field a host puts each remark. */
+/** The position of each remark in the host's field. */
 export type RemarkPlaces<Place> = Readonly<Record<keyof Loyalty | "explanation", Place>>;
 
 export function makeRemarks<Place>(
@@ -169,8 +177,8 @@ export function makeRemarks<Place>(
 }
 
 /**
- * Fields of fixed width are filled with spaces; one of spaces only says nothing. Nor does one with
- * bytes that are no text, which the codec tolerates where no money depends on it.
+ * Returns the remark without padding. A remark of spaces only says nothing, and neither does one
+ * whose bytes are not text, which the codec tolerates if no money depends on it.
  */
 export function trimField(field: string | undefined): string | undefined {
   const text = field?.trimEnd();
@@ -180,7 +188,8 @@ export function trimField(field: string | undefined): string | undefined {
 const isText = /^[ -~]*$/;
 
 /**
- * Later messages repeat the id, also in a sub-element: an id that does not fit there is not kept.
+ * Returns the id unless it is too long. Later messages repeat the id in a sub-element, so an id
+ * that does not fit there is not stored.
  */
 export function readNetworkId62({ 62: field }: IsoFields): string | undefined {
   const id = trimField(field);
@@ -196,12 +205,12 @@ export type ResponseCodes = ReturnType<typeof makeResponseCodes>;
 
 type CodeTable = {
   readonly rows: readonly CodeRow[];
-  /** Codes in an answer to an inquiry that say that the charge stands. */
+  /** Codes of answers to an inquiry which mean that the charge stands. */
   readonly stands: readonly string[];
-  /** Codes in an answer to a reversal that say that the host has done it. */
+  /** Codes of answers to a reversal which mean that the host has performed it. */
   readonly reversed: readonly string[];
   /**
-   * Codes in an answer to a reversal or an inquiry that say that the host does not know the charge.
+   * Codes of answers to a reversal or an inquiry which mean that the host does not know the charge.
    */
   readonly notFound: readonly string[];
   /** The code that accepts a sign-on, a sign-off or an echo. */
@@ -212,14 +221,14 @@ type CodeRow = readonly [
   code: string,
   meaning: ResponseMeaning,
   reason: FailureCode,
-  /** `hard`: the same card must not be charged again. */
+  /** `hard` means that the same card must not be charged again. */
   again: "hard" | "soft",
   hint?: RefusalHint,
 ];
 
 const unlisted: CodeRow = ["", "refused", "declined", "soft"];
 
-/** `accepted`: done, when it answers what follows a charge; to a charge it says nothing. */
+/** `accepted` means that a follow-up is performed. In an answer to a charge it has no meaning. */
 type ResponseMeaning = "approved" | "accepted" | "approved_in_part" | "refused";
 
 type ReversalMeaning = "reversed" | "not_found" | "retry" | "refused";
@@ -233,7 +242,7 @@ export function makeResponseCodes(table: CodeTable) {
     return byCode.get(code)?.[1] ?? "refused";
   }
 
-  /** Why an order with this answer did not end as approved. */
+  /** Returns the reason why an order with this answer did not end approved. */
   function refusalOf(code: string): Refusal {
     const [, , reason, again, hint] = byCode.get(code) ?? unlisted;
     return {
@@ -243,7 +252,7 @@ export function makeResponseCodes(table: CodeTable) {
     };
   }
 
-  /** `retry`: the same advice may succeed later. */
+  /** `retry` means that the same advice may succeed later. */
   function meaningOfReversal(code: string): ReversalMeaning {
     if (table.reversed.includes(code)) return "reversed";
     if (isNotFound(code)) return "not_found";
@@ -260,7 +269,7 @@ export function makeResponseCodes(table: CodeTable) {
   }
 }
 
-/** Field 39 of ISO 8583:1987 and what the card networks added to it. */
+/** Field 39 of ISO 8583:1987, with the codes that the card networks have added. */
 // biome-ignore format: a table
 export const iso87Codes: ResponseCodes = makeResponseCodes({
   stands:          ["00"],

@@ -1,4 +1,4 @@
-/** Published values of each network, and what each dialect makes of them. */
+/** Published values of each network, and the fields that each dialect makes of them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

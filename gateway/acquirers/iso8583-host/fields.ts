@@ -1,6 +1,6 @@
 /**
- * The fields that ISO 8583:1987 itself gives a place and a meaning, as rows that dialects share. A
- * host with other habits leaves rows out and has its own. The card number leaves its secret here.
+ * The fields whose place and meaning ISO 8583:1987 itself defines, as rows that dialects share. A
+ * host with other habits leaves rows out and has its own. The card number is revealed here.
  */
 import { Buffer } from "node:buffer";
 import { type IsoFields, writeOriginalData } from "@tollgate/protocols/iso8583";
@@ -34,7 +34,7 @@ export const iso87GateRows: readonly GateRow[] = [
   [43, [...charges, "refund"], ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
 ];
 
-/** Terminal, merchant and acquirer are the charge's own, also when the gate has others by now. */
+/** Terminal, merchant and acquirer are those of the charge, even if the gate has others by now. */
 export const iso87Rows: readonly FactRow[] = [
   [2, allButInquiry, ({ card }) => card.number.reveal()],
   [4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
@@ -74,7 +74,7 @@ export function readLocalTime87({ 12: time, 13: date }: IsoFields): string | und
   return `-${date.slice(0, 2)}-${date.slice(2)}T${time.match(/../g)?.join(":")}`;
 }
 
-/** Field 12 alone, which begins with the year. */
+/** The same for hosts with field 12 only, which begins with the year. */
 export function readLocalTime93({ 12: field = "" }: IsoFields): string | undefined {
   const [year, month, day, ...time] = field.match(/../g) ?? [];
   return time.length === 3 ? `20${year}-${month}-${day}T${time.join(":")}` : undefined;
@@ -101,7 +101,7 @@ const totalsRows: TotalsMessage["rows"] = [
   [89, ({ totals }) => writeSum(totals.debitReversals.minor)],
 ];
 
-/** The letter of field 97 is a byte of text before packed digits. */
+/** The letter in field 97 is a byte of text before packed digits. */
 export const iso87BinaryTotals: TotalsMessage = {
   mti: "0500",
   inBalance: "00",
@@ -140,7 +140,7 @@ function writeSum(minor: bigint): string {
   return String(minor).padStart(16, "0");
 }
 
-/** D: sales and captures exceed reversals and refunds. */
+/** The letter D means that sales and captures exceed reversals and refunds. */
 function writeNet({ credits, debits, debitReversals }: DayTotals): string {
   const net = debits.minor - debitReversals.minor - credits.minor;
   return net > 0n ? `D${writeSum(net)}` : `C${writeSum(-net)}`;
@@ -151,7 +151,10 @@ export function localTime93({ year, month, day, hour, minute, second }: LocalTim
   return year.slice(-2) + month + day + hour + minute + second;
 }
 
-/** 01: the number was typed; 10: it was on file; 81: a wallet's, with its cryptogram. No PIN. */
+/**
+ * 01 means that the number was typed, 10 that it was on file, and 81 a wallet's number with its
+ * cryptogram. There is no PIN.
+ */
 function entryMode({ credential, card }: Facts): string {
   if (card.isDevice === true) return "810";
   return credential === undefined ? "010" : "100";
@@ -164,7 +167,7 @@ function originalDataElements({ identifiers, original }: Facts): string | undefi
   return writeOriginalData({ mti, stan: identifiers.traceNumber, transmittedAt, acquirerId });
 }
 
-/** A return states the amount charged before it, and in field 95 the one that remains. */
+/** A return states the amount that was charged before it, and in field 95 the one that remains. */
 function amountBefore({ amount, original }: Facts): string {
   return writeAmount(amount.minor + (original?.remaining?.minor ?? 0n));
 }
@@ -193,36 +196,41 @@ export function usesUcaf(network: Network | undefined): boolean {
 }
 
 /**
- * Returns the value unchanged, or undefined when it is too long for the UCAF, which has 32
+ * Returns the value unchanged, or undefined if it is too long for the UCAF, which has 32
  * characters.
  */
 export function writeUcaf(value: string): string | undefined {
   return /^[\x21-\x7e]{1,32}$/.test(value) ? value : undefined;
 }
 
-/** The bytes in hex; nothing when the base64 is not that of 20 bytes. */
+/** Returns the bytes in hexadecimal, or undefined if the base64 is not that of 20 bytes. */
 export function writeCavv(value: string): string | undefined {
   const bytes = Buffer.from(value, "base64");
-  // Encoded again, because Node's base64 decoder ignores characters after the end.
+  // The bytes are encoded again for a comparison, because Node's base64 decoder ignores characters
+  // after the end.
   const isWhole = bytes.length === 20 && bytes.toString("base64") === value;
   return isWhole ? bytes.toString("hex").toUpperCase() : undefined;
 }
 
-/** Mastercard's ECI counts like the UCAF collection indicator: 2 full, 1 attempt, 0 none. */
+/**
+ * Returns the UCAF collection indicator for Mastercard's ECI: 2 for full, 1 for an attempt, 0 for
+ * none.
+ */
 export function ucafIndicatorOf(eci: string): string {
   return eci.slice(-1);
 }
 
 /**
- * The ECI in Visa's terms, where 01 to 04 mean mail order and recurring payments. A Mastercard
- * payment of data only (04), exempt (06) or merchant-initiated (07) is not authenticated there.
+ * Returns the ECI in Visa's terms, in which 01 to 04 mean mail order and recurring payments. A
+ * Mastercard payment with data only (04), with an exemption (06) or initiated by the merchant (07)
+ * is not authenticated there.
  */
 export function visaIndicatorOf(eci: string, network: Network | undefined): string {
   const countsLow = usesUcaf(network) || network === "MIR";
   return countsLow ? (visaIndicators[eci] ?? "07") : eci;
 }
 
-/** N2: fully authenticated, for a verification of the card. */
+/** N2 means fully authenticated, for a verification of the card. */
 const visaIndicators: Readonly<Record<string, string>> = {
   "02": "05",
   "01": "06",

@@ -1,8 +1,7 @@
 /**
  * Keys for message authentication: those that an operator types, and those that a host delivers by
- * network messages, encrypted under the gate's zone key; what a message must be for its key to be
- * believed, and how it is answered. Keys leave their secrets here and are nowhere logged. Decision
- * 0029.
+ * network messages, encrypted under the gate's zone key. This file decides which messages are
+ * accepted and how they are answered. Keys are revealed here and never logged (decision 0029).
  */
 import { createHash } from "node:crypto";
 import {
@@ -44,7 +43,10 @@ export function makeKeyExchange({ wire, zoneKey, storeKey, log }: KeyExchangeOpt
   const { network, codes, keyExchange } = wire;
   return { answer, take };
 
-  /** The answer to a network message of the host; nothing for one that it does not send here. */
+  /**
+   * Returns the answer to a network message of the host, or undefined for a message that it does
+   * not send here.
+   */
   async function answer(request: IsoMessage): Promise<IsoMessage | undefined> {
     if (request.mti !== network.mti) return undefined;
     const code = request.fields[network.codeField];
@@ -64,7 +66,9 @@ export function makeKeyExchange({ wire, zoneKey, storeKey, log }: KeyExchangeOpt
     return { mti: responseMti(mti), fields: { ...Object.fromEntries(echoed), 39: code } };
   }
 
-  /** Stores the key of a message, unless it cannot be believed or was delivered before. */
+  /**
+   * Stores the key of a message, unless the message is not genuine or the key was delivered before.
+   */
   async function take(fields: IsoFields): Promise<Taken> {
     const zone = zoneKey();
     const text = keyExchange?.read(fields);
@@ -99,13 +103,15 @@ type Asking = {
   readonly answerTimeoutMs: number;
 };
 
-/** The host puts the key into its answer, or delivers it afterwards by a message of its own. */
+/**
+ * The host's answer contains the key, or the host delivers it afterwards by a message of its own.
+ */
 export async function askForKey(asking: Asking): Promise<"delivered" | "asked" | Problem> {
   const { wire, links, exchange, clock, zone = "UTC", answerTimeoutMs } = asking;
   const { keyExchange, network, codes } = wire;
   if (keyExchange === undefined) return new Problem("The dialect has no message for keys.");
   const at = clock.now();
-  // Links number their own network messages from 1 on.
+  // Trace numbers begin at 900,000 here, because links number their own network messages from 1 on.
   const traceNumber = String(900_000 + (Math.floor(at / 1_000) % 100_000));
   const message = makeNetworkMessage(network, keyExchange.ask, traceNumber, { at, zone });
   const answer = await links.send(message, { timeoutMs: answerTimeoutMs });
@@ -117,7 +123,7 @@ export async function askForKey(asking: Asking): Promise<"delivered" | "asked" |
   return taken.outcome === "refused" ? new Problem(`Not taken: ${taken.cause}.`) : "delivered";
 }
 
-/** The key with its check value, or why it is not believed. */
+/** Returns the key with its check value, or the reason why it is refused. */
 function readDelivery(text: string, zone: GateZoneKey): DeliveredKey | string {
   const { cipher, algorithm, bytes } = zone;
   const unwrapped = unwrapKey(text, { cipher, key: zone.key.reveal() });
@@ -129,7 +135,7 @@ function readDelivery(text: string, zone: GateZoneKey): DeliveredKey | string {
   const read = readMacKey(key, algorithm);
   if (read instanceof Problem) return `the key is no key for ${algorithm}`;
   const given = /^[0-9A-F]{4,6}/.exec(rest.toUpperCase())?.[0];
-  // A key block authenticates itself; a cryptogram has nothing but the check value.
+  // A key block authenticates itself, while a cryptogram only has the check value.
   if (given === undefined && usage === undefined) return "the key has no check value";
   if (given !== undefined && !checkValueOf(algorithm, key).startsWith(given)) {
     return "the check value is wrong";
@@ -140,7 +146,7 @@ function readDelivery(text: string, zone: GateZoneKey): DeliveredKey | string {
 
 export const zoneCiphers = Object.keys(zoneKeyBytes) as readonly ZoneCipher[];
 
-/** The zone key as an operator types it. */
+/** Reads the zone key as an operator types it. */
 export function readZoneKey(given: string, cipher: ZoneCipher) {
   const key = given.replace(/\s/g, "").toUpperCase();
   const lengths = zoneKeyBytes[cipher].map((count) => count * 2);
@@ -157,7 +163,7 @@ export function readZoneKey(given: string, cipher: ZoneCipher) {
 
 export const macAlgorithmNames = Object.keys(macAlgorithms) as readonly MacAlgorithm[];
 
-/** A key as an operator types it, with its check value. A problem never quotes the key. */
+/** Reads a key as an operator types it, with its check value. A problem never quotes the key. */
 export function readMacKey(given: string, algorithm: MacAlgorithm) {
   const key = given.replace(/\s/g, "").toUpperCase();
   const lengths = macAlgorithms[algorithm].keyBytes.map((count) => count * 2);

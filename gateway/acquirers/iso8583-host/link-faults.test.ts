@@ -1,4 +1,4 @@
-/** The link against a host that is silent, garbled or out of step. */
+/** The link to a host that is silent, sends garbage or is out of step. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { IsoMessage } from "@tollgate/protocols/iso8583";

@@ -1,4 +1,4 @@
-/** The link against the sandbox, over sockets; time is moved, never waited for. */
+/** The link to the sandbox over sockets. Tests move the time and never wait for it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
@@ -59,7 +59,7 @@ test("a quiet link asks for a sign of life and stays", async (t) => {
   assert.equal(countEchoes(sandbox), 0);
 
   clock.move(60_000);
-  // The sandbox answers in order, so the echo has been answered when this one has.
+  // The sandbox answers in order, so the echo is answered when this request is.
   answered(await link.send(makeCharge(makeAttempt({ reference: "00000000AD01" })), limit));
   assert.equal(countEchoes(sandbox), 1);
   clock.move(59_999);

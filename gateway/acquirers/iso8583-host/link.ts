@@ -1,7 +1,7 @@
 /**
- * A long-lived link to one host, one of those of a gate: connects, signs on, asks for a sign of
- * life when it is quiet, and comes back by itself. An answer belongs to a request of the gate by
- * message type, trace number and reference together, because trace numbers repeat.
+ * A long-lived link to one host, one of the links of a gate. It connects, signs on, sends an echo
+ * when it is quiet, and reconnects by itself. An answer belongs to the request of the gate with the
+ * same message type, trace number and reference, because trace numbers alone repeat.
  */
 import { type DecodeFault, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
@@ -11,7 +11,10 @@ import type { Dialect } from "./dialect.ts";
 import { makeNetworkMessage } from "./messages.ts";
 import { type Ending, PendingAnswers, type Recent, type WaitersByKey } from "./pending-answers.ts";
 
-/** `closed`: takes nothing more and does not come back, though it may still wait for answers. */
+/**
+ * `closed` means that the link sends nothing more and does not reconnect. It may still wait for
+ * answers.
+ */
 export type LinkState = "connecting" | "signing_on" | "online" | "down" | "closed";
 
 export const usualLinkLimits = {
@@ -20,16 +23,22 @@ export const usualLinkLimits = {
   networkTimeoutMs: 10_000,
   /** An echo is sent when nothing was received for as long as this. */
   echoAfterMs: 60_000,
-  /** Between two tries to connect: doubles from the first to the second. */
+  /** The gap between attempts to connect. It doubles from the first value to the second. */
   backOffMinMs: 250,
   backOffMaxMs: 5_000,
-  /** Instead of the second while another link of the gate is up: the host may refuse this one. */
+  /**
+   * The longest gap while another link of the gate is up, because the host may permanently refuse
+   * this one.
+   */
   backOffSpareMaxMs: 30_000,
-  /** A link that was up for less counts as one more failed try. */
+  /** A link that was up for less than this counts as a failed attempt. */
   steadyAfterMs: 1_000,
   /** How long a closing link waits for answers. */
   drainMs: 30_000,
-  /** How many answered requests are remembered, to know a second answer from a late one. */
+  /**
+   * How many answered requests are remembered, so that a repeated answer is distinguished from a
+   * late one.
+   */
   answersRemembered: 50_000,
 };
 
@@ -42,7 +51,9 @@ export type Conversation = {
   readonly answered: Recent<string>;
 };
 
-/** The clocks of two nodes may differ by this much, so that an answer seems older than it is. */
+/**
+ * The clocks of two nodes may differ by this much, which may make an answer seem older than it is.
+ */
 const clocksDifferMs = 2_000;
 
 /**
@@ -64,12 +75,12 @@ export function takeAnswer(
 }
 
 export type LinkOptions = {
-  /** Tried in turn, beginning with the first. */
+  /** The addresses, which are tried in turn from the first on. */
   readonly addresses: Addresses;
   readonly wire: Wire & Pick<Dialect, "codes" | "network">;
-  /** The terminal's time zone; UTC when absent. */
+  /** The terminal's time zone; UTC if absent. */
   readonly zone?: string | undefined;
-  /** Plain TCP without. */
+  /** The TLS settings; plain TCP if absent. */
   readonly tls: Tls | undefined;
   /** Whether the host wants a sign-on on every connection. */
   readonly signsOn: boolean;
@@ -78,14 +89,26 @@ export type LinkOptions = {
   readonly limits: LinkLimits;
   readonly events: {
     readonly onState: (state: LinkState, why: string, address: Address) => void;
-    /** `earlierCode`: the response code of the answer that the same request has had before. */
+    /**
+     * Called with an answer that no request waits for. `earlierCode` is the response code of the
+     * earlier answer to the same request.
+     */
     readonly onUnmatched: (message: IsoMessage, earlierCode: string | undefined) => void;
-    /** The answer to a network message of the host; nothing when it has none. Never rejects. */
+    /**
+     * Returns the answer to a network message of the host, or undefined if there is none. Never
+     * rejects.
+     */
     readonly onRequest: (request: IsoMessage) => Promise<IsoMessage | undefined>;
-    /** May be the answer to any request: all go on waiting, and the right one times out. */
+    /**
+     * Called with an unreadable message, which may be the answer to any request. All requests
+     * continue to wait, and the right one times out.
+     */
     readonly onUnreadable: (fault: DecodeFault, bytes: number) => void;
   };
-  /** Whether the gate can do without this link: then it does not insist. */
+  /**
+   * Returns whether the gate can do without this link, so that it does not have to reconnect
+   * quickly.
+   */
   readonly isSpare: () => boolean;
   /** Returns a random number from 0 to 1 for the jitter. */
   readonly random: () => number;
@@ -94,16 +117,18 @@ export type LinkOptions = {
 export class Link {
   readonly #options: LinkOptions;
   readonly #waiting: PendingAnswers;
-  /** An echo proves only the connection over which it is answered. */
+  /**
+   * The host answers an echo over the same connection, and the answer proves that connection only.
+   */
   readonly #network: PendingAnswers;
   #state: LinkState = "down";
   #connection: Connection | undefined;
-  /** Every state has at most one timer of its own. */
+  /** Each state has at most one timer. */
   #callOffTimer: () => void = () => {};
   #receivedAtMs = 0;
   #onlineAtMs = 0;
   #failures = 0;
-  /** After a failure the next address has its turn: a link outlives the host at its first one. */
+  /** After a failure, the link tries the next address. */
   #turn = 0;
   #address: Address;
   #traceNumber = 0;
@@ -124,7 +149,7 @@ export class Link {
     return this.#state === "online";
   }
 
-  /** Requests that wait for their answers. */
+  /** The number of requests that wait for their answers. */
   get inFlight(): number {
     return this.#waiting.count;
   }
@@ -145,14 +170,17 @@ export class Link {
     this.#setTimer(limits.connectTimeoutMs, () => connection.giveUp());
   }
 
-  /** `not_sent` is a promise that nothing left; with any other ending it may have. */
+  /**
+   * `not_sent` guarantees that nothing was sent. With any other ending, the message may have been
+   * sent.
+   */
   send(message: IsoMessage, limit: { readonly timeoutMs: number }): Promise<Ending | "not_sent"> {
     const connection = this.#connection;
     if (connection === undefined || !this.isReady()) return Promise.resolve("not_sent");
     return ask(this.#waiting, connection, message, limit.timeoutMs);
   }
 
-  /** Waits for answers within a limit, signs off and ends. */
+  /** Waits for answers within a time limit, signs off and closes. */
   close(): Promise<void> {
     this.#closing ??= this.#windUp(this.isReady());
     return this.#closing;
@@ -206,7 +234,10 @@ export class Link {
     this.#watch(connection, this.#options.limits.echoAfterMs);
   }
 
-  /** One timer looks now and then how long it has been quiet; a timer per message would cost. */
+  /**
+   * One timer regularly checks how long the link has been quiet, because a timer per message would
+   * cost too much.
+   */
   #watch(connection: Connection, delayMs: number): void {
     const { clock, limits } = this.#options;
     this.#setTimer(delayMs, () => {
@@ -237,7 +268,7 @@ export class Link {
     }
   }
 
-  /** A message that the host begins, about the link. */
+  /** Answers a message of the host about the link. */
   async #serve(request: IsoMessage): Promise<void> {
     const { events } = this.#options;
     const connection = this.#connection;
@@ -265,7 +296,9 @@ export class Link {
     this.#waiting.loseAll();
   }
 
-  /** Jitter shortens it by up to a half, so that nodes do not all come back in one moment. */
+  /**
+   * Jitter shortens the gap by up to a half, so that nodes do not all reconnect at the same moment.
+   */
   #nextBackOffMs(): number {
     const { limits, random, isSpare } = this.#options;
     const maxMs = isSpare() ? limits.backOffSpareMaxMs : limits.backOffMaxMs;

@@ -1,4 +1,4 @@
-/** Several links of a gate: which one a message takes, where each connects, and how often. */
+/** Several links of a gate: which link sends a message, where each connects, and how often. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -57,7 +57,7 @@ function openLinks(
 const charge = (index: number) =>
   makeCharge(makeAttempt({ reference: `REF${String(index).padStart(9, "0")}` }));
 
-/** Answers only what is no charge, and counts the charges. */
+/** Answers everything except charges, and counts the charges. */
 function silent(charges: IsoMessage[]) {
   return (message: IsoMessage) => {
     if (message.mti !== "0200") return accept(message);
@@ -109,7 +109,7 @@ test("a link that does not answer gets no more while another does", async (t) =>
   const { links } = openLinks(t, { port, otherAddresses });
   while (links.connections.up < 2) await setImmediate();
 
-  // At once, so that each link has one.
+  // The charges are sent at once, so that each link has one.
   for (const index of [0, 1]) void links.send(charge(index), limit);
   while (stuck.length === 0) await setImmediate();
   for (let index = 2; index < 20; index += 1) await links.send(charge(index), limit);
@@ -158,7 +158,7 @@ test("a link that the gate can do without is tried less and less often", async (
   const waitsMs: (number | undefined)[] = [];
   for (let round = 0; round < 9; round += 1) {
     await journal.until("state", { state: "down" });
-    // Past the time limit of the sign-on that was accepted.
+    // This time is after the time limit of the sign-on.
     if (round === 0) clock.move(limits.networkTimeoutMs);
     waitsMs.push(clock.pendingMs[0]);
     clock.move(clock.pendingMs[0] ?? 0);

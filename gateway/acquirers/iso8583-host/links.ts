@@ -1,7 +1,7 @@
 /**
- * The links of a gate: several connections over its addresses, each with a life of its own. A
- * message goes over the link with the fewest requests in flight; the loss of one link puts only
- * its own requests in doubt.
+ * The links of a gate: several independent connections over its addresses. A message is sent over
+ * the link with the fewest requests in flight. The loss of one link puts only its own requests in
+ * doubt.
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { daysLeft, makeCertificateReader } from "../../certificates/certificate-files.ts";
@@ -9,7 +9,9 @@ import { type Addresses, addressesOf, certificateFilesOf, type GateSettings } fr
 import { Link, type LinkOptions, type LinkState } from "./link.ts";
 import type { Ending } from "./pending-answers.ts";
 
-/** The first of four processes has the share `{ place: 0, of: 4 }`. */
+/**
+ * A process's share of a gate's connections. The first of four processes has `{ place: 0, of: 4 }`.
+ */
 export type LinkShare = { readonly place: number; readonly of: number };
 
 type LinksOptions = Omit<
@@ -18,17 +20,17 @@ type LinksOptions = Omit<
 > & {
   readonly settings: GateSettings;
   /**
-   * This process's share of the gate's connections, where several processes divide them; all when
+   * This process's share of the gate's connections, if several processes divide them; all if
    * absent.
    */
   readonly share?: LinkShare | undefined;
   readonly events: Omit<LinkOptions["events"], "onState"> & {
     readonly onState: (state: LinkState, facts: LinkFacts) => void;
-    /** The certificate files cannot be used now; those that were read before are. */
+    /** Called if the certificate files cannot be used now. Those that were read before are used. */
     readonly onCertificateFault: (cause: string) => void;
-    /** The client certificate that a connection is about to show. */
+    /** Called with the client certificate that a connection is about to send. */
     readonly onCertificateExpiring: (days: number) => void;
-    /** One link is up. */
+    /** Called when a link comes up. */
     readonly onReady: () => void;
   };
 };
@@ -36,7 +38,7 @@ type LinksOptions = Omit<
 export type LinkFacts = {
   readonly why: string;
   readonly address: string;
-  /** Which of the gate's connections, from 1. */
+  /** The number of the connection, from 1. */
   readonly connection: number;
 };
 
@@ -86,12 +88,12 @@ export class Links {
     return this.#choose()?.send(message, limit) ?? Promise.resolve("not_sent");
   }
 
-  /** Every link waits for its answers within a limit, signs off and ends. */
+  /** Each link waits for its answers within a time limit, signs off and closes. */
   async close(): Promise<void> {
     await Promise.all(this.#links.map((link) => link.close()));
   }
 
-  /** The fewest requests in flight; links that are alike take turns. */
+  /** Returns the link with the fewest requests in flight. Equal links take turns. */
   #choose(): Link | undefined {
     const { length } = this.#links;
     let chosen: Link | undefined;
@@ -106,8 +108,9 @@ export class Links {
 }
 
 /**
- * Which of the gate's connections this process opens, from 0. It opens one even where there are
- * fewer connections than processes: without any it could take no orders for the gate.
+ * Returns the numbers, from 0, of the connections that this process opens. It opens one even if
+ * there are fewer connections than processes, because without one it could process no orders for
+ * the gate.
  */
 function placesOf(settings: GateSettings, { place, of }: LinkShare = { place: 0, of: 1 }) {
   const count = settings.connections ?? addressesOf(settings).length;
@@ -116,14 +119,14 @@ function placesOf(settings: GateSettings, { place, of }: LinkShare = { place: 0,
   return own.length === 0 ? [place] : own;
 }
 
-/** Every link begins with an address of its own, as far as there are enough of them. */
+/** Each link begins with an address of its own, if there are enough. */
 function rotate(addresses: Addresses, by: number): Addresses {
   const at = by % addresses.length;
   const [first = addresses[0], ...others] = [...addresses.slice(at), ...addresses.slice(0, at)];
   return [first, ...others];
 }
 
-/** The gateway warns of the end of its client certificate from then on, once a day. */
+/** How long before its end the gateway warns of its client certificate, once a day. */
 const expiryWarningDays = 30;
 
 function tlsOf({ settings, events, clock }: LinksOptions): LinkOptions["tls"] {

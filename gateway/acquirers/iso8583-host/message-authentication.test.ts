@@ -17,7 +17,7 @@ import {
 
 const startPlainWorld = makeStartWorld(startTestBank);
 
-/** `use` gives the gate its keys while it is connected. */
+/** Makes a gate. `use` changes its keys while it is connected. */
 async function startWorld(t: TestContext, kind: GateKind) {
   const world = await startPlainWorld(t, kind);
   const port = world.sandbox[ports[kind]];
@@ -46,7 +46,7 @@ each("both sides authenticate their messages, and exchange the key on the way", 
   await sandbox.setSwitches({ macKeys: `retail-4:${older}` });
   use(olderKey);
   assert.equal((await pay()).kind, "approved");
-  // The host verifies both and still writes with the older key.
+  // The host verifies both keys and still signs with the older one.
   await sandbox.setSwitches({ macKeys: `retail-4:${older},cmac-8:${newer}` });
   use(newerKey, olderKey);
   assert.equal((await pay()).kind, "approved");
@@ -90,7 +90,7 @@ for (const [macDefect, reason] of [
 each("a host refuses what it cannot authenticate, and books nothing", async (t, kind) => {
   const { acquirer, sandbox, use } = await startWorld(t, kind);
   await sandbox.setSwitches({ macKeys: `cmac-8:${newer},retail-8:${older}` });
-  // The gate writes with a key that the host does not have, and has the host's to read with.
+  // The gate signs with a key that the host does not have, and has the host's key to verify.
   use(makeKey("3", "cmac", 8, older), newerKey);
 
   const refused = await acquirer.authorize(makeAttempt());

@@ -101,7 +101,7 @@ for (const kind of gateKinds) {
     const { fields } = messages.makeCharge({ ...rest, identifiers: { ...identifiers, gate } });
 
     assert.equal(fields[7], "1115020406");
-    // In 1987 the date is field 13, in 1993 it stands before the time.
+    // In the edition of 1987 the date is field 13. In that of 1993 it is before the time.
     assert.match(`${fields[13] ?? ""}${fields[12]}`, /^(26)?1114210406$/);
   });
 

@@ -64,7 +64,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return make("capture", factsOf(request), request.repeated);
   }
 
-  /** A refund is a payment to the card: it names the charge and does not change it. */
+  /** A refund is a payment to the card, which names the charge and does not change it. */
   function makeReturn(request: FollowUpMessage): IsoMessage {
     return make(returnKindOf(request), factsOf(request), request.repeated);
   }
@@ -95,7 +95,10 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return { mti, fields: fill[kind]({ ...facts, ...identityOf(facts.identifiers) }) };
   }
 
-  /** Returns the merchant code and acquirer id of the charge: the gate may have others by now. */
+  /**
+   * Returns the merchant code and acquirer id of the charge, because the gate may have others by
+   * now.
+   */
   function identityOf({ gate }: AcquirerIdentifiers): Identity {
     const { merchantCode = settings.merchantCode, acquirerId = settings.acquirerId } = gate;
     return { merchantCode, acquirerId };
@@ -139,7 +142,7 @@ function checkIdentity({ specification, mtis }: Dialect, settings: GateSettings)
   encode(specification, { mti: mtis.sale.first, fields });
 }
 
-/** The zone is that of the charge, also when the gate has another by now. */
+/** The time zone is that of the charge, even if the gate has another by now. */
 function timesOf({ gate: { zone = "UTC" } }: AcquirerIdentifiers, at: Instant) {
   return { sent: calendar(at), local: calendarIn(zone, at) };
 }
@@ -169,7 +172,7 @@ function makeFill(dialect: Dialect, kind: MessageKind, settings: GateSettings): 
   for (const [field, kinds, write] of dialect.gateRows) {
     if (kinds.includes(kind)) constant[field] = write(settings);
   }
-  // Checked for the same reason.
+  // These fields are checked for the same reason.
   encode(dialect.specification, { mti: dialect.mtis[kind].first, fields: constant });
 
   return (facts) => {
@@ -182,7 +185,7 @@ function makeFill(dialect: Dialect, kind: MessageKind, settings: GateSettings): 
   };
 }
 
-/** `zone` is that of the terminal, in which the host dates its answers. */
+/** `zone` is the terminal's time zone, in which the host dates its answers. */
 export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
   const { codes, readNetworkId, readRemarks, readLocalTime } = dialect;
   return {
@@ -237,7 +240,7 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
     return { kind: "refused", code, mayHelp: meaning === "retry" };
   }
 
-  /** All or nothing: a partial approval of a follow-up has no meaning. */
+  /** A follow-up is approved as a whole, because a partial approval of it has no meaning. */
   function readFollowUp(
     { fields }: IsoMessage,
     sent: IsoFields,
@@ -252,7 +255,7 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
     return { kind: "approved", answer: { ...answer, approvedAmount: amount } };
   }
 
-  /** `sent` are the fields of the follow-up that the inquiry was about. */
+  /** Reads the answer to an inquiry. `sent` are the fields of the follow-up in question. */
   function readFoundFollowUp(
     message: IsoMessage,
     sent: IsoFields,
@@ -282,7 +285,10 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
     return { ...answer, ...(hostAt !== undefined && { hostAt }), ...remarks };
   }
 
-  /** A date without a year means the nearest day of that name, which may be in another year. */
+  /**
+   * Returns the time of a date. Without a year it is the nearest such date, which may be in another
+   * year.
+   */
   function readHostTime(fields: IsoFields, now: Instant): Instant | undefined {
     const shown = readLocalTime(fields);
     if (shown === undefined) return undefined;
@@ -299,8 +305,8 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
 }
 
 /**
- * Trace numbers repeat, and a reference names every message about its charge: an answer that states
- * another amount or currency than the request is not about it.
+ * Whether the answer belongs to the request. Trace numbers repeat, and a reference names every
+ * message about its charge, so an answer with another amount or currency does not belong to it.
  */
 function isEcho(answered: IsoFields, sent: IsoFields): boolean {
   return [4, 49].every((field) => {
@@ -312,7 +318,7 @@ const halfAYearMs = hours(24 * 183);
 
 const unreadable: Unknown = { kind: "unknown", cause: "unreadable_answer" };
 
-/** The codec has made sure that an amount is digits. */
+/** The codec guarantees that an amount consists of digits. */
 export function readAmount(field: string | undefined): bigint | undefined {
   return field === undefined ? undefined : BigInt(field);
 }

@@ -1,4 +1,6 @@
-/** The messages that ask for a comparison of totals, in bytes and fields, and what answers mean. */
+/**
+ * The messages for a comparison of totals, in bytes and fields, and the meanings of their answers.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encode, type IsoFields } from "@tollgate/protocols/iso8583";

@@ -24,7 +24,10 @@ import { type LinkFacts, Links } from "./links.ts";
 import { makeNetworkMessage } from "./messages.ts";
 import { Recent } from "./pending-answers.ts";
 
-/** `opened` resolves when the link is up, or with the problem when no address has accepted it. */
+/**
+ * A link of a command. `opened` resolves when the link is up, or with the problem if no address has
+ * accepted it.
+ */
 function openOwnLink(
   { kind, settings, macKeys }: ConfiguredGate,
   clock: Clock,
@@ -65,7 +68,7 @@ function openOwnLink(
 
 type Tested = { readonly address: string; readonly echoMs: number };
 
-/** Connects, signs on and asks for a sign of life. */
+/** Connects, signs on and sends an echo. */
 export async function testGate(
   gate: ConfiguredGate,
   clock: Clock,
@@ -138,8 +141,8 @@ export type Balance = "in balance" | "out of balance";
 type Day = { readonly day: Instant; readonly totals: readonly DayTotals[] };
 
 /**
- * Asks whether the gateway's totals of a day are the host's own: one answer for each of the totals,
- * in their order. The first problem ends it.
+ * Asks whether the gateway's totals of a day equal the host's. Returns one answer for each of the
+ * totals, in their order. The first problem ends it.
  */
 export async function askTotals(
   gate: ConfiguredGate,
@@ -175,7 +178,7 @@ export async function askTotals(
     }
     return balances;
   } catch (error) {
-    // The codec's complaints name fields and rules, never values.
+    // The codec's errors name fields and rules, and never values.
     return new Problem(`The totals cannot be written: ${messageOf(error)}.`);
   } finally {
     await links.close();
@@ -204,13 +207,16 @@ export function makeRequest(
   return { mti, fields: Object.fromEntries(rows.map(([field, write]) => [field, write(facts)])) };
 }
 
-/** Other ones for each run of a day: these messages belong to no order that could number them. */
+/** The trace numbers differ for each run, because these messages belong to no order. */
 function traceNumberAt(at: Instant, index: number): string {
   const tenths = Math.floor(at / 100) % 864_000;
   return String(((tenths + index) % 999_999) + 1).padStart(6, "0");
 }
 
-/** In balance only when the whole answer says so; nothing for an answer about something else. */
+/**
+ * Returns whether the totals agree, which the whole answer must confirm. Returns undefined for an
+ * answer about something else.
+ */
 export function readBalance(
   { inBalance, outOfBalance, hasSettlementCode }: TotalsMessage,
   fields: IsoFields,

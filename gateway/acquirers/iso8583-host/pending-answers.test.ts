@@ -1,4 +1,4 @@
-/** Time limits, answers and losses of waiting requests; and the memory of answered ones. */
+/** Time limits, answers and losses of waiting requests, and the memory of answered ones. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startsAt, TestClock } from "../../values/testing.ts";

@@ -1,6 +1,6 @@
 /**
  * Requests that wait for their answers, and the memory of answered ones, which distinguishes a
- * second answer from a late one.
+ * repeated answer from a late one.
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { type Clock, type Instant, later } from "../../values/time.ts";
@@ -14,17 +14,16 @@ type Waiter = {
   readonly end: (ending: Ending) => void;
 };
 
-/** Requests with one time limit, the first to run out first. */
+/** Requests with the same time limit, sorted by their end. */
 type Lane = { readonly timeoutMs: number; readonly waiters: Set<Waiter>; callOff: () => void };
 
-/** Every request of a gate that waits for its answer, over whichever connection it was sent. */
+/** Every waiting request of a gate, over any connection. */
 export type WaitersByKey = Map<string, Waiter>;
 
 /**
- * The requests of one connection that wait for their answers: they are lost with it. An answer is
- * looked up among the requests of the whole gate, because a host may answer over another
- * connection. Requests with the same time limit expire in the order in which they were sent, so
- * each limit needs one timer, not one per request.
+ * The waiting requests of one connection, which are lost with it. An answer is searched among the
+ * requests of the whole gate, because a host may answer over another connection. Requests with the
+ * same time limit expire in the order in which they were sent, so each limit needs only one timer.
  */
 export class PendingAnswers {
   readonly #clock: Clock;
@@ -70,7 +69,7 @@ export class PendingAnswers {
     return promise;
   }
 
-  /** False when no request waits for it. */
+  /** Returns false if no request waits for the answer. */
   answer(key: string, message: IsoMessage): boolean {
     const waiter = this.#byKey.get(key);
     if (waiter === undefined) return false;
@@ -78,7 +77,10 @@ export class PendingAnswers {
     return true;
   }
 
-  /** The connection is lost: its requests are in doubt, those of other connections are not. */
+  /**
+   * Ends the requests of a lost connection, which are in doubt. Those of other connections are not
+   * affected.
+   */
   loseAll(): void {
     const lanes = [...this.#lanes.values()];
     this.#lanes.clear();
@@ -110,7 +112,8 @@ export class PendingAnswers {
     const now = this.#clock.now();
     for (const waiter of lane.waiters) {
       const leftMs = waiter.deadlineAt - now;
-      // More left than the limit itself: the clock was set back, and the request must still end.
+      // If more time is left than the limit, the clock was set back, and the request must still
+      // end.
       if (leftMs > 0 && leftMs <= lane.timeoutMs) {
         this.#arm(lane, leftMs);
         return;
@@ -122,8 +125,9 @@ export class PendingAnswers {
 }
 
 /**
- * Remembers the latest values, at least `countMin` and at most twice as many. It forgets half at a
- * time: a map that forgets its oldest entry one by one searches for it longer and longer.
+ * Remembers the latest values: at least `countMin` and at most twice as many. It forgets half of
+ * them at a time, because a map from which the oldest entries are removed one by one searches
+ * longer and longer for them.
  */
 export class Recent<Value> {
   readonly #countMin: number;

@@ -1,7 +1,7 @@
 /**
  * The acquirer of a gate while its settings change. Messages that are built after a change use the
- * new settings. When the links change too, orders go over the old ones until the first new one is
- * up; then the old ones are drained, so that no order fails because of the change.
+ * new settings. If the links change too, orders use the old ones until the first new one is up.
+ * Then the old ones are drained, so that no order fails because of the change.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { DecodeFault, IsoMessage } from "@tollgate/protocols/iso8583";
@@ -36,11 +36,11 @@ import { Recent } from "./pending-answers.ts";
 type Options = Iso8583Options & {
   readonly limits?: Partial<LinkLimits>;
   readonly random?: () => number;
-  /** This process's share of the gate's connections; all when absent. */
+  /** This process's share of the gate's connections; all if absent. */
   readonly share?: LinkShare;
-  /** A connection is up. */
+  /** Called when a connection comes up. */
   readonly onReady?: () => void;
-  /** Where keys that the host delivers go; absent: they are not taken. */
+  /** Stores keys that the host delivers. If absent, they are refused. */
   readonly storeKey?: StoreKey;
 };
 
@@ -54,7 +54,7 @@ type Version = GateVersion & {
 /** The parts that a version takes over from the previous one if the links stay. */
 type Kept = Pick<Version, "links" | "authentication" | "exchange">;
 
-/** Connects at once. Settings that fit no message throw here. */
+/** Starts the acquirer, which connects at once. Throws if the settings do not fit the messages. */
 export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): RunningAcquirer {
   const limits = { ...usualLinkLimits, ...options.limits };
   const { storeKey = () => Promise.reject(new Error("keys are not taken")) } = options;
@@ -82,7 +82,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     capture: (...given) => version().acquirer.capture(...given),
     refund: (...given) => version().acquirer.refund(...given),
 
-    // The text is a message that another process of the gate has written.
+    // The text is a message that another process of the gate has received and passed on.
     takeAnswer: (answer, receivedAt) =>
       takeAnswer(conversation, JSON.parse(answer) as IsoMessage, receivedAt),
 
@@ -107,13 +107,13 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
         current = opened;
         return;
       }
-      // The links that orders use now go on until the new ones are up.
+      // The present links are used until the new ones are up.
       const inUse = version();
       if (inUse === current) retirePrevious();
       else retire(current);
       cancelRetirement();
       [previous, current] = [inUse, opened];
-      // A host that takes no more connections takes the new ones when the old ones are gone.
+      // A host that accepts no more connections accepts the new ones once the old ones are closed.
       cancelRetirement = options.clock.after(limits.drainMs, retirePrevious);
     },
 
@@ -135,7 +135,10 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     options.log("acquirer.mac_keys_changed", { keys: ids });
   }
 
-  /** The settings of a version go with its links: another host may know another terminal. */
+  /**
+   * The settings belong to the links of their version, because another host may expect another
+   * terminal.
+   */
   function version(): Version {
     if (previous === undefined || current.links.isReady()) return current;
     return previous.links.isReady() ? previous : current;
@@ -194,7 +197,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
 
 function linkSettingsOf({ kind, settings }: ConfiguredGate) {
   const own = Object.entries(settings).filter(([key]) => {
-    // A gate's settings have the keys of their type.
+    // The keys of a gate's settings are those of their type.
     return consequences[key as keyof GateSettings] === "links";
   });
   return { kind, ...Object.fromEntries(own) };

@@ -1,7 +1,7 @@
 /**
- * Messages of a gate for people: their fields by name, their bytes encoded again from what is
- * shown, and the messages of a charge, which follow from the order and are not kept (decision
- * 0061).
+ * Shows messages of a gate to people: their fields by name, and their bytes, encoded again from the
+ * shown fields. The messages of a plain charge are derived from the order, because they are not
+ * stored (decision 0061).
  */
 import { describe, dumpMasked, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { KeptMessage } from "../../orders/messages.ts";
@@ -16,8 +16,8 @@ import { makeMessages } from "./messages.ts";
 type ShownGate = Pick<Gate, "kind" | "settings">;
 
 /**
- * The messages of orders. Those that no gate has sent, as of 3-D Secure, are shown as `writeOther`
- * writes them.
+ * Shows the messages of orders. `writeOther` writes those that no gate has sent, such as those of
+ * 3-D Secure.
  */
 export function makeShownMessages(
   gates: Pick<Gates, "list">,
@@ -59,13 +59,13 @@ function dumpMessage({ kind }: ShownGate, { type, fields }: KeptMessage) {
 }
 
 /**
- * The charge of an order that is about to be authorised, as its gate writes it today, and the
- * answer as the gate reads it. Returns undefined for an order without a charge of that kind.
+ * Returns the charge of an order as its gate writes it today, and the answer as the gate reads it.
+ * Returns undefined for an order without such a charge.
  */
 function chargeMessagesOf(gate: ShownGate, order: Order, answer: Answer): readonly KeptMessage[] {
   const { card, transaction } = order;
   const { expiryMonth, expiryYear, bin, lastFour } = card;
-  // Only its first six and last four digits are shown.
+  // Only the first six and last four digits of the card number are shown.
   const number = new CardNumber(`${bin}000000${lastFour}`);
   const request = authorizationRequestOf(order, {
     number,
@@ -86,7 +86,7 @@ function chargeMessagesOf(gate: ShownGate, order: Order, answer: Answer): readon
   ];
 }
 
-/** The fields that decide what an answer means: of the others nothing is known any more. */
+/** The fields that decide the meaning of an answer. The others are not known any more. */
 function answerTo({ mti, fields }: IsoMessage, answer: Answer): IsoMessage {
   const { responseCode, approvalCode, approvedAmount } = answer;
   const amount = approvedAmount && {

@@ -1,4 +1,4 @@
-/** The dialect of hosts close to the networks, message by message, as a log would show it. */
+/** The dialect of hosts close to the networks: each message as a log would show it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,7 +1,7 @@
 /**
- * The dialect of hosts close to the card networks: ISO 8583:1987 in binary behind a length of two
- * bytes and no other header, with the ECI in 60, the network's id in 62 and the card's secrets as
- * sub-fields of 126. The CVV leaves its secret here.
+ * The dialect of hosts close to the card networks: ISO 8583:1987 in binary after a length of two
+ * bytes and without another header. Field 60 has the ECI, field 62 the network's id, and field 126
+ * the card's secrets as sub-fields. The CVV is revealed here.
  */
 import assert from "node:assert/strict";
 import {
@@ -46,7 +46,8 @@ export const iso87Binary: Dialect = {
   mtis: iso87Mtis,
   codes: iso87Codes,
   network: iso87Network,
-  // Visa's dynamic key exchange: the acquirer's working key is asked for, then delivered.
+  // Visa's dynamic key exchange: the gateway asks for the acquirer's working key, and the host
+  // delivers it.
   keyExchange: { deliver: "163", ask: "161", refused: "63", read: ({ 105: key }) => key },
   amountDigits: 12,
   hasInquiry: true,
@@ -79,8 +80,8 @@ function indicator({ authentication, card }: Facts): string | undefined {
 }
 
 /**
- * 17 for Mastercard's id (Banknet reference and date), 2 for every other network's. An id of
- * another shape is another network's, and would say nothing to this one.
+ * The sub-field of the network's id: 17 for Mastercard (Banknet reference and date), 2 for all
+ * other networks. An id with another form belongs to another network and is left out.
  */
 function writeNetworkId(
   networkId: string | undefined,
@@ -94,8 +95,8 @@ function writeNetworkId(
 }
 
 /**
- * 9 the authentication value, or 15 and 16 for Mastercard's; 10 the CVV; 13 whether a stored card
- * is used regularly.
+ * The sub-fields: 9 is the authentication value, or 15 and 16 for Mastercard; 10 is the CVV; 13
+ * says whether a stored card is used regularly.
  */
 function security({ authentication, card, credential, cvv }: Facts): string | undefined {
   const subfields = authentication === undefined ? {} : proofOf(authentication, card);
@@ -116,10 +117,13 @@ function proofOf({ eci, value }: Proof, { number }: Facts["card"]): Record<numbe
   return { ...indicated, [isUcaf ? 16 : 9]: written };
 }
 
-/** First digit: the CVV is there. Second: the answer may be in field 39 alone. */
+/**
+ * The first digit says that the CVV is present, and the second that the answer may be in field 39
+ * alone.
+ */
 const cvvGiven = "10";
 
-/** C: a credential on file, used now and then. R: one that is used again and again. */
+/** C is a credential on file that is used now and then, and R one that is used regularly. */
 const environments = { IRREGULAR: "C", REGULAR: "R" } as const;
 
 function readNetworkId({ 62: field }: Fields): string | undefined {
@@ -136,7 +140,7 @@ const remarkPlaces: RemarkPlaces<number> = {
   explanation: 5,
 };
 
-/** Words that cannot be read change nothing about the money: the answer goes without them. */
+/** Unreadable remarks do not affect the money, so the answer is read without them. */
 function readRemarks({ 63: field }: Fields) {
   if (field === undefined) return undefined;
   const read = readPositions(cardholder63, field);

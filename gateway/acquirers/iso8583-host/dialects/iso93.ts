@@ -1,7 +1,7 @@
 /**
- * ISO 8583:1993 in ASCII behind a length of four digits: what the fields are for is said by
- * function and reason codes (24, 25), a reversal is always an advice (1420), and a partial return
- * states the new amount (4) beside the original one (30). Decision 0028.
+ * ISO 8583:1993 in ASCII after a length of four digits. Function and reason codes (24, 25) say what
+ * a message is for, a reversal is always an advice (1420), and a partial return states the new
+ * amount (4) besides the original one (30). Decision 0028.
  */
 import { Buffer } from "node:buffer";
 import { type IsoFields, iso93Ascii, writeOriginalData93 } from "@tollgate/protocols/iso8583";
@@ -44,14 +44,14 @@ const sharedGateFields = new Set([3, 19]);
 const sharedFields = new Set([2, 7, 11, 14, 32, 37, 38, 41, 42, 49]);
 
 /**
- * The numbers of our declines are these codes wherever the standard has one (decision 0004), so
- * most rows repeat the number of their reason.
+ * Response codes and their reasons. The numbers of the gateway's declines are these codes if the
+ * standard has one (decision 0004), so most rows repeat the number of their reason.
  */
 // biome-ignore format: a table
 const iso93Codes: ResponseCodes = makeResponseCodes({
   stands:          ["000"],
   reversed:        ["400", "000"],
-  // 480: hosts of the fuel networks accept the reversal of a charge that they do not know.
+  // With 480, hosts of the fuel networks accept the reversal of a charge that they do not know.
   notFound:        ["914", "480"],
   networkAccepted: "800",
   rows: [
@@ -151,7 +151,7 @@ export const iso93: Dialect = {
   },
   keyExchange: { deliver: "811", ask: "811", refused: "921", read: readKey96 },
   amountDigits: 12,
-  // These hosts take a reversal at any time and answer no questions.
+  // These hosts accept a reversal at any time and have no inquiry.
   hasInquiry: false,
   totals: iso93Totals,
   gateRows: [
@@ -169,7 +169,7 @@ export const iso93: Dialect = {
     [4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
     [4, ["return"], amountOfReturn],
     [12, [...charges, ...followUps, "refund"], ({ local }) => localTime93(local)],
-    // Repeats of a reversal, which may be days later, must not differ in it.
+    // This field must be the same in repeats of a reversal, which may be sent days later.
     [12, ["reversal", "inquiry"], ({ original }) => original && localTime93(original.local)],
     [22, [...charges, "reversal", "refund"], pointOfService],
     [24, ["capture"], (facts) => (differs(facts) ? "202" : "201")],
@@ -187,7 +187,7 @@ export const iso93: Dialect = {
   readRemarks,
 };
 
-/** Bytes of a cryptogram and its check value, or those of the text of a key block. */
+/** Returns the bytes of a cryptogram and its check value, or those of the text of a key block. */
 function readKey96({ 96: bytes }: IsoFields): string | undefined {
   const text = bytes && Buffer.from(bytes, "hex").toString("latin1");
   return text !== undefined && /^[BD]\d{4}/.test(text) ? text : bytes;
@@ -217,13 +217,19 @@ function differs({ amount, original }: Facts): boolean {
   return original?.amount !== undefined && original.amount.minor !== amount.minor;
 }
 
-/** Field 4 of the message that 56 names, and zeros for the amount of reconciliation. */
+/**
+ * The field has field 4 of the message that field 56 names, and zeros for the amount of
+ * reconciliation.
+ */
 function originalAmounts({ original }: Facts): string | undefined {
   const amount = original?.capture?.amount ?? original?.amount;
   return amount && writeAmount(amount.minor).padEnd(24, "0");
 }
 
-/** The message that this one changes: a return changes the capture, or a charge without one. */
+/**
+ * Returns the message that this one changes. A return changes the capture, or a charge without a
+ * capture.
+ */
 function originalData({ identifiers, original }: Facts): string | undefined {
   if (original === undefined) return undefined;
   const { acquirerId, capture } = original;

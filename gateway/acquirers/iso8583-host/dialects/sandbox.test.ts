@@ -1,4 +1,4 @@
-/** The sandbox's dialect, message by message, as a log would show it. */
+/** The sandbox's dialect: each message as a log would show it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,6 +1,6 @@
 /**
- * The sandbox's own dialect: ISO 8583:1987 in ASCII, with what has no field of its own in the
- * sub-elements of 48 (asked) and 63 (answered). The CVV leaves its secret here.
+ * The sandbox's own dialect: ISO 8583:1987 in ASCII. Values without a field of their own are
+ * sub-elements of field 48 in requests and of field 63 in answers. The CVV is revealed here.
  */
 import {
   DecodeFault,
@@ -29,7 +29,7 @@ export const sandbox: Dialect = {
   mtis: iso87Mtis,
   codes: iso87Codes,
   network: iso87Network,
-  // Mastercard's solicited exchange, with a key block in a field of its own.
+  // Mastercard's solicited key exchange, with a key block in its own field.
   keyExchange: { deliver: "161", ask: "162", refused: "63", read: readKey },
   amountDigits: 12,
   hasInquiry: false,
@@ -46,7 +46,8 @@ export const sandbox: Dialect = {
 };
 
 /**
- * The initiator of a payment with a stored card (C cardholder, M merchant), and how regular it is.
+ * The initiator of a payment with a stored card (C for the cardholder, M for the merchant), and how
+ * regular it is.
  */
 const credentialCodes = {
   CARDHOLDER: {
@@ -59,21 +60,24 @@ const credentialCodes = {
   }, // standing order
 } as const satisfies Record<Credential["initiator"], Record<Credential["scenario"], string>>;
 
-/** Category T (no face to face), then what is there to say. */
+/** The field has category T (not face to face), then the values that are present. */
 export function privateElements({ authentication, credential, cvv }: Facts): string | undefined {
   const elements: [tag: string, value: string][] = [];
   if (credential !== undefined) {
     elements.push(["22", credentialCodes[credential.initiator][credential.scenario]]);
   }
   if (authentication?.eci !== undefined) elements.push(["42", authentication.eci]);
-  // The UCAF is the place of every network's value here.
+  // In this dialect, the UCAF has the value of every network.
   if (authentication?.value !== undefined) elements.push(["43", authentication.value]);
   if (credential?.networkId !== undefined) elements.push(["63", credential.networkId]);
   if (cvv !== undefined) elements.push(["92", cvv.reveal()]);
   return elements.length === 0 ? undefined : writeSubelements("T", elements);
 }
 
-/** 48.11: class, index and cycle of the key in two places each, then the key. 110: a key block. */
+/**
+ * Field 48.11 has class, index and cycle of the key in two places each, then the key. Field 110 has
+ * a key block.
+ */
 function readKey({ 48: elements, 110: block }: IsoFields): string | undefined {
   const read = elements === undefined ? undefined : readSubelements(elements);
   if (block !== undefined || read === undefined || read instanceof DecodeFault) return block;
@@ -88,7 +92,7 @@ const remarkTags: RemarkPlaces<string> = {
   explanation: "05",
 };
 
-/** Words that cannot be read change nothing about the money: the answer goes without them. */
+/** Unreadable remarks do not affect the money, so the answer is read without them. */
 export function readRemarks({ 63: field }: Parameters<Dialect["readRemarks"]>[0]) {
   if (field === undefined) return undefined;
   const read = readSubelements(field);

@@ -1,6 +1,6 @@
 /**
- * A gate, a charge and what may follow it, with what a test wants to be otherwise, and what message
- * types and response codes of ISO 8583:1987 are called in a gate's dialect.
+ * A gate, a charge and its follow-ups, with the values that a test changes, and the names of ISO
+ * 8583:1987's message types and response codes in each dialect.
  */
 import type { Answer, ChargeKind, Credential } from "../../../orders/order.ts";
 import { CardNumber } from "../../../values/card-number.ts";
@@ -34,7 +34,7 @@ export type AttemptChanges = {
   readonly minor?: bigint;
   readonly cvv?: string;
   readonly eci?: string;
-  /** In base64. */
+  /** An authentication value in base64. */
   readonly cavv?: string;
   readonly credential?: Credential;
   readonly reference?: string;
@@ -73,7 +73,7 @@ type FollowUpChanges = {
   readonly remaining?: bigint;
   readonly repeated?: boolean;
   readonly traceNumber?: string;
-  /** The capture that took the money before. */
+  /** The earlier capture that took the money. */
   readonly captured?: FollowUpMessage;
 };
 
@@ -97,7 +97,7 @@ export function makeFollowUp(
 
 export function mtiIn(kind: GateKind, mti: string): string {
   if (kind !== "iso93_ascii") return mti;
-  // A return is a reversal advice there, as any reversal.
+  // In this dialect a return is a reversal advice, like any reversal.
   return mti.startsWith("040") ? `142${mti[3]}` : `1${mti.slice(1)}`;
 }
 

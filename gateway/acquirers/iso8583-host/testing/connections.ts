@@ -1,6 +1,6 @@
 /**
- * A host that follows a test's instructions, and the link and the acquirer that tests connect with,
- * to that host or to a sandbox, in any dialect; and a log that tests can wait on.
+ * A host that follows a test's instructions, links and acquirers that connect to it or to a sandbox
+ * in any dialect, and a log that tests can wait for.
  */
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
@@ -134,7 +134,7 @@ function closeInTime(clock: TestClock, closed: Promise<void>): Promise<void> {
 
 type Entry = { readonly event: string; readonly facts: Readonly<Record<string, unknown>> };
 
-/** A log to wait on. Every wait goes on from where the one before it ended. */
+/** A log that tests can wait for. Each wait continues where the previous one ended. */
 export class Journal {
   readonly entries: Entry[] = [];
   #read = 0;
@@ -166,7 +166,9 @@ export const ports: Readonly<Record<GateKind, "hostPort" | "binaryHostPort" | "i
   iso93_ascii: "iso93HostPort",
 };
 
-/** The part of the sandbox that the worlds need. Only tests may import it, so they pass it on. */
+/**
+ * The part of the sandbox that tests need. Only tests may import the sandbox, so they pass it on.
+ */
 type Sandbox = {
   readonly hostPort: number;
   readonly binaryHostPort: number;
