@@ -1,4 +1,4 @@
-/** Which colours can be read, by the numbers that WCAG 2 gives, and which files are logos. */
+/** Colours that are readable by the numbers of WCAG 2, and files that are logos. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

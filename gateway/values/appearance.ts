@@ -3,7 +3,10 @@ import { Problem } from "./problem.ts";
 
 export type Colour = readonly [red: number, green: number, blue: number];
 
-/** Backgrounds of links and buttons: the darker of the light ones, the lighter of the dark ones. */
+/**
+ * The backgrounds of links and buttons: the darkest of the light theme, and the lightest of the
+ * dark theme.
+ */
 export const pageGrounds = { light: "#f6f7f6", dark: "#171e1c" } as const;
 
 const readable = 4.5;
@@ -11,7 +14,7 @@ const white: Colour = [255, 255, 255];
 const black: Colour = [0, 0, 0];
 const [light, dark] = [getColour(pageGrounds.light), getColour(pageGrounds.dark)];
 
-/** `#0f766e` or `#abc`; nothing for anything else. */
+/** Reads a colour like `#0f766e` or `#abc`. Returns undefined for any other text. */
 export function parseColour(text: string): Colour | undefined {
   const [, digits = ""] = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text) ?? [];
   const pairs = digits.match(digits.length === 3 ? /./g : /../g) ?? [];
@@ -28,7 +31,7 @@ export function isReadableOnLight(colour: Colour): boolean {
   return contrast(colour, light) >= readable;
 }
 
-/** Mixes in the least white that makes the colour readable on the dark background. */
+/** Adds just enough white to make the colour readable on the dark background. */
 export function lightenUntilReadable(colour: Colour): Colour {
   for (let share = 0; share < 1; share += 0.05) {
     const mixed = mix(colour, white, share);
@@ -37,7 +40,7 @@ export function lightenUntilReadable(colour: Colour): Colour {
   return white;
 }
 
-/** Mixes in the least black that makes the colour readable on the light background. */
+/** Adds just enough black to make the colour readable on the light background. */
 export function darkenUntilReadable(colour: Colour): Colour {
   for (let share = 0; share < 1; share += 0.05) {
     const mixed = mix(colour, black, share);
@@ -56,7 +59,7 @@ function luminance(colour: Colour): number {
   const [red, green, blue] = colour.map((part) => {
     const share = part / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  }) as [number, number, number]; // Three parts in, three out.
+  }) as [number, number, number]; // The result has three parts like the argument.
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
@@ -79,14 +82,20 @@ export function readPicture(bytes: Uint8Array, bytesMax: number): string | Probl
   return `data:${type};base64,${picture.toString("base64")}`;
 }
 
-/** Whether it is one that `readPicture` has made, as a configuration file repeats it. */
+/**
+ * Whether the text is a picture that `readPicture` has made. A configuration file contains it in
+ * this form.
+ */
 export function isPictureUrl(text: string, bytesMax: number): boolean {
   const [, encoded = ""] = /^data:image\/[a-z+]+;base64,([A-Za-z0-9+/]+=*)$/.exec(text) ?? [];
   return readPicture(Buffer.from(encoded, "base64"), bytesMax) === text;
 }
 
 const pngStart = Buffer.from("89504e470d0a1a0a", "hex");
-/** A comment ends at its first `-->`: otherwise each could be read in many ways. */
+/**
+ * Removes comments, which end at their first `-->`. Otherwise a comment could be read in several
+ * ways.
+ */
 const svgStart =
   /^\uFEFF?\s*(<\?xml[^>]*>\s*)?(<!--((?!-->).)*-->\s*)*(<!doctype svg[^>]*>\s*)?<svg[\s>]/is;
 

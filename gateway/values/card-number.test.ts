@@ -1,4 +1,4 @@
-/** Networks, check digits, and card numbers that never show themselves. */
+/** Networks, check digits, and card numbers that never print themselves. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { format, inspect } from "node:util";
@@ -116,7 +116,8 @@ test("however it is printed, the digits in the middle do not show", () => {
         ...[inspect(number), inspect(nested, { depth: 9, showHidden: true }), format("%o", nested)],
         ...[format("%s %j", number, number), JSON.stringify({ ...number }), inspect({ ...number })],
       ];
-      // The bin is six digits and is shown; a seventh would be of the middle.
+      // The BIN has six digits and is shown. A seventh digit would belong to the secret middle of
+      // the number.
       for (const print of prints) assert.doesNotMatch(print, /\d{7}/);
     }),
   );

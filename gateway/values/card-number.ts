@@ -1,11 +1,11 @@
 /**
- * A card number with its BIN, last four digits and network, which prints as a mask; and its expiry.
- * The networks are a table of prefix ranges, of which the longest matching prefix decides.
+ * A card number with its BIN, last four digits and network, which prints as a mask, and its expiry.
+ * The networks are a table of prefix ranges. The longest matching prefix decides.
  */
 import { Secret } from "./secret.ts";
 import { calendar, hours, type Instant, later } from "./time.ts";
 
-/** No BIN table distinguishes issuers by more digits. */
+/** The longest prefix in BIN tables. */
 const issuerDigitsMax = 11;
 
 export class CardNumber extends Secret<string> {
@@ -45,7 +45,7 @@ export class CardNumber extends Secret<string> {
 
 export type Card = {
   readonly number: CardNumber;
-  /** Two digits each, as acquirers want them. */
+  /** Month and year have two digits each, as acquirers want them. */
   readonly expiryYear: string;
   readonly expiryMonth: string;
 };
@@ -61,8 +61,8 @@ export function isLuhnValid(digits: string): boolean {
 }
 
 /**
- * A whole expiry date as people write it and browsers fill it in: `12/31`, `12 / 2031`, `1231`,
- * `2031-12`. The payment page runs it in browsers too.
+ * Reads a whole expiry date as people write it and browsers fill it in: `12/31`, `12 / 2031`,
+ * `1231`, `2031-12`. The payment page runs this function in browsers too.
  */
 export function splitExpiry(text: string): readonly [month: string, year: string] | undefined {
   const [, first = "", second = ""] =
@@ -100,12 +100,12 @@ const ranges = [
 export type Network = (typeof ranges)[number][2];
 export const networks: readonly Network[] = [...new Set(ranges.map(([, , network]) => network))];
 
-/** `networkOf` needs this number and the table below; the payment page runs it in browsers. */
+/** `networkOf` uses this number and the table below. The payment page runs them in browsers. */
 export const prefixDigits = 4;
 
-// The network comes first, for a shape of its own. Other ranges begin with `first` and `last` too,
-// and have numbers so large that V8 gives up the shape that they shared: it compiled this loop and
-// its callers for objects of the old shape again and again, every fifty sales.
+// The network comes first, so that these objects have a shape of their own. Other objects begin
+// with `first` and `last`, and their numbers are so large that V8 gives up the shape that they
+// would share: it would compile this loop and its callers again every fifty sales.
 export const longestFirst = ranges
   .toSorted((left, right) => right[0].length - left[0].length)
   .map(([first, last, network]) => ({
@@ -119,12 +119,12 @@ export function networkOf(digits: string): Network | undefined {
   return longestFirst.find(({ first, last }) => prefix >= first && prefix <= last)?.network;
 }
 
-/** A month ends last in the time zone twelve hours behind UTC. */
+/** The time zone in which a month ends last is twelve hours behind UTC. */
 const lastZoneMs = hours(12);
 
 /**
- * A card is valid until its month has ended everywhere, and for `graceMs` longer. Month and year as
- * merchants write them: one or two digits, two or four.
+ * Whether a card has expired. It is valid until its month has ended everywhere, and for `graceMs`
+ * longer. Month and year are as merchants write them, with one or two digits, or two or four.
  */
 export function isExpired(month: string, year: string, now: Instant, graceMs = 0): boolean {
   const today = calendar(later(now, -lastZoneMs - graceMs));

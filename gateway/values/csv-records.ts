@@ -1,18 +1,23 @@
 /**
- * Records of an operator's CSV file, read as a stream, and cells of files that the gateway writes.
- * Faults of a file are the caller's to report: no sentence here repeats a cell, which may be a card
- * number that strayed into the file.
+ * Reads the records of an operator's CSV file as a stream, and writes cells of the gateway's own
+ * files. The caller reports the faults of a file. No sentence here quotes a cell, which may be a
+ * card number by mistake.
  */
 import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 
-/** A quote that is never closed would make one record of the rest of the file. */
+/**
+ * The longest record. A quote that is never closed would make one record of the rest of the file.
+ */
 const recordBytesMax = 10_000;
 
 type CsvRecord = {
-  /** Where it starts; a quoted cell may hold line ends. */
+  /** The line on which the record starts. A quoted cell may contain line ends. */
   readonly line: number;
-  /** Undefined when its quotes do not match: it is then the last record, the rest is unread. */
+  /**
+   * The cells. Undefined if the quotes do not match: this is then the last record, and the rest of
+   * the file is not read.
+   */
   readonly cells: readonly string[] | undefined;
 };
 
@@ -29,7 +34,7 @@ export async function* readRecords(
     skip_empty_lines: true,
     delimiter,
   });
-  // The loop below meets the error as well: the pipeline destroys the parser with it.
+  // The loop below gets the error as well, because the pipeline destroys the parser with it.
   pipeline(decode(chunks), parser, () => undefined);
   try {
     for await (const { record, info, raw } of parser) {
@@ -41,7 +46,10 @@ export async function* readRecords(
   }
 }
 
-/** `lines` counts to the line on which the record ends, `raw` may start with empty lines. */
+/**
+ * A parsed record. `lines` is the number of the line on which it ends, and `raw` may start with
+ * empty lines.
+ */
 function firstLineOf(lines: number, raw: string): number {
   return lines - raw.slice(0, -1).trimStart().split("\n").length + 1;
 }
@@ -63,7 +71,7 @@ async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string
 
 const faultsMax = 20;
 
-/** Thrown, because only that rolls back a consumer's transaction. */
+/** The faults of a file. They are thrown, because only that rolls back a consumer's transaction. */
 export class CsvFaults extends Error {
   readonly sentences: readonly string[];
 
@@ -75,7 +83,7 @@ export class CsvFaults extends Error {
 
 export type Complain = (line: number, column: string | undefined, words: string) => void;
 
-/** Collects faults, so that the operator sees several at once; throws when there are too many. */
+/** Collects faults, so that the operator sees several at once. Throws if there are too many. */
 export function makeFaults() {
   const sentences: string[] = [];
   const complain: Complain = (line, column, words) => {

@@ -1,4 +1,4 @@
-/** Email addresses: what is one, and which two are the same. */
+/** Email addresses: which texts are one, and which two are the same. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { foldEmail, parseDomain, parseEmail } from "./email.ts";

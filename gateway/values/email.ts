@@ -17,13 +17,13 @@ export function parseEmail(text: string): string | undefined {
 
 /** Returns the domain in ASCII, or undefined if the text is not a domain of two labels or more. */
 export function parseDomain(text: string): string | undefined {
-  // `domainToASCII` drops these, or what follows them, instead of refusing them.
+  // `domainToASCII` drops these characters, or what follows them, instead of refusing them.
   if (/[\s\p{C}%/\\?#]/u.test(text)) return undefined;
   const ascii = domainToASCII(text);
   return domainSyntax.test(ascii) ? ascii : undefined;
 }
 
-/** Two addresses with the same fold are one: case does not matter, dots and tags do. */
+/** Normalises an address for comparisons. Case does not matter, while dots and tags do. */
 export function foldEmail(email: string): string {
   return (parseEmail(email.trim()) ?? email.trim()).toLowerCase();
 }

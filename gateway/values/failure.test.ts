@@ -54,7 +54,7 @@ const published: readonly (readonly [number: number, word: string])[] = [
   [13, "NOT_SUPPORTED_BY_GATE"],
 ];
 
-/** Ours, above those that the interface fixes. */
+/** The gateway's own numbers are above those that the interface defines. */
 const added = [
   [14, "CARD_REFERENCE_EXPIRED"],
   [15, "CARD_REFERENCE_REMOVED"],

@@ -1,10 +1,13 @@
 /**
- * Every refusal and failure of the gateway: one catalogue, published as a page. The numbers of
- * declines are the action codes of ISO 8583:1993 where that standard has one, because integrators
- * know them; decision 0004. A published number never changes its meaning.
+ * The catalogue of all refusals and failures of the gateway, which is published as a page. Declines
+ * have the action codes of ISO 8583:1993 as their numbers if that standard has one, because
+ * integrators know them (decision 0004). A published number never changes its meaning.
  */
 
-/** `validation-error` and `error` are types of a reply; all but the first are results of orders. */
+/**
+ * The type of a reply, or the result of an order. `validation-error` and `error` are types of
+ * replies, and all but the first are results of orders.
+ */
 export type FailureType = "validation-error" | "error" | "declined" | "filtered";
 
 // biome-ignore format: a table
@@ -121,7 +124,7 @@ export class Failure {
     return failures[this.code].number;
   }
 
-  /** The error message on the wire: the fixed word, and the detail if there is one. */
+  /** Returns the error message for the merchant: the fixed word, and the detail if there is one. */
   get message(): string {
     const { word } = failures[this.code];
     return this.detail === "" ? word : `${word}: ${this.detail}`;

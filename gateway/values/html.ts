@@ -1,4 +1,4 @@
-/** HTML as a template tag: inserted values are escaped, unless they were made by the tag. */
+/** A template tag for HTML. Inserted values are escaped, unless the tag itself made them. */
 export class Html {
   readonly text: string;
 

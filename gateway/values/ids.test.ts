@@ -1,4 +1,4 @@
-/** Identifiers: what may come from outside, and what an order id is made of. */
+/** Identifiers: texts that are accepted from outside, and the form of order ids. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isNumericId, isSerialNumber, receiverOf } from "./ids.ts";

@@ -3,7 +3,7 @@
  * never used in arithmetic. Order ids are numbers of a plain sequence, of eight to eleven digits.
  */
 
-/** Makes two meanings of one primitive two types; exists only for the compiler. */
+/** Distinguishes two meanings of one primitive type. It exists for the compiler only. */
 export type Brand<Value, Name extends string> = Value & { readonly [brand]: Name };
 declare const brand: unique symbol;
 
@@ -31,7 +31,10 @@ export const asSerialNumber = (text: string) => text as SerialNumber;
 
 const bigintMax = 9223372036854775807n;
 
-/** Digits that fit the database's bigint: the least that is required of an id in a request. */
+/**
+ * Whether the text consists of digits that fit the database's bigint. This is the minimum for an id
+ * in a request.
+ */
 export function isNumericId(text: string): boolean {
   if (!/^[1-9]\d{0,19}$/.test(text)) return false;
   return text.length < 19 || BigInt(text) <= bigintMax;
@@ -44,8 +47,8 @@ export function isSerialNumber(text: string): boolean {
 export const orderIdMax = 99_999_999_999;
 
 /**
- * The receiver of callbacks to this URL, as host and port: every spelling of an address counts
- * against the same limits. Empty for text that is not a URL.
+ * Returns the receiver of callbacks to this URL as host and port, so that every spelling of an
+ * address counts against the same limits. It is empty for text that is not a URL.
  */
 export function receiverOf(url: string): string {
   const parsed = URL.parse(url);
@@ -56,8 +59,8 @@ export function receiverOf(url: string): string {
 }
 
 /**
- * Checks the name of a file below `/.well-known/`. Anyone can ask for one, and PostgreSQL takes no
- * NUL.
+ * Whether the text can be the name of a file below `/.well-known/`. Anyone can request one, and
+ * PostgreSQL accepts no NUL.
  */
 export function isDomainFileName(text: string): boolean {
   return /^[a-z0-9][a-z0-9._-]{0,99}$/i.test(text);

@@ -35,7 +35,7 @@ export function getCurrency(code: string): Currency {
   return currency;
 }
 
-/** Numeric by alpha-2. */
+/** The numeric codes by alpha-2 code. */
 const countryNumbers: ReadonlyMap<string, string> = new Map(
   countries.flatMap(([alpha2, , numeric]) => (alpha2 && numeric ? [[alpha2, numeric]] : [])),
 );
@@ -73,7 +73,9 @@ export const statesByCountry: ReadonlyMap<string, ReadonlySet<string>> = new Map
   Object.entries(states).map(([country, codes]) => [country, new Set(codes.split(" "))]),
 );
 
-/** The state codes of a country that needs a state; nothing for all other countries. */
+/**
+ * Returns the state codes of a country that needs a state, and undefined for all other countries.
+ */
 export function statesOf(country: string): ReadonlySet<string> | undefined {
   return statesByCountry.get(country);
 }

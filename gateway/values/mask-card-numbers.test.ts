@@ -1,4 +1,4 @@
-/** Card numbers in free text, as careless and as malicious senders write them. */
+/** Card numbers in free text, as careless and malicious senders write them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hasCardNumber, maskCardNumbers } from "./mask-card-numbers.ts";
@@ -92,7 +92,8 @@ test("numbers of all networks are found behind any words and digits", () => {
 });
 
 test("the time for a text grows with its length, not with its square", () => {
-  // The thread's processor time, best of three, because other programs take the core in between.
+  // Measures the thread's processor time, the best of three, because other programs may use the
+  // core in between.
   const measure = (text: string) => {
     const times = Array.from({ length: 3 }, () => {
       const before = process.threadCpuUsage();

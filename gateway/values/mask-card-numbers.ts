@@ -1,18 +1,21 @@
 /**
- * Masks card numbers in free text: runs of digits of any script, glued or split by a few other
- * characters, plain or percent-encoded, that pass the Luhn check and could belong to a network. All
- * digits but the last four become stars. The time grows with the length of the text alone.
+ * Masks card numbers in free text. They are runs of digits of any script that pass the Luhn check
+ * and could belong to a network, even if they are split by a few characters or percent-encoded. All
+ * digits but the last four become stars. The duration only grows with the length of the text.
  */
 import { networkOf } from "./card-number.ts";
 
-/** At least twelve digits, with at most four characters between two of them, none a letter. */
+/**
+ * Finds candidates: at least twelve digits, with at most four characters between two of them, none
+ * of which is a letter.
+ */
 const digitRuns = /\p{Nd}(?:[^\p{L}\p{Nd}]{0,4}\p{Nd}){11,}/gu;
 
 const [digitsMin, digitsMax] = [12, 19];
-/** An unknown network's number of this length is masked too, unless it is split. */
+/** A number of this length is masked even if its network is unknown, unless it is split. */
 const unknownMin = 15;
 
-/** How long the numbers of a network are. */
+/** The lengths of a network's card numbers. */
 export const networkLengths: Readonly<Record<string, readonly number[]>> = {
   VISA: [13, 16, 18, 19],
   MASTERCARD: [16],
@@ -31,11 +34,17 @@ export function maskCardNumbers(text: string): string {
   return text.includes("%") ? maskEncoded(text, masked) : masked;
 }
 
-/** A character of UTF-8 in percent-encoding, which may be encoded again (`%2534`), or any other. */
+/**
+ * Matches a character of UTF-8 in percent-encoding, which may be encoded again (`%2534`), or any
+ * other character.
+ */
 const encodedCharacters =
   /%(?:25)*(?:[0-7][\da-f]|[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3})|./gisu;
 
-/** `plain`: the text with what is masked without decoding. `100%4111…` is no percent-encoding. */
+/**
+ * Masks percent-encoded text. `plain` is the text as it is masked without decoding, because
+ * `100%4111…` is not percent-encoding.
+ */
 function maskEncoded(text: string, plain: string): string {
   const parts = text.match(encodedCharacters) ?? [];
   const decoded = parts.map(decodePart);
@@ -50,7 +59,7 @@ function maskEncoded(text: string, plain: string): string {
   return shown.join("");
 }
 
-/** A single character has at most two units. */
+/** A character has at most two units. */
 function isEncoded(part: string): boolean {
   return part.length > 2;
 }
@@ -65,8 +74,8 @@ function decodePart(part: string): string {
 }
 
 /**
- * Whether a number in the text has a network's prefix and length. One in ten ids and URLs, which
- * cannot be masked, would pass for a card number of an unknown network by chance.
+ * Whether a number in the text has a network's prefix and length. One id or URL in ten would pass
+ * for a card number of an unknown network by chance, and they cannot be masked.
  */
 export function hasCardNumber(text: string): boolean {
   if (text.length < digitsMin) return false;
@@ -81,16 +90,18 @@ export function hasCardNumber(text: string): boolean {
 
 type Run = {
   readonly digits: readonly number[];
-  /** Where the digit's group begins and ends, as indexes of `digits`: the end is not in it. */
+  /**
+   * The beginning and the end of the digit's group, as indexes of `digits`. The end is excluded.
+   */
   readonly groups: readonly { readonly start: number; readonly end: number }[];
-  /** Sums before each digit, with every other digit doubled, for the Luhn check of any part. */
+  /** The sums before each digit, with every other digit doubled, for the Luhn check of any part. */
   readonly sums: readonly [evenDoubled: readonly number[], oddDoubled: readonly number[]];
 };
 
 function maskRun(found: string): string {
   const { characters, places, run } = readRun(found);
   let isMasked = false;
-  // The end of what is masked already, so that overlapping windows mask each digit once.
+  // The end of the masked part, so that overlapping windows mask each digit once.
   let until = 0;
   for (let start = 0; start + digitsMin <= run.digits.length; start += 1) {
     const end = findCardEnd(run, start, "any");
@@ -101,7 +112,9 @@ function maskRun(found: string): string {
   return isMasked ? characters.join("") : found;
 }
 
-/** The end of the longest card number that begins at this digit; zero when none does. */
+/**
+ * Returns the end of the longest card number that begins at this digit, or zero if there is none.
+ */
 function findCardEnd(run: Run, start: number, issuedBy: "network" | "any"): number {
   if (!isEdge(run, start, 0)) return 0;
   const group = run.groups[start] ?? noGroup;
@@ -130,7 +143,7 @@ function isEdge({ groups }: Run, at: number, side: 0 | 1): boolean {
 }
 
 function isLuhnPart({ sums }: Run, start: number, end: number): boolean {
-  // The last digit counts once: digits at the other parity are doubled.
+  // The last digit is not doubled, so those at the other parity are.
   const doubled = sums[end % 2 === 0 ? 0 : 1];
   return ((doubled[end] ?? 0) - (doubled[start] ?? 0)) % 10 === 0;
 }

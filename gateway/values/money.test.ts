@@ -1,4 +1,4 @@
-/** Amounts in and out, for currencies with none, two, three and four fraction digits. */
+/** Reading and printing amounts of currencies with none, two, three and four fraction digits. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -9,7 +9,7 @@ import { type Currency, getCurrency } from "./iso-codes.ts";
 
 type MinorUnits = Brand<bigint, "MinorUnits">;
 
-/** A class only because it defines its stored form: `["1015", "EUR"]`. */
+/** Money is a class only because it defines its stored form, `["1015", "EUR"]`. */
 export class Money {
   readonly minor: MinorUnits;
   readonly currency: Currency;
@@ -31,7 +31,7 @@ export function unpackMoney([minor, code]: PackedMoney): Money {
   return new Money(BigInt(minor), getCurrency(code));
 }
 
-/** Replies show at least two fraction digits, also for currencies that have none. */
+/** The number of fraction digits that replies show at least, even for currencies that have none. */
 const shownDigitsMin = 2;
 
 /**
@@ -63,7 +63,7 @@ export function add(left: Money, right: Money): Money {
   return new Money(left.minor + right.minor, left.currency);
 }
 
-/** Never negative: the caller compares the amounts first. */
+/** The result is never negative, because the caller compares the amounts first. */
 export function subtract(left: Money, right: Money): Money {
   assert.equal(left.currency.code, right.currency.code);
   return new Money(left.minor - right.minor, left.currency);
@@ -78,9 +78,9 @@ export function isZero({ minor }: Money): boolean {
 }
 
 export type Fee = {
-  /** The part of the amount, in up to four fraction digits: `2.5` is two and a half per cent. */
+  /** The share of the amount in per cent, with up to four fraction digits, such as `2.5`. */
   readonly percent?: string;
-  /** In minor units of the amount's currency. */
+  /** The fixed part, in minor units of the amount's currency. */
   readonly fixed?: string;
 };
 
@@ -88,7 +88,7 @@ const fixedForm = /^\d{1,18}$/;
 const percentDigits = 4;
 const hundredPercent = 100n * 10n ** BigInt(percentDigits);
 
-/** The share is rounded half up to a minor unit. */
+/** Returns the fee. The share is rounded half up to a minor unit. */
 export function commissionOf(
   { percent = "0", fixed = "0" }: Fee,
   { minor, currency }: Money,
@@ -99,7 +99,7 @@ export function commissionOf(
   return new Money(rounded + BigInt(fixed), currency);
 }
 
-/** `2.5%+30`, `2.5%` or `30`; the fixed part is in minor units. */
+/** Reads a fee like `2.5%+30`, `2.5%` or `30`. The fixed part is in minor units. */
 export function parseFee(text: string): Fee | undefined {
   const match = /^(?:([\d.]+)%(?:\+(\d+))?|(\d+))$/.exec(text);
   if (match === null) return undefined;
@@ -110,7 +110,10 @@ export function parseFee(text: string): Fee | undefined {
   return { ...(percent !== undefined && { percent }), ...(fixed !== undefined && { fixed }) };
 }
 
-/** In ten-thousandths of a per cent; nothing for a finer value or more than 100 per cent. */
+/**
+ * Reads a share in ten-thousandths of a per cent. Returns undefined for a finer value or more than
+ * 100 per cent.
+ */
 function readPercent(text: string): bigint | undefined {
   const match = /^(\d{1,3})(?:\.(\d{1,4}))?$/.exec(text);
   if (match === null) return undefined;

@@ -24,7 +24,7 @@ type ProblemCode =
 export class Problem {
   readonly sentence: string;
   readonly code: ProblemCode | undefined;
-  /** The field that it is about, as functions name it: a form shows it there. */
+  /** The field that the problem concerns, by its name in code. A form shows the problem there. */
   readonly field: string | undefined;
 
   constructor(sentence: string, code?: ProblemCode, field?: string) {
@@ -39,7 +39,10 @@ export class Problem {
   }
 }
 
-/** The user's role does not have the right: nothing was done, and the audit keeps the attempt. */
+/**
+ * A problem for a user whose role lacks the right. Nothing was done, and the audit records the
+ * attempt.
+ */
 export class NotAllowed extends Problem {
   readonly right: Right;
 

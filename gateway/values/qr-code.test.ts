@@ -1,4 +1,4 @@
-/** Another library reads the codes, from the pictures as they are shown. */
+/** Another library reads the codes from the pictures as they are shown. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
@@ -39,7 +39,7 @@ test("the terminal's picture is read as the URL, also on a dark ground", () => {
   }
 });
 
-/** Each module as 4 pixels square. */
+/** Draws each module as a square of 4 pixels. */
 function read(size: number, isDark: (x: number, y: number) => boolean): string | undefined {
   const side = size * 4;
   const pixels = new Uint8ClampedArray(side * side * 4).fill(255);

@@ -1,18 +1,18 @@
 /**
- * QR codes as pictures: SVG for browsers and print, half blocks for terminals. Both have their own
- * light ground and quiet zone, because a reader needs them on a dark page or a dark terminal.
+ * QR codes as pictures: SVG for browsers and print, and half blocks for terminals. Both have their
+ * own light background and quiet zone, which readers need on a dark page or terminal.
  */
 import encodeQr from "qr";
 
-/** Modules on each side, as ISO 18004 wants it. */
+/** The width of the quiet zone in modules, as ISO 18004 requires it. */
 const quietModules = 4;
-/** A fifteenth of the code may be unreadable. */
+/** With this level, a fifteenth of the code may be unreadable. */
 const correction = "medium";
 
 export function renderQrSvg(text: string): string {
   const rows = modulesOf(text);
   const size = rows.length;
-  // A run of dark modules is one rectangle.
+  // A run of dark modules is drawn as one rectangle.
   const runs = rows.flatMap((row, y) =>
     [
       ...row
@@ -27,7 +27,7 @@ export function renderQrSvg(text: string): string {
 `;
 }
 
-/** Two rows of modules in a line, black on white. */
+/** Prints two rows of modules in a line, black on white. */
 export function renderQrText(text: string): string {
   const rows = modulesOf(text);
   const lines: string[] = [];

@@ -113,7 +113,8 @@ for (const [what, place] of [
     const large = makeRangeTable(19, ranges);
     const { user, system } = process.cpuUsage(before);
 
-    // Half a second alone. The processor's time, since others may work beside the tests.
+    // It takes half a second by itself. The processor time is measured, because other programs may
+    // run beside the tests.
     assert.ok(user + system < 2_000_000, `${user + system} µs`);
     assert.ok(large.find(String(1_234_567).padStart(19, "0")) !== undefined);
   });

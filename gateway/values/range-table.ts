@@ -1,19 +1,21 @@
 /**
- * Values by ranges of card numbers. Ranges may overlap, and the narrowest counts: that is decided
- * once, when the table is made, by cutting the ranges into segments that do not overlap. A segment
- * takes 12 bytes and ends where the next one starts; equal values are kept once.
+ * A table of values by ranges of card numbers. If ranges overlap, the narrowest counts. This is
+ * decided once, when the table is made: the ranges are cut into segments that do not overlap. A
+ * segment takes 12 bytes and ends where the next one starts, and equal values are stored once.
  */
 import assert from "node:assert/strict";
 
 export type RangeTable<Value> = {
   /**
-   * Fewer digits than the table's stand for all numbers that start with them: nothing is found
-   * unless all of them have the same value.
+   * Returns the value of a number. Fewer digits than the table's mean all numbers that start with
+   * them, and nothing is found unless all of them have the same value.
    */
   find(prefix: string): Value | undefined;
 };
 
-/** Both ends belong to the range; a range whose last number is below its first is ignored. */
+/**
+ * Adds a range. Both ends belong to it. A range whose last number is below its first is ignored.
+ */
 export type NumberRange<Value> = {
   readonly first: bigint;
   readonly last: bigint;
@@ -57,7 +59,7 @@ export function startRangeTable<Value extends Facts>(digits: number) {
     },
   };
 
-  /** Decides all numbers below `end` by the ranges that have begun. */
+  /** Makes the segments of all numbers below `end` from the ranges that have begun. */
   function moveTo(end: bigint): void {
     while (position < end) {
       while ((begun.peek()?.last ?? position) < position) begun.pop();
@@ -70,13 +72,16 @@ export function startRangeTable<Value extends Facts>(digits: number) {
 
 type Segments = { readonly starts: BigUint64Array; readonly values: Uint32Array };
 
-/** Arrays that double: half a million numbers one by one would be converted at once in the end. */
+/**
+ * Arrays that double their size. Otherwise half a million numbers would have to be converted at
+ * once at the end.
+ */
 function makeSegments() {
   let starts = new BigUint64Array(1024);
   let values = new Uint32Array(1024);
   let count = 0;
   return {
-    /** Neighbours of equal value are one segment. */
+    /** Adjacent segments with the same value become one. */
     add(start: bigint, value: number): void {
       if (count > 0 && values[count - 1] === value) return;
       if (count === starts.length) {
@@ -115,7 +120,7 @@ function makeFind<Value>(
     },
   };
 
-  /** The last one that does not start after the number. */
+  /** Returns the last segment that does not start after the number. */
   function segmentOf(number: bigint): number {
     let [low, high] = [0, starts.length - 1];
     while (low < high) {
@@ -156,7 +161,7 @@ function makeValueList<Value extends Facts>() {
 
 type BegunRange = NumberRange<number> & { readonly width: bigint };
 
-/** A heap, because a wide range may hold very many others. */
+/** The open ranges are a heap, because a wide range may contain very many others. */
 function makeNarrowestFirst() {
   const heap: BegunRange[] = [];
   return {

@@ -1,9 +1,9 @@
-/** A value that is read again: the newest read stands, and a failed one changes nothing. */
+/** A value that is read again is always the newest one, and a failed read changes nothing. */
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { openReloadable } from "./reloadable.ts";
 
-/** The reads that have begun, in their order, and the value that each was handed. */
+/** The reads that have begun, in their order, with the value that each received. */
 let reads: (PromiseWithResolvers<string> & { readonly present: string | undefined })[];
 let errors: unknown[];
 
@@ -84,7 +84,7 @@ test("without a first value there is nothing to keep", async () => {
   );
 });
 
-/** Everything that waits only for promises has run by then. */
+/** Everything that only waits for promises has run by then. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

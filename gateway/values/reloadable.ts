@@ -9,7 +9,7 @@ type Source<Value> = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Rejects when the first read fails. */
+/** Opens the value. Rejects if the first read fails. */
 export async function openReloadable<Value>({ read, onError }: Source<Value>) {
   let value = await read(undefined);
   let latest = Promise.resolve();
@@ -18,8 +18,8 @@ export async function openReloadable<Value>({ read, onError }: Source<Value>) {
   return {
     current: () => value,
     /**
-     * Resolves when a read that began after this call has ended; never rejects. Calls that wait for
-     * the same read share it.
+     * Reads again. Resolves when a read that began after this call has ended, and never rejects.
+     * Calls that wait for the same read share it.
      */
     reload(): Promise<void> {
       if (waiting !== undefined) return waiting;

@@ -1,4 +1,4 @@
-/** A secret does not show itself by accident. */
+/** A secret never prints itself by accident. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { format, inspect } from "node:util";

@@ -1,4 +1,4 @@
-/** A clock that tests move: nothing that uses it waits for time. */
+/** A clock that tests move, so that nothing waits for real time. */
 import { asInstant, type Clock, type Instant } from "./time.ts";
 
 /** 2026-11-15 02:04:06.789 UTC. */
@@ -20,7 +20,7 @@ export class TestClock implements Clock {
     };
   }
 
-  /** The moments at which something is to happen, from now, soonest first. */
+  /** The times, from now, at which something is scheduled, the soonest first. */
   get pendingMs(): readonly number[] {
     return this.#timers.map(({ at }) => at - this.#now).toSorted((left, right) => left - right);
   }

@@ -1,4 +1,4 @@
-/** Moments as the interface prints them. */
+/** Dates and times as the interface prints them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

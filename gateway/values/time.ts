@@ -10,7 +10,7 @@ export type Clock = {
   now(): Instant;
   /** Runs `task` once after the delay; the returned function cancels it. */
   after(delayMs: number, task: () => void): () => void;
-  /** Goes on evenly when the time is set; absent where nothing can set it. */
+  /** A clock that no administrator can set; absent if the clock itself cannot be set. */
   steadyMs?(): number;
 };
 
@@ -23,20 +23,26 @@ export function later(instant: Instant, durationMs: number): Instant {
   return asInstant(instant + durationMs);
 }
 
-/** Year, month … of an instant in UTC, to the second. */
+/** Returns year, month and so on of an instant in UTC, to the second. */
 export function calendar(instant: Instant): ReturnType<typeof calendarOf> {
   const second = Math.floor(instant / 1000);
   if (second !== latest.second) latest = { second, calendar: calendarOf(second) };
   return latest.calendar;
 }
 
-/** The first moment of the instant's month in UTC, or of one so many months later. */
+/**
+ * Returns the first moment of the instant's month in UTC, or of the month that is a number of
+ * months later.
+ */
 export function monthStart(instant: Instant, monthsLater = 0): Instant {
   const { year, month } = calendar(instant);
   return asInstant(Date.UTC(Number(year), Number(month) - 1 + monthsLater));
 }
 
-/** Most calls are for the present second, and formatting is the expensive part. */
+/**
+ * The latest result is cached, because most calls are for the present second and formatting is
+ * expensive.
+ */
 let latest = { second: 0, calendar: calendarOf(0) };
 
 function calendarOf(second: number) {
@@ -52,15 +58,18 @@ function calendarOf(second: number) {
   };
 }
 
-/** The clock on the wall of a place. */
+/** The local date and time of a place. */
 export type LocalTime = Omit<ReturnType<typeof calendarOf>, "iso">;
 
-/** Numbers the days: each day has the number of the day before and one. */
+/** Numbers the days, so that each day has the number of the previous day plus one. */
 export function dayNumber({ year, month, day }: Pick<LocalTime, "year" | "month" | "day">): number {
   return Date.UTC(Number(year), Number(month) - 1, Number(day)) / hours(24);
 }
 
-/** Year, month … of an instant in an IANA time zone, to the second. Throws for an unknown zone. */
+/**
+ * Returns year, month and so on of an instant in an IANA time zone, to the second. Throws for an
+ * unknown zone.
+ */
 export function calendarIn(zone: string, instant: Instant): LocalTime {
   if (zone === "UTC") return calendar(instant);
   let local = localCalendars.get(zone);
@@ -72,15 +81,15 @@ export function calendarIn(zone: string, instant: Instant): LocalTime {
 }
 
 /**
- * The instant at which the clocks of the zone show `YYYY-MM-DDThh:mm:ss`, or undefined if they
- * never do. Where they show it twice, it is one of the two.
+ * Returns the instant at which the clocks of the zone show `YYYY-MM-DDThh:mm:ss`, or undefined if
+ * they never do. If they show it twice, it is one of the two.
  */
 export function instantIn(zone: string, shown: string): Instant | undefined {
   const asUtc = Date.parse(`${shown}Z`);
   if (Number.isNaN(asUtc)) return undefined;
   if (zone === "UTC") return asInstant(asUtc);
   let instant = asUtc;
-  // The offset of the first guess may be that of the day before.
+  // The first guess may have used the offset of the day before.
   for (let guesses = 0; guesses < 2; guesses += 1) {
     const { year, month, day, hour, minute, second } = calendarIn(zone, asInstant(instant));
     const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
@@ -132,8 +141,8 @@ function offsetAt(fields: Intl.DateTimeFormat, milliseconds: number): number {
 }
 
 /**
- * Checks the IANA name of a time zone, like Europe/Amsterdam; an offset like +01:00 knows no summer
- * time.
+ * Whether the text is the IANA name of a time zone, like Europe/Amsterdam. An offset like +01:00 is
+ * refused, because it has no summer time.
  */
 export function isTimeZone(name: string): boolean {
   try {
@@ -143,19 +152,19 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** A day of the calendar as `YYYY-MM-DD`: no 31st of February. */
+/** Whether the text is a day of the calendar as `YYYY-MM-DD`. A 31st of February is refused. */
 export function isDay(text: string): boolean {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) && text >= "0001" ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
-/** Any format that `Date` can parse. */
+/** Reads any format that `Date` can parse. */
 export function parseDate(text: string): Instant | undefined {
   const milliseconds = Date.parse(text);
   return Number.isNaN(milliseconds) ? undefined : asInstant(milliseconds);
 }
 
-/** The date format of the interface, `YYYY-MM-DD HH:MM:SS <zone>`, in the operator's zone. */
+/** Prints dates in the interface's format, `YYYY-MM-DD HH:MM:SS <zone>`, in the operator's zone. */
 export function makePrintDate(zone: string): (instant: Instant) => string {
   if (zone === "UTC") {
     return (instant) => {
@@ -183,14 +192,17 @@ export const systemClock: Clock = {
   now: () => asInstant(Date.now()),
   after(delayMs, task) {
     const timer = setTimeout(task, delayMs);
-    // A timer alone must not keep a stopping gateway alive.
+    // A timer by itself must not keep a stopping gateway alive.
     timer.unref();
     return () => clearTimeout(timer);
   },
   steadyMs: () => performance.now(),
 };
 
-/** Repeats a task at an interval, never twice at the same time; answers how to stop it. */
+/**
+ * Repeats a task at an interval, but never twice at the same time. Returns a function that stops
+ * it.
+ */
 export function every(
   intervalMs: number,
   task: () => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** The HMAC of RFC 2104: stored fingerprints and digests were made by `createHmac`. */
+/** The HMAC of RFC 2104 equals that of `createHmac`, with which stored digests were made. */
 import assert from "node:assert/strict";
 import { createHmac, createSecretKey, randomBytes } from "node:crypto";
 import { test } from "node:test";

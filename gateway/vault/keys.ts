@@ -1,8 +1,8 @@
 /**
- * The vault's keys, and sealing and HMAC with them. Each purpose has a random key of its own,
- * stored sealed by the key-encryption key and open only in memory, as key objects: those are not
- * printed by mistake, and are prepared once instead of for every card. After a rotation they are
- * read again, and destroyed ones leave the memory too.
+ * The vault's keys, and sealing and HMAC with them. Each purpose has its own random key, which is
+ * stored sealed by the key-encryption key and opened in memory only, as a key object. Such objects
+ * are never printed by mistake, and are prepared once and not for every card. After a rotation the
+ * keys are read again, and destroyed ones are removed from memory.
  */
 import {
   createCipheriv,
@@ -39,7 +39,7 @@ export type NewKey = Omit<SealedKey, "retired">;
 export type KeyStore = {
   /** Lists the keys without destroyed ones. The newest key of each purpose is the last. */
   list(): Promise<readonly SealedKey[]>;
-  /** Does nothing when the purpose has a key already. */
+  /** Adds the first key of a purpose. Does nothing if the purpose already has one. */
   add(key: NewKey): Promise<void>;
 };
 
@@ -57,26 +57,31 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
   await load();
 
   return {
-    /** The key that seals new values. */
+    /** Returns the key that seals new values. */
     current(purpose: Purpose): OpenKey {
       const key = current.get(purpose);
       if (key === undefined) throw new Error(`no key for ${purpose}`);
       return key;
     },
-    /** The key that sealed an older value; absent when this process does not have it. */
+    /**
+     * Returns the key that sealed an older value, or undefined if this process does not have it.
+     */
     find: (id: number) => opened.find((key) => key.id === id)?.key,
-    /** All of a purpose, the newest first. */
+    /** Returns all keys of a purpose, the newest first. */
     list: (purpose: Purpose): readonly OpenKey[] =>
       opened.filter((key) => key.purpose === purpose).toReversed(),
     /**
-     * Opens keys that were made elsewhere, and drops those that were destroyed. One after the
-     * other, so that an older answer never replaces a newer one. Unlike other reloads it rejects:
-     * a rotation must not go on with the previous keys.
+     * Opens keys that another process has made, and removes those that were destroyed. Calls run
+     * one after the other, so that an older result never replaces a newer one. Unlike other reloads
+     * it rejects on failure, because a rotation must not continue with the previous keys.
      */
     reload,
-    /** The next key of a purpose, for the database. */
+    /** Returns a new key of a purpose for the database. */
     sealNew: (purpose: Purpose) => newKey(masterKey, purpose),
-    /** False when the keys were sealed by another key-encryption key since this process started. */
+    /**
+     * Returns false if the keys were sealed by another key-encryption key since this process
+     * started.
+     */
     async isSealedByOwn(): Promise<boolean> {
       const [first] = await store.list();
       try {
@@ -85,7 +90,9 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
         return false;
       }
     },
-    /** Whether the database has these keys: a standby that took over may lack the newest. */
+    /**
+     * Returns whether the database has these keys. A standby that took over may lack the newest.
+     */
     async confirm(ids: readonly number[]): Promise<boolean> {
       await reload();
       return ids.every((id) => opened.some((key) => key.id === id));
@@ -97,7 +104,9 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
     return reloading;
   }
 
-  /** An open key stays open: its row may be sealed by the next key-encryption key already. */
+  /**
+   * An open key stays open, although its row may already be sealed by the next key-encryption key.
+   */
   async function load(): Promise<void> {
     const known = new Map(opened.map((key) => [key.id, key.key]));
     opened = (await listComplete(masterKey, store)).map((sealed) => {
@@ -110,8 +119,8 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
 }
 
 /**
- * Lists the keys, and makes those that are missing first: at the first start, and when a standby
- * that took over lacks even the first keys.
+ * Lists the keys after making missing ones: at the first start, and if a standby that took over
+ * lacks even the first keys.
  */
 async function listComplete(masterKey: Uint8Array, store: KeyStore): Promise<readonly SealedKey[]> {
   const kept = await store.list();
@@ -134,9 +143,9 @@ function openKey(masterKey: Uint8Array, { sealed, purpose }: SealedKey): KeyObje
 }
 
 /**
- * The id is a check value of the key. A number from a sequence would be given to another key after
- * a standby has taken over that lacks the first one, which processes still have in memory. No key
- * has the id 0, which marks a deleted digest.
+ * The id is a check value of the key. If it were a number from a sequence, a standby that took over
+ * without the first key could give its number to another key, while processes still have the first
+ * in memory. No key has the id 0, which marks a deleted digest.
  */
 export function newKey(masterKey: Uint8Array, purpose: Purpose): NewKey {
   const key = randomBytes(keyBytes);
@@ -144,7 +153,7 @@ export function newKey(masterKey: Uint8Array, purpose: Purpose): NewKey {
   return { id: check >>> 1 || 1, purpose, sealed: seal(masterKey, key, purpose) };
 }
 
-/** Encrypts a key again, under another key-encryption key. */
+/** Encrypts a key under another key-encryption key. */
 export function rewrapKey(
   { purpose, sealed }: Pick<SealedKey, "purpose" | "sealed">,
   masterKeys: { readonly from: Uint8Array; readonly to: Uint8Array },
@@ -177,12 +186,12 @@ export function seal(key: SealingKey, plain: Uint8Array | string, context: strin
   const cipher = createCipheriv(algorithm, key, nonce, cipherOptions);
   cipher.setAAD(Buffer.from(context));
   const sealed = typeof plain === "string" ? cipher.update(plain, "utf8") : cipher.update(plain);
-  // In this mode it adds no bytes and only makes the tag.
+  // In this mode the call adds no bytes and only makes the tag.
   cipher.final();
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** Throws when the key or the context is another, or a bit has changed. */
+/** Opens a sealed value. Throws if the key or the context differs, or a bit has changed. */
 export function open(key: SealingKey, sealed: Uint8Array, context: string): Buffer {
   const nonce = sealed.subarray(0, nonceBytes);
   const tag = sealed.subarray(nonceBytes, nonceBytes + tagBytes);
@@ -197,7 +206,7 @@ const pool = Buffer.allocUnsafeSlow(8192);
 let next = pool.length;
 
 /**
- * Takes random bytes from a pool, because a system call for twelve bytes costs as much as one for
+ * Returns random bytes from a pool, because a system call for twelve bytes costs as much as one for
  * thousands.
  */
 function takeRandom(count: number): Buffer {
@@ -213,7 +222,10 @@ function takeRandom(count: number): Buffer {
 
 const cardRefIdMin = 10n ** 18n;
 
-/** Sixty-two random bits above a minimum: always nineteen digits, which cannot be guessed. */
+/**
+ * Returns sixty-two random bits above a minimum, which are always nineteen digits and cannot be
+ * guessed.
+ */
 export function newCardRefId(): CardRefId {
   return asCardRefId(randomId());
 }
@@ -235,18 +247,18 @@ const digestBytes = 32;
 
 type Pads = {
   readonly inner: Buffer;
-  /** The outer block, which has room for the inner digest. */
+  /** The outer block, with room for the inner digest. */
   readonly outer: Buffer;
 };
 
-/** A key that is destroyed takes its pads with it. */
+/** The pads of each key. They are removed together with the key. */
 const prepared = new WeakMap<KeyObject, Pads>();
 
 const nothing = new Uint8Array();
 
 /** The inner pad and the message. */
 const scratch = Buffer.alloc(8192);
-/** A character of JavaScript's takes at most three bytes. */
+/** A JavaScript character takes at most three bytes in UTF-8. */
 const lengthMax = Math.floor((scratch.length - blockBytes) / 3);
 
 /**
@@ -265,14 +277,12 @@ export function hmac(key: KeyObject, text: string, before: Uint8Array = nothing)
   const textAt = blockBytes + before.length;
   const end = textAt + scratch.write(text, textAt);
   outer.write(hash("sha256", scratch.subarray(0, end), "latin1"), blockBytes, "latin1");
-  // Requests name card numbers.
+  // The text is erased, because requests contain card numbers.
   scratch.fill(0, 0, end);
   return Buffer.from(hash("sha256", outer, "latin1"), "latin1");
 }
 
-/**
- * Erases a key whose destruction is promised, which must not stay in memory until it is collected.
- */
+/** Erases a destroyed key, which must not stay in memory until it is collected. */
 export function erasePads(key: KeyObject): void {
   const pads = prepared.get(key);
   pads?.inner.fill(0);
@@ -280,7 +290,7 @@ export function erasePads(key: KeyObject): void {
   prepared.delete(key);
 }
 
-/** The vault's keys are shorter than a block; a longer one would have to be hashed first. */
+/** The vault's keys are shorter than a block. A longer key would have to be hashed first. */
 function padsOf(key: KeyObject): Pads {
   const known = prepared.get(key);
   if (known !== undefined) return known;

@@ -10,9 +10,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import type { Secret } from "../values/secret.ts";
 import { keyBytes } from "./keys.ts";
 
-/** Exactly one source is given: `config.ts` checks that. */
+/** Exactly one source is given, which `config.ts` checks. */
 export type MasterKeySource = {
-  /** How the names of the settings begin, for messages. */
+  /** The beginning of the settings' names, for messages. */
   readonly setting: "GW_MASTER_KEY" | "GW_NEW_MASTER_KEY";
   readonly file: string;
   readonly given: Secret<string> | "";
@@ -23,7 +23,7 @@ export type MasterKeySource = {
 const commandLimitMs = 30_000;
 const commandBytesMax = 4096;
 
-/** A sentence for the operator when there is no key. */
+/** Reads the key. Returns a sentence for the operator if there is none. */
 export async function readMasterKey(source: MasterKeySource): Promise<Uint8Array | string> {
   const { setting, given, command, file } = source;
   const [first, second] = source.partFiles;
@@ -47,7 +47,7 @@ export async function readKeyFile(file: string, setting: string): Promise<Uint8A
   return parseKeyText(text) ?? `The key file ${file} must hold ${keyForms}.`;
 }
 
-/** False when the file exists; it is not changed then. */
+/** Writes a new key to a file. Returns false if the file exists, which stays unchanged. */
 export async function makeKeyFile(file: string): Promise<boolean> {
   try {
     await writeFile(file, `${makeKeyText()}\n`, { flag: "wx", mode: 0o600 });
@@ -109,7 +109,10 @@ export function parseKeyText(text: string): Buffer | undefined {
   return undefined;
 }
 
-/** The order of the parts does not matter, and one part tells nothing about the key. */
+/**
+ * Combines two parts of a key. Their order does not matter, and one part reveals nothing about the
+ * key.
+ */
 export function combineParts(first: Uint8Array, second: Uint8Array): Buffer {
   const mixed = Buffer.from(first.map((byte, index) => byte ^ (second[index] ?? 0)));
   const key = hkdfSync("sha256", mixed, "", "tollgate key-encryption key of two parts", keyBytes);
@@ -117,7 +120,7 @@ export function combineParts(first: Uint8Array, second: Uint8Array): Buffer {
   return Buffer.from(key);
 }
 
-/** Shows whether two keys are the same, and nothing else about them. */
+/** Returns a check value, which shows whether two keys are the same and nothing else about them. */
 export function checkValueOf(key: Uint8Array): string {
   return createHmac("sha256", key).update("tollgate key check value").digest("hex").slice(0, 8);
 }

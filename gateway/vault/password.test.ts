@@ -1,4 +1,4 @@
-/** Passwords: what is stored, what is taken, and that nothing else opens it. */
+/** Passwords: their stored form, the ones that are accepted, and that no other text matches. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Secret } from "../values/secret.ts";

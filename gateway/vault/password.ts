@@ -1,7 +1,8 @@
 /**
- * Passwords of portal users: argon2id (RFC 9106) with the parameters that OWASP recommends, stored
- * as a PHC string, so that stronger parameters can follow without a migration. Node computes it in
- * its thread pool; few at a time, because each takes 19 MiB and a pool's thread.
+ * Passwords of portal users. They are hashed with argon2id (RFC 9106) and the parameters that OWASP
+ * recommends, and stored as a PHC string, so that stronger parameters can follow without a
+ * migration. Node computes the hashes in its thread pool, only a few at a time, because each needs
+ * 19 MiB and one of the threads.
  */
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
@@ -26,8 +27,8 @@ export async function hashPassword(password: Secret<string>): Promise<string> {
 }
 
 /**
- * The check takes as long without a stored hash: an unknown login looks the same as a wrong
- * password.
+ * Compares a password. Without a stored hash it takes as long, so that an unknown login looks like
+ * a wrong password.
  */
 export async function isPassword(password: Secret<string>, stored?: string): Promise<boolean> {
   const parsed = stored === undefined ? undefined : parse(stored);
@@ -40,7 +41,7 @@ export async function isPassword(password: Secret<string>, stored?: string): Pro
   return tag.length === parsed.tag.length && timingSafeEqual(tag, parsed.tag);
 }
 
-/** Parts of passwords that are guessed first, as they are typed on common keyboards. */
+/** Common parts of passwords, and runs of keys on common keyboards. */
 const commonParts = `
   password passwort passw kennwort qwertyuiop qwertzuiop qwerty qwertz azerty asdfghjkl asdf
   zxcvbn yxcvbn 1q2w3e4r5t 1q2w3e4r 1qaz2wsx welcome willkommen letmein iloveyou changeme
@@ -67,10 +68,15 @@ const swapped: Readonly<Record<string, string>> = {
   "$": "s",
   "!": "i",
 };
-/** Characters that must be left without common parts and runs such as 1234 and aaaa. */
+/**
+ * The number of characters that must remain without common parts and runs such as 1234 and aaaa.
+ */
 const uncommonMin = 7;
 
-/** Common words count as nothing, also with digits for letters; so do runs and repeated parts. */
+/**
+ * Counts the characters of a password without common words, even those with digits for letters, and
+ * without runs and repeated parts.
+ */
 function countUncommon(text: string): number {
   const typed = text.toLowerCase();
   const spelled = [...typed].map((each) => swapped[each] ?? each).join("");
@@ -89,7 +95,7 @@ function countUncommon(text: string): number {
   const goesOn = (at: number, by: number) =>
     Math.abs((codes[at] ?? 0) - (codes[at - by] ?? Number.NaN)) <= 1;
   return codes.filter((_, at) => {
-    // Two runs by turns, such as a1b2c3.
+    // Matches two alternating runs, such as a1b2c3.
     const isOfTwo = goesOn(at, 2) && goesOn(at - 1, 2);
     return !common.has(at) && !goesOn(at, 1) && !isOfTwo;
   }).length;
@@ -98,10 +104,10 @@ function countUncommon(text: string): number {
 /** A repetition of this many characters adds nothing to a password. */
 const repeatedMin = 4;
 
-/** Shorter logins are part of many words. */
+/** Only longer logins are searched in passwords, because shorter ones are part of many words. */
 const namesMin = 4;
 
-/** Why a new password is not taken. */
+/** Returns the reason why a new password is refused. */
 export function findPasswordFault(password: Secret<string>, login: string): Problem | undefined {
   const text = password.reveal().normalize("NFKC");
   if ([...text].length < passwordCharactersMin) {
@@ -122,7 +128,10 @@ export function findPasswordFault(password: Secret<string>, login: string): Prob
     : undefined;
 }
 
-/** 20 characters of 32: a hundred bits, without those that are read for another. */
+/**
+ * The password has 20 of 32 possible characters, which is a hundred bits. Characters that look
+ * alike are left out.
+ */
 export function newPassword(): string {
   const letters = "abcdefghijkmnpqrstuvwxyz23456789";
   const characters = [...randomBytes(20)].map((byte) => letters[byte % 32]);

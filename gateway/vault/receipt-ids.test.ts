@@ -47,7 +47,7 @@ test("a payment link's token leads to the link, in one installation only", () =>
   assert.match(token, /^[\w-]{22}$/);
   assert.deepEqual(here.readLinkToken(token), link);
   assert.notDeepEqual(there.readLinkToken(token), link);
-  // Another spelling of the same bytes, a longer one, a receipt's block.
+  // These are another spelling of the same bytes, a longer token, and the block of a receipt.
   const last = String.fromCharCode(token.charCodeAt(21) + 1);
   for (const other of [token.slice(0, 21) + last, `${token}A`, token.slice(1), "", "qr.svg"]) {
     assert.equal(here.readLinkToken(other), undefined);

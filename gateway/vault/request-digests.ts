@@ -1,15 +1,15 @@
 /**
- * Tells a repeated request from another one, without storing either (decision 0041). The digest of
- * a request covers everything but the CVV, which has a digest of its own under a key that nodes
- * share for some minutes. When that key is destroyed, nothing is left that depends on the CVV, and
- * a request that differs from an earlier one in the CVV alone counts as its repeat.
+ * Distinguishes a repeated request from another one without storing either (decision 0041). The
+ * digest of a request covers everything except the CVV. The CVV has a digest of its own, under a
+ * key that nodes share for some minutes. Once that key is destroyed, nothing depends on the CVV any
+ * more, and a request that differs from an earlier one only in the CVV counts as its repeat.
  */
 import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Secret } from "../values/secret.ts";
 import { asInstant, type Clock, type Instant, later } from "../values/time.ts";
 import { erasePads, hmac, type Keys, keyBytes, open, seal } from "./keys.ts";
 
-/** A request as text, in which every field stands but the CVV: of that only whether it was sent. */
+/** A request as text with every field. Of the CVV, the text only says whether it was sent. */
 type Fingerprint = {
   readonly text: Secret<string>;
   readonly cvv: Secret<string> | undefined;
@@ -18,20 +18,20 @@ type Fingerprint = {
 export type RequestDigest = {
   readonly keyId: number;
   readonly digest: Buffer;
-  /** Which key it was, and the digest; absent without a CVV. */
+  /** The key of the CVV's digest, and the digest; absent without a CVV. */
   readonly cvv: Buffer | undefined;
 };
 
 export type CvvKeyRow = {
   readonly slot: number;
-  /** The vault's key that seals this one. */
+  /** The number of the vault's key that seals this key. */
   readonly keyId: number;
   readonly sealed: Uint8Array;
 };
 
 export type CvvKeyStore = {
   find(slot: number): Promise<CvvKeyRow | undefined>;
-  /** Does nothing when another node has stored the slot's key. */
+  /** Adds the key of a slot, unless another node has stored one. */
   add(row: CvvKeyRow, expiresAt: Instant): Promise<void>;
   removeExpired(now: Instant): Promise<void>;
 };
@@ -51,8 +51,8 @@ const retryEveryMs = 5_000;
 const nameBytes = 4;
 const macBytes = 16;
 /**
- * A key is named by its slot and by a check value: a database that lost the slot's key in a crash
- * or a failover gets another one, while a node may still have the first.
+ * The name of a key consists of its slot and a check value. A database that lost the slot's key in
+ * a crash or a failover gets another one, while a node may still have the first.
  */
 const slotsNamed = 1_024;
 const checksNamed = 2 ** 22;
@@ -79,7 +79,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
       if (key === undefined) return false;
       const digest = hmac(key, request.text.reveal());
       if (!timingSafeEqual(digest, earlier.digest)) return false;
-      // Either both have a CVV or none has, as the text shows.
+      // As the texts are equal, either both requests have a CVV or neither has.
       return earlier.cvv === undefined || isSameCvv(request, digest, earlier.cvv);
     },
 
@@ -100,7 +100,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     const slot = slotOf(name, clock.now());
     const isDestroyed = isOver(slot, clock.now());
     const known = isDestroyed ? undefined : (opened.get(slot) ?? (await openSlot(slot, false)));
-    // The key that made it is gone, though the slot may have another.
+    // The key of the digest is destroyed, although the slot may have another.
     if (known?.name !== name) return true;
     const mac = macOf(known.key, request, cvv?.reveal() ?? "");
     return timingSafeEqual(mac, earlier.subarray(nameBytes));
@@ -118,7 +118,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     });
   }
 
-  /** A failure, and a key that is not there, are looked for again. */
+  /** After a failure or for a missing key, the next attempt looks again. */
   function openSlot(slot: number, makesOne: boolean): Promise<CvvKey | undefined> {
     const known = opening.get(slot);
     if (known !== undefined) return known;
@@ -147,7 +147,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     return { slot, keyId, sealed: seal(key, randomBytes(keyBytes), contextOf(slot)) };
   }
 
-  /** Zero is no key's id: the digest was deleted. */
+  /** No key has the id zero, which means that the digest was deleted. */
   async function findDigestKey(id: number): Promise<KeyObject | undefined> {
     return id === 0 ? undefined : findKey(id);
   }
@@ -168,13 +168,13 @@ function digestCvv({ key, name }: CvvKey, request: Buffer, cvv: string): Buffer 
   return digest;
 }
 
-/** 22 bits of a check value and 10 bits of the slot. */
+/** The name has 22 bits of a check value and 10 bits of the slot. */
 function nameOf(slot: number, key: KeyObject): number {
   const check = hmac(key, "name").readUInt32BE() % checksNamed;
   return check * slotsNamed + (slot % slotsNamed);
 }
 
-/** The latest slot that the name fits; the clock of the node that made it may be ahead. */
+/** Returns the latest slot that the name fits. The clock of the node that made it may be ahead. */
 function slotOf(name: number, now: Instant): number {
   const latest = Math.floor(now / slotMs) + 1;
   return latest - ((latest - (name % slotsNamed)) % slotsNamed);

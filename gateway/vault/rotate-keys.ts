@@ -27,13 +27,13 @@ export type RotationStore = {
   replace(next: readonly NewKey[]): Promise<void>;
   readonly cells: readonly CellRotation[];
   listSecrets(): Promise<readonly SealedSecret[]>;
-  /** Writes it when it has not changed since it was read. */
+  /** Writes the secret if it has not changed since it was read. */
   resealSecret(secret: SealedSecret, sealed: Uint8Array): Promise<void>;
-  /** How long until the last of them has been retired for `graceMs`. */
+  /** Returns how long it takes until the last of these keys has been retired for `graceMs`. */
   graceLeftMs(keyIds: readonly number[], graceMs: number): Promise<number>;
-  /** Keys for digests that were retired so long ago that no repeat is expected. */
+  /** Returns the keys for digests that were retired so long ago that no repeat is expected. */
   listOldDigestKeys(keepMs: number): Promise<readonly number[]>;
-  /** Never destroys a key that seals a card of any cell. */
+  /** Destroys a key, unless it seals a card of any cell. */
   destroy(keyId: number): Promise<"destroyed" | "in_use">;
 };
 
@@ -46,9 +46,9 @@ type CellRotation = {
     after: { readonly merchantId: MerchantId; readonly cardId: CardId } | undefined,
     limit: number,
   ): Promise<readonly SealedCard[]>;
-  /** Writes those that are still under `from`, and answers how many. */
+  /** Writes the cards that are still under `from`, and returns their number. */
   resealCards(from: number, cards: readonly SealedCard[]): Promise<number>;
-  /** The keys of pending card data. */
+  /** Returns the keys of pending card data. */
   listPending(keyId: number): Promise<readonly PendingKey[]>;
   resealPending(from: number, keys: readonly PendingKey[]): Promise<void>;
 };
@@ -57,18 +57,19 @@ type PendingKey = Pick<PendingCardRow, "context" | "sealedKey" | "keyId">;
 
 type Rotation = {
   readonly keys: Keys;
-  /** Which keys are replaced; without it, all that are replaced together. */
+  /** The purposes whose keys are replaced; by default, all that are replaced together. */
   readonly purposes?: readonly Purpose[];
   readonly store: RotationStore;
-  /** Makes new keys also when an earlier rotation has kept keys whose cards do not open. */
+  /**
+   * If true, new keys are made even if an earlier rotation has kept keys whose cards cannot be
+   * opened.
+   */
   readonly anew?: boolean;
   /** The time for which a node may not have been notified of the new key. */
   readonly graceMs: number;
   /** The time after a rotation for which repeats of earlier requests are recognised. */
   readonly keepDigestsMs: number;
-  /**
-   * Pauses until the nodes have had their time. If it is undefined, the next run continues then.
-   */
+  /** Waits until the nodes have been notified. If it is undefined, the next run continues then. */
   readonly pause?: (durationMs: number) => Promise<void>;
   readonly report: (progress: string) => void;
 };
@@ -78,13 +79,13 @@ const rotated: readonly Purpose[] = [...resealed, "digests"];
 const pageSize = 500;
 const reportEveryMs = 1000;
 
-/** Retired keys are `kept` when a card or a secret under them does not open. */
+/** Retired keys are `kept` if a card or a secret under them cannot be opened. */
 export async function rotateKeys(rotation: Rotation) {
   const { keys, store, report, graceMs, purposes = rotated } = rotation;
   await keys.reload();
   const own = resealed.filter((purpose) => purposes.includes(purpose));
   const retiredKeys = () => own.flatMap((purpose) => retiredOf(keys, purpose));
-  // The key of pending card data is also replaced alone, every day.
+  // The key of pending card data is also replaced by itself, every day.
   const isBegun = own.some((purpose) => {
     return (purpose !== "held" || own.length === 1) && retiredOf(keys, purpose).length > 0;
   });
@@ -106,7 +107,7 @@ export async function rotateKeys(rotation: Rotation) {
     do {
       found = await resealAll(rotation);
       cards += found;
-      // A standby that took over may lack the next keys: then this one is in use again.
+      // If a standby that took over lacks the next keys, this one is in use again.
       if (!retiredKeys().some((key) => key.id === id)) break;
       if (purposes.includes("secrets") && (await isSealing(rotation, id))) break;
       if ((await store.destroy(id)) === "destroyed") destroyed.push(id);
@@ -132,7 +133,10 @@ export function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
   return keys.list(purpose).filter(({ id }) => id !== current);
 }
 
-/** Sealing uses keys that the database has: a standby that took over may lack the new ones. */
+/**
+ * Only keys that the database has are used for sealing, because a standby that took over may lack
+ * the new ones.
+ */
 async function resealAll(rotation: Rotation): Promise<number> {
   const { keys, store, purposes = rotated } = rotation;
   await keys.reload();
@@ -184,7 +188,7 @@ async function resealCell({ keys, report }: Rotation, store: CellRotation): Prom
   }
 }
 
-/** A card that does not open is left as it is, and its key is kept. */
+/** A card that cannot be opened stays as it is, and its key is kept. */
 function resealPage(
   from: OpenKey,
   to: OpenKey,
@@ -197,7 +201,7 @@ function resealPage(
   });
 }
 
-/** Returns undefined when the text does not open. */
+/** Returns undefined if the text cannot be opened. */
 function sealAgain(
   sealed: Uint8Array,
   { from, to }: { readonly from: OpenKey; readonly to: OpenKey },
@@ -223,7 +227,7 @@ async function resealSecrets({ keys, store }: Rotation): Promise<void> {
   }
 }
 
-/** Whether a secret is under this key; for cards, `destroy` checks it. */
+/** Whether a secret is sealed by this key. For cards, `destroy` checks it. */
 async function isSealing({ keys, store }: Rotation, id: number): Promise<boolean> {
   const secrets = await store.listSecrets();
   return secrets.some(
@@ -233,7 +237,7 @@ async function isSealing({ keys, store }: Rotation, id: number): Promise<boolean
 
 type ReplacePendingKeyOptions = {
   readonly keys: Keys;
-  /** Whether the key is a day old. */
+  /** Returns whether the key is a day old. */
   readonly isDue: () => Promise<boolean>;
   /** Returns undefined while another node replaces it. */
   readonly takeLock: () => Promise<{ release(): Promise<void> } | undefined>;
@@ -247,9 +251,9 @@ type ReplacePendingKeyOptions = {
 };
 
 /**
- * Replaces the key of pending card data every day, so that bytes which the disk or a snapshot still
- * has open for a day at the most. One of several nodes does it. A run ends without waiting: the
- * next one destroys the old key.
+ * Replaces the key of pending card data every day, so that remaining bytes on the disk or in a
+ * snapshot can be opened for a day at most. One of several nodes does it. A run ends without
+ * waiting, and the next one destroys the old key.
  */
 export function makeReplacePendingKey(options: ReplacePendingKeyOptions): () => Promise<void> {
   const { keys, isDue, takeLock, openStore, graceMs, onReplaced } = options;

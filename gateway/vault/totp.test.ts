@@ -1,4 +1,4 @@
-/** The vectors of RFC 6238, appendix B, and what an attacker would try with a code. */
+/** The vectors of RFC 6238, appendix B, and attacks with codes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Secret } from "../values/secret.ts";

@@ -1,6 +1,6 @@
 /**
- * One-time codes by time, RFC 6238 with SHA-1, six digits and steps of thirty seconds: what every
- * authenticator app has. And recovery codes, each for one use.
+ * Time-based one-time codes by RFC 6238 with SHA-1, six digits and steps of thirty seconds, as
+ * every authenticator app supports them. The file also has recovery codes, each for one use.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { renderQrSvg } from "../values/qr-code.ts";
@@ -12,7 +12,7 @@ const secretBytes = 20;
 const recoveryCodes = 10;
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** In base32, as apps take it. */
+/** The secret in base32, as apps read it. */
 export function newTotpSecret(): Secret<string> {
   const bits = [...randomBytes(secretBytes)].map((byte) => byte.toString(2).padStart(8, "0"));
   const fives = bits.join("").match(/.{5}/g) ?? [];
@@ -46,7 +46,7 @@ export function findTotpStep(
   return steps.find((step) => totpAt(secret, step) === code);
 }
 
-/** The secret as text for the user, and as a QR code for the app. */
+/** Returns the secret as text for the user, and as a QR code for the app. */
 export function showTotp(secret: Secret<string>, issuer: string, login: string) {
   const svg = Buffer.from(renderQrSvg(totpAddress(secret, issuer, login))).toString("base64");
   return { secret: secret.reveal(), picture: `data:image/svg+xml;base64,${svg}` };

@@ -1,4 +1,4 @@
-/** The vault opens what it sealed, for whom it sealed it, and nothing else. */
+/** The vault opens sealed values only in the context for which it sealed them. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";

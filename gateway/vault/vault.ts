@@ -1,7 +1,8 @@
 /**
- * The vault: card numbers are stored here only, sealed, and only this code can open them; so are
- * the cards of orders that wait for the cardholder, with their CVV. It also makes the ids of
- * receipts and the tokens of payment links. Storage is handed in, as the function types below say.
+ * The vault. Card numbers are stored here only, sealed, and only this code can open them. The same
+ * holds for the cards of orders that wait for the cardholder, with their CVV. The vault also makes
+ * the ids of receipts and the tokens of payment links. It uses the storage through the function
+ * types below.
  */
 import {
   createCipheriv,
@@ -34,11 +35,11 @@ export type SealedCard = {
   readonly fingerprint: Uint8Array;
 };
 /**
- * Called for all cards of a batch in a row, when it is written: the cipher's code and tables then
- * stay in the processor's caches.
+ * Seals a card. It is called for all cards of a batch in a row when the batch is written, because
+ * the cipher's code and tables then stay in the processor's caches.
  */
 export type SealCard = () => SealedCard;
-/** A condemned card is destroyed soon: nothing new begins with it. */
+/** If true, the card will be destroyed soon, and nothing new begins with it. */
 export type StoredSealedCard = SealedCard & { readonly isCondemned?: boolean };
 export type FindSealedCard = (
   merchant: MerchantId,
@@ -49,7 +50,7 @@ export type StoredCard = Card & { readonly isCondemned: boolean };
 /** The ids by which a card is recognised: at one merchant, and at all of them. */
 export type CardName = { readonly hashId: string; readonly digest: string };
 
-/** 144 bits. */
+/** The length of a token, which has 144 bits. */
 const tokenLength = 24;
 
 export type Vault = ReturnType<typeof makeVault>;
@@ -59,14 +60,14 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
     ...makeReceiptIds(keys),
     confirmKeys: keys.confirm,
 
-    /** The result is written with the order that brought the card. */
+    /** Seals a card. The result is written with the order that contains it. */
     seal(merchantId: MerchantId, cardId: CardId, card: Card & { fingerprint: Buffer }): SealedCard {
       const { id: keyId, key } = keys.current("cards");
       const sealed = seal(key, packCard(card), cardContext(merchantId, cardId));
       return { merchantId, cardId, keyId, sealed, fingerprint: card.fingerprint };
     },
 
-    /** Returns undefined when its key does not exist or does not open it. */
+    /** Opens a secret. Returns undefined if its key does not exist or does not open it. */
     openSealed({ merchantId, cardId, keyId, sealed }: SealedCard): Card | undefined {
       const key = keys.find(keyId);
       if (key === undefined) return undefined;
@@ -97,8 +98,8 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
     cardDigest: (number: CardNumber) => cardDigestUnder(keys.current("fingerprints"), number),
 
     /**
-     * The card's names under every key of fingerprints, the newest first: while one is being
-     * replaced, both count. Empty when there is one key.
+     * Returns the card's names under every fingerprint key, the newest first. During a replacement
+     * both count. It is empty if there is only one key.
      */
     cardNames(merchantId: MerchantId, number: CardNumber): readonly CardName[] {
       const all = keys.list("fingerprints");
@@ -109,15 +110,15 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       });
     },
 
-    /** Digests what screening counts. The text may be an email or an address. */
+    /** Digests a value that screening counts, which may be an email or an address. */
     digestSubject: (text: string) => hmac(keys.current("screening").key, `screening/${text}`),
-    /** Names the key of counts: another key restarts all counts. */
+    /** Returns the number of the key of counts. Another key restarts all counts. */
     countingKey: () => keys.current("screening").id,
     /**
      * Returns a digest for short comparisons: after a rotation the same text has another digest.
      */
     digest: (text: Secret<string>) => hmac(keys.current("digests").key, text.reveal()),
-    /** A secret that is shared with the named receiver; the same for the same name, for ever. */
+    /** Returns the secret that is shared with the named receiver. It never changes. */
     secretFor: (name: string) => hmac(keys.current("webhooks").key, `shared/${name}`),
     /**
      * Returns the token of a text for URLs that the gateway issues. Only this installation can make
@@ -141,8 +142,9 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
   };
 
   /**
-   * An unknown key was made by a rotation of which this node was not notified yet, or destroyed by
-   * one that has sealed the card again since it was read. In both cases a second look finds it.
+   * An unknown key was made by a rotation of which this node was not notified yet, or it was
+   * destroyed by one that has sealed the card again since it was read. In both cases a second
+   * attempt succeeds.
    */
   async function openCard(
     merchantId: MerchantId,
@@ -167,7 +169,7 @@ function fingerprintUnder({ key }: OpenKey, merchantId: MerchantId, number: Card
   return { fingerprint, hashId: hashIdOf(fingerprint) };
 }
 
-/** Sixty bits: at most nineteen digits, as ids are on the wire. */
+/** Returns sixty bits, which are at most nineteen digits, as ids have. */
 export function hashIdOf(fingerprint: Buffer): string {
   return String(fingerprint.readBigUInt64BE() >> 4n);
 }
@@ -194,7 +196,7 @@ export function cardContext(merchant: MerchantId, card: CardId): string {
   return `card/${merchant}/${card}`;
 }
 
-/** A secret does not name its key; outside of rotations there is one to try. */
+/** A secret does not name its key. Outside of rotations there is only one to try. */
 export function openWithAny(
   keys: readonly OpenKey[],
   sealed: Uint8Array,
@@ -210,7 +212,7 @@ export function openWithAny(
   throw new Error(`nothing opens the secret ${context}`);
 }
 
-// One block is a permutation: no two orders have the same receipt.
+// Encrypting one block is a permutation, so no two orders have the same receipt id.
 const algorithm = "aes-128-ecb";
 const receiptMax = 2n ** 128n;
 const linkTokenForm = /^[A-Za-z0-9_-]{21}[AQgw]$/;
@@ -219,10 +221,11 @@ type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
 type LinkKey = { readonly merchantId: MerchantId; readonly id: LinkId };
 
 /**
- * The ids of receipts and the tokens of payment links. Everyone who has one may see the receipt, or
- * pay, so it cannot be guessed: it is merchant and order, or link, as one block of AES, under a key
- * of its own that is never replaced. A receipt is then found by its order, without an index
- * that every approval would have to change, and a printed link is valid for ever.
+ * Makes the ids of receipts and the tokens of payment links. Everyone who has one can see the
+ * receipt, or pay, so it must not be guessable: it is merchant and order, or link, encrypted as one
+ * block of AES under a key of its own that is never replaced. Therefore a receipt is found by its
+ * order, without an index that every approval would have to change, and a printed link is valid for
+ * ever.
  */
 export function makeReceiptIds(keys: Pick<Keys, "current">) {
   const receipts = makeBlocks(keys, "receipts");
@@ -233,7 +236,10 @@ export function makeReceiptIds(keys: Pick<Keys, "current">) {
       return asReceiptId(BigInt(`0x${sealed.toString("hex")}`).toString());
     },
 
-    /** Any number has an order behind it; a merchant's own is right by chance once in 2^64. */
+    /**
+     * Any number decrypts to some order. That it belongs to the right merchant by chance happens
+     * once in 2^64.
+     */
     readReceiptId(receipt: ReceiptId): OrderKey | undefined {
       const number = BigInt(receipt);
       if (number >= receiptMax) return undefined;
@@ -244,7 +250,7 @@ export function makeReceiptIds(keys: Pick<Keys, "current">) {
 
     linkTokenOf: ({ merchantId, id }: LinkKey) => links.seal(merchantId, id).toString("base64url"),
 
-    /** An invented token names a link that does not exist. */
+    /** An invented token decrypts to a link that does not exist. */
     readLinkToken(token: string): LinkKey | undefined {
       if (!linkTokenForm.test(token)) return undefined;
       const [merchant, id] = links.open(Buffer.from(token, "base64url"));
@@ -254,7 +260,7 @@ export function makeReceiptIds(keys: Pick<Keys, "current">) {
   };
 }
 
-/** Two numbers as one block. */
+/** Encodes two numbers as one block. */
 function makeBlocks(keys: Pick<Keys, "current">, purpose: "receipts" | "links") {
   let ciphers: ReturnType<typeof makeCiphers> | undefined;
   const getCiphers = () => (ciphers ??= makeCiphers(keys.current(purpose).key));
@@ -287,29 +293,30 @@ function makeCiphers(own: KeyObject) {
 type PendingCard = Card & { readonly cvv: Secret<string> | undefined };
 
 export type PendingCardRow = {
-  /** Names the merchant and the order. */
+  /** The context, which names the merchant and the order. */
   readonly context: string;
   readonly sealed: Uint8Array;
-  /** The key of this row, sealed by the vault's key `keyId`. */
+  /** The key of this row, which is sealed by the vault's key `keyId`. */
   readonly sealedKey: Uint8Array;
   readonly keyId: number;
 };
 
 export type PendingCardStore = {
-  /** Replaces the row of the same context. */
+  /** Stores a row. It replaces one with the same context. */
   put(row: PendingCardRow, expiresAt: Instant): Promise<void>;
   find(context: string, now: Instant): Promise<PendingCardRow | undefined>;
   remove(context: string): Promise<void>;
-  /** Answers how many there were. */
+  /** Returns the number of deleted rows. */
   removeExpired(now: Instant): Promise<number>;
 };
 
 export type PendingCards = ReturnType<typeof makePendingCards>;
 
 /**
- * A card with its CVV while an order waits for the cardholder. Each is sealed under a key of its
- * own, which is stored in another table; both are destroyed when the order goes on or expires, and
- * neither is ever in a backup (decision 0015). Once lost, the order goes on without it, or ends.
+ * Stores cards with their CVV while orders wait for the cardholder. Each is sealed under its own
+ * key, which is stored in another table. Both are destroyed when the order continues or expires,
+ * and neither is ever in a backup (decision 0015). If they are lost, the order continues without
+ * them or ends.
  */
 export function makePendingCards(keys: Keys, store: PendingCardStore) {
   return {
@@ -323,7 +330,9 @@ export function makePendingCards(keys: Keys, store: PendingCardStore) {
       await store.put({ context, sealed, sealedKey, keyId }, expiresAt);
     },
 
-    /** Absent when it has expired, was destroyed, or the database has lost it. */
+    /**
+     * Returns the card, or undefined if it has expired, was destroyed, or was lost by the database.
+     */
     async find(context: string, now: Instant): Promise<PendingCard | undefined> {
       const row = await store.find(context, now);
       if (row === undefined) return undefined;
@@ -336,7 +345,7 @@ export function makePendingCards(keys: Keys, store: PendingCardStore) {
       return { ...unpackCard(packed), cvv: cvv === "" ? undefined : new Secret(cvv) };
     },
 
-    /** Destroys the card and its key, when the authorisation is answered. */
+    /** Destroys the card and its key when the authorisation is answered. */
     destroy: store.remove,
     destroyExpired: store.removeExpired,
   };
