@@ -1,4 +1,7 @@
-/** Clients that use up the server: connections, half bodies, and requests that never end. */
+/**
+ * Clients that try to exhaust the server with connections, half bodies, and requests that never
+ * end.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
@@ -198,7 +201,7 @@ test("half a request does not hold up the end of a server; a whole one is answer
   const [head, body, whole] = [await open(), await open(), await open()];
   head.write("POST /echo HTTP/1.1\r\nhost: a\r\nx-drop: ");
   body.write("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 900\r\n\r\n");
-  // Node accepts a request that has this header.
+  // Node's parser accepts a request with this header.
   whole.write(
     "POST /waits HTTP/1.1\r\nhost: a\r\nx: \u00e9\r\ncontent-length: 3\r\n\r\na=1",
     "latin1",

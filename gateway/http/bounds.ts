@@ -1,9 +1,9 @@
 /**
- * The bounds of the HTTP server. How many connections one address may have: those of a proxy are
- * its clients', so that behind it each client may have as many requests open. How long request
- * bodies may be, each alone, and together all that have not arrived whole: when these exceed their
- * bound, the largest is refused. A payment is small, so half bodies that fill the memory make room
- * for it, and not the other way round. And how fast a client's requests may come.
+ * The limits of the HTTP server. One limits the connections of an address; behind a proxy, each
+ * client may have as many requests open. Another limits the length of a request body, and of all
+ * incomplete bodies together: if these exceed their limit, the largest is refused. A payment is
+ * small, so half bodies that fill the memory make room for it, and not the other way round. The
+ * last one limits the rate of a client's requests.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -13,9 +13,9 @@ import { clientNetworkOf, type IsTrusted, networkOf, type ProxyHeader } from "./
 import type { HttpRequest } from "./router.ts";
 
 type ConnectionOptions = {
-  /** Zero is no bound. */
+  /** The highest number of connections of one address. Zero means no limit. */
   readonly connectionsPerAddressMax: number;
-  /** Whether an address is a proxy of the operator. */
+  /** Returns whether an address belongs to a proxy of the operator. */
   readonly isTrusted: IsTrusted;
   readonly proxyHeader: ProxyHeader;
   readonly proxiesOnly: boolean;
@@ -28,7 +28,9 @@ export function makeConnectionBounds(options: ConnectionOptions) {
   const known = new WeakMap<Socket, boolean>();
 
   return {
-    /** Why a new connection is refused, before its first byte and its handshake. */
+    /**
+     * Returns the reason why a new connection is refused, before its first byte and its handshake.
+     */
     findRefusal(socket: Socket) {
       if (isProxied(socket)) return undefined;
       if (proxiesOnly) return "plain HTTP from an address that is no trusted proxy";
@@ -38,7 +40,7 @@ export function makeConnectionBounds(options: ConnectionOptions) {
       return "too many connections of one address";
     },
 
-    /** False when the client behind a proxy has too many requests open. */
+    /** Returns false if the client behind a proxy has too many requests open. */
     admitRequest({ socket, headers }: Asked, atEnd: AtEnd): boolean {
       if (!isProxied(socket)) return true;
       const network = clientNetworkOf(headers, isTrusted, proxyHeader);
@@ -46,7 +48,7 @@ export function makeConnectionBounds(options: ConnectionOptions) {
     },
   };
 
-  /** A socket of TLS is another one than that of its connection. */
+  /** The socket of TLS differs from that of its connection. */
   function isProxied(socket: Socket): boolean {
     let proxied = known.get(socket);
     if (proxied === undefined) {
@@ -58,7 +60,7 @@ export function makeConnectionBounds(options: ConnectionOptions) {
 }
 
 type Asked = Pick<IncomingMessage, "socket" | "headers">;
-/** Registers what to do when the connection or the request ends. */
+/** Registers a function that is called when the connection or the request ends. */
 export type AtEnd = (release: () => void) => void;
 
 /** Counts what is open for each network. */
@@ -82,13 +84,13 @@ function makeCounts(most: number) {
 }
 
 export type BodyBounds = {
-  /** The largest body. */
+  /** The size limit of one body. */
   readonly bodyBytesMax: number;
-  /** All bodies together that have not arrived whole. */
+  /** The limit on all incomplete bodies together. */
   readonly unfinishedBytesMax: number;
 };
 
-/** Why a body was not read, as the status of the answer. */
+/** The reason why a body was not read, as the status of the answer. */
 export class BodyRefused {
   readonly statusCode: 408 | 413 | 503;
 
@@ -101,7 +103,7 @@ type Done = (read: Uint8Array | BodyRefused) => void;
 type End = (refused?: BodyRefused) => void;
 
 export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
-  /** The bodies that are being read, and what ends their reading. */
+  /** The bodies that are being read, with functions that end their reading. */
   const unfinished = new Map<Body, End>();
   let unfinishedBytes = 0;
 
@@ -110,14 +112,14 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
       return unfinishedBytes;
     },
 
-    /** A body that has arrived whole, as most do. */
+    /** A complete body, as most are. */
     take(payload: Readable): Uint8Array | BodyRefused {
-      // Without a size it would be the first piece alone.
+      // Without a size, this would be only the first piece.
       const body: Buffer = payload.read(payload.readableLength) ?? empty;
       return body.length > bodyBytesMax ? new BodyRefused(413) : body;
     },
 
-    /** `declared` is the length that the client announced, if it did. */
+    /** Reads a body. `declared` is the length that the client announced, if it did. */
     read(payload: Readable, declared: number | undefined, done: Done): void {
       if ((declared ?? 0) > bodyBytesMax) {
         done(new BodyRefused(413));
@@ -147,7 +149,7 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
     },
   };
 
-  /** More than is needed, because the search for the largest bodies costs time. */
+  /** More is freed than needed, because the search for the largest bodies costs time. */
   function makeRoom(): void {
     const wantedBytes = unfinishedBytesMax * 0.9;
     const largestFirst = [...unfinished].sort(([left], [right]) => right.capacity - left.capacity);
@@ -160,7 +162,10 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
 
 const empty = Buffer.alloc(0);
 
-/** The only chunk, or one buffer that doubles: tiny chunks must not cost an object for each. */
+/**
+ * The only chunk, or a buffer that doubles its size, because each tiny chunk must not cost an
+ * object.
+ */
 class Body {
   readonly #declared: number | undefined;
   #buffer: Buffer = empty;
@@ -178,7 +183,7 @@ class Body {
     return this.#buffer.subarray(0, this.length);
   }
 
-  /** Answers by how much the buffer has grown. */
+  /** Returns by how much the buffer has grown. */
   add(chunk: Buffer, most: number): number {
     const { capacity } = this;
     const needed = this.length + chunk.length;
@@ -200,18 +205,20 @@ class Body {
 }
 
 export type RateLimitOptions = {
-  /** Zero is no limit. */
+  /** The number of requests per second. Zero means no limit. */
   readonly perSecond: number;
-  /** The number of one second when it is left out. */
+  /** The number of requests at once; the number of one second if absent. */
   readonly burst?: number;
 };
 
-/** Beyond these, the client that has been idle longest is forgotten. */
+/**
+ * The limit on remembered clients. Above it, the client that has been idle longest is forgotten.
+ */
 const clientsMax = 10_000;
 
 /**
- * Token buckets, one per client: `burst` requests at once, `perSecond` in the long run. Each node
- * counts for itself.
+ * Makes token buckets, one for each client: `burst` requests at once, `perSecond` in the long run.
+ * Each node counts for itself.
  */
 export function makeRateLimit<Client>(
   { perSecond, burst = perSecond }: RateLimitOptions,
@@ -244,7 +251,7 @@ export function makeRateLimit<Client>(
   }
 }
 
-/** Tells by the network of the client whether a request comes too fast. */
+/** Makes a function that returns whether a client's network sends requests too fast. */
 export function makeNetworkLimit(
   options: RateLimitOptions,
   clock: Pick<Clock, "now">,
@@ -254,10 +261,13 @@ export function makeNetworkLimit(
   return (request) => take(networkOf(addressOf(request)) ?? "") > 0;
 }
 
-/** Anyone can be refused as often as they like: the log must not grow with that. */
+/**
+ * Summarises refusals, because anyone can cause any number of them and the log must not grow with
+ * that.
+ */
 const summaryEveryMs = 60_000;
 
-/** Reports the first at once, and then at most one summary a minute. */
+/** Reports the first refusal at once, and then at most one summary a minute. */
 export function makeSummary(clock: Clock, report: (lastCause: string, count: number) => void) {
   let [lastCause, count] = ["", 0];
   let cancel: (() => void) | undefined;
@@ -267,7 +277,7 @@ export function makeSummary(clock: Clock, report: (lastCause: string, count: num
       [lastCause, count] = [cause, count + 1];
       if (cancel === undefined) reportNow();
     },
-    /** Reports the rest. */
+    /** Reports the remaining refusals. */
     end(): void {
       if (count > 0) reportNow();
       cancel?.();

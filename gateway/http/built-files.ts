@@ -1,7 +1,7 @@
 /**
- * Files that a build has written: the portal's and the documentation's. The build has compressed
- * them. Names with the hash of their content are kept by browsers for ever; all others are asked
- * for each time, and are answered with 304 when they have not changed.
+ * Serves files that a build has written: the portal and the documentation. The build has compressed
+ * them. Browsers cache files with the hash of their content in the name for ever. They request all
+ * other files each time, and get 304 if a file has not changed.
  */
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -42,14 +42,14 @@ export function makeBuiltFiles(folder: string) {
   return {
     read,
 
-    /** A file whose name has the hash of its content. */
+    /** Serves a file whose name contains the hash of its content. */
     async serveImmutable(name: string, request: HttpRequest): Promise<HttpReply> {
       const headers = { "cache-control": "public, max-age=31536000, immutable" };
       const content = await read(name);
       return content === undefined ? noSuchFile : encoded(name, content, { request, headers });
     },
 
-    /** A file that the next build changes; `text` is what is sent in place of its content. */
+    /** Serves a file that the next build changes. `text` is sent in place of its content. */
     async changing(
       name: string,
       { request, headers, text }: { request: HttpRequest; headers: Headers; text?: string },

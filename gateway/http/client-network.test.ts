@@ -1,4 +1,4 @@
-/** Which client a request counts for: what the operator's own proxies say, and nothing else. */
+/** The client that a request counts for is named by the operator's own proxies only. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clientNetworkOf, findClientAddress, makeIsTrusted, onlyInside } from "./client-network.ts";
@@ -73,7 +73,7 @@ test("a client has no address where its proxy names none, and its own without a 
   const addressFrom = (remoteAddress: string, header?: string) => {
     const headers = header === undefined ? {} : { "x-forwarded-for": header };
     const request = { headers, socket: { remoteAddress } };
-    // A socket has more, of which the function reads the address alone.
+    // The function reads only the address of a socket.
     type Asking = Parameters<typeof findClientAddress>[0];
     return findClientAddress(request as Asking, isTrusted, "x-forwarded-for");
   };

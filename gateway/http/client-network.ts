@@ -1,7 +1,8 @@
 /**
- * Which client sent a request: an IPv4 address, or the IPv6 network of one household. Only what a
- * proxy of the operator wrote into `X-Forwarded-For` or `Forwarded` counts, whichever the operator
- * named: every other entry is the client's own, and so is the header that the proxy does not write.
+ * Finds the client that sent a request: an IPv4 address, or the IPv6 network of one household. Only
+ * the entry that a proxy of the operator wrote into `X-Forwarded-For` or `Forwarded` counts, in the
+ * header that the operator names. Every other entry is the client's own, and so is the other
+ * header.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
@@ -22,8 +23,8 @@ export function makeIsTrusted(networks: readonly string[]): IsTrusted {
 }
 
 /**
- * The client as the proxies in front of the gateway name it: the last entry that is no proxy.
- * Without the header it is undefined, because all clients would look like the proxy.
+ * Returns the client as the proxies in front of the gateway name it: the last entry that is not a
+ * proxy. Without the header it is undefined, because all clients would look like the proxy.
  */
 export function clientNetworkOf(
   headers: IncomingHttpHeaders,
@@ -35,12 +36,12 @@ export function clientNetworkOf(
 
 type Asking = Pick<IncomingMessage, "headers" | "socket">;
 
-/** The client's own address; the proxy's where a proxy names no client. */
+/** Returns the client's own address, or the proxy's if the proxy names no client. */
 export function clientAddressOf(request: Asking, isTrusted: IsTrusted, name: ProxyHeader): string {
   return findClientAddress(request, isTrusted, name) ?? connectedFrom(request);
 }
 
-/** The address of the connection, or of the client that a proxy names. */
+/** Returns the address of the connection, or of the client that a proxy names. */
 export function findClientAddress(
   request: Asking,
   isTrusted: IsTrusted,
@@ -59,7 +60,8 @@ function connectedFrom({ socket }: Asking): string {
 function forwardedIn(headers: IncomingHttpHeaders, isTrusted: IsTrusted, name: ProxyHeader) {
   const header = headers[name];
   if (header === undefined) return undefined;
-  // Also within quotes: one that the client has left open must not hide what the proxy appended.
+  // Splits within quotes too, because a quote that the client has left open must not hide the
+  // proxy's entry.
   const elements = [header].flat().join(",").split(",");
   const entries = elements.map((each) => addressIn(name === "forwarded" ? forOf(each) : each));
   return entries.findLast((entry) => isIP(entry) === 0 || !isTrusted(entry));
@@ -89,9 +91,9 @@ export function networkOf(address = ""): string | undefined {
 type Proxies = { readonly isTrusted: IsTrusted; readonly proxyHeader: ProxyHeader };
 
 /**
- * Routes for clients of these networks alone, or of all where there are none; others get an empty
- * reply, and their bodies are not read. A proxy that names no client could pass on any, even if its
- * own address is in the networks.
+ * Restricts routes to clients of these networks, or of all networks if the list is empty. Other
+ * clients get an empty reply, and their bodies are not read. A proxy that names no client is
+ * refused even if its own address is in the networks, because it could pass on anyone.
  */
 export function onlyInside(
   routes: readonly HttpRoute[],

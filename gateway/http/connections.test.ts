@@ -1,4 +1,4 @@
-/** Connections: several requests on one, clients that read nothing, and how they end. */
+/** Connections with several requests, with clients that read nothing, and how they end. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
@@ -177,7 +177,7 @@ async function leaveUnread(client: Socket, answered: { readonly count: number })
   }
 }
 
-/** Enough for written bytes to arrive within this process. */
+/** Waits until written bytes have arrived within this process. */
 async function someTurns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }

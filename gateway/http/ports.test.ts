@@ -1,4 +1,6 @@
-/** Which port answers for the portal, for health and for figures, and who may connect to it. */
+/**
+ * The ports that answer for the portal, for health and for metrics, and who may connect to them.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makePorts, type PortSettings, readClients } from "./ports.ts";
@@ -8,7 +10,7 @@ const paths = ["/merchants", "/portal", "/health/live", "/metrics"] as const;
 
 type Test = { after(clean: () => unknown): void };
 
-/** Ports of a node, and the status of each path on each of them. */
+/** The ports of a node, with the status of each path on each of them. */
 async function openPorts(t: Test, changes: Partial<PortSettings> = {}, proxies = ["127.0.0.0/8"]) {
   const routeOf = (path: string): HttpRoute => ({
     method: "GET",

@@ -1,18 +1,18 @@
 /**
- * The ports of a node: that of merchants and, where they are set, of the portal and of health. The
- * routes of health say whether the gateway lives and can take payments, and its figures.
+ * The ports of a node: that of merchants and, if they are set, those of the portal and of health.
+ * The routes of health show whether the gateway lives and can take payments, and its metrics.
  */
 import { clientAddressOf, makeIsTrusted, onlyInside, type ProxyHeader } from "./client-network.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "./router.ts";
 import { type Bounds, type HttpServerOptions, makeServer } from "./server.ts";
 import type { ServerTls } from "./tls.ts";
 
-/** The ports on which the node listens; the configured ones until it does. */
+/** The ports on which the node listens. Until it listens, they are the configured ones. */
 export type Ports = {
   readonly port: number;
-  /** Empty when the port above answers for health and figures too. */
+  /** The port of health and metrics; empty if they are on the port above. */
   readonly adminPort: number | "";
-  /** The port above, unless the portal has one of its own. */
+  /** The port of the portal, which is the one above unless the portal has its own. */
   readonly portalPort: number;
 };
 
@@ -32,7 +32,7 @@ type Options = Pick<HttpServerOptions, "isSecure" | "answerError"> &
     readonly settings: PortSettings;
     readonly tls: ServerTls | undefined;
     readonly clients: Clients;
-    /** The networks from which the portal is reached; empty for any. */
+    /** The networks from which the portal can be reached; empty for any. */
     readonly portalNetworks: readonly string[];
     /** The routes that are always on the merchant port. */
     readonly merchants: readonly HttpRoute[];
@@ -40,7 +40,7 @@ type Options = Pick<HttpServerOptions, "isSecure" | "answerError"> &
     readonly health: readonly HttpRoute[];
   };
 
-/** A scraper and a few probes. */
+/** The limit on connections, which is enough for a scraper and a few probes. */
 const adminBounds = { connectionsMax: 100, bodyBytesMax: 0, idleTimeoutMs: 10_000 };
 
 export type HttpPorts = ReturnType<typeof makePorts>;
@@ -49,7 +49,8 @@ export function makePorts(options: Options) {
   const { settings, tls, clients, health, onRefused, ...served } = options;
   const portal = onlyInside(options.portal, options.portalNetworks, clients);
   const [hasPortalPort, hasAdminPort] = [settings.portalPort !== "", settings.adminPort !== ""];
-  // Card data comes over TLS: from clients themselves, or from proxies that ended theirs.
+  // Card data arrives over TLS: from clients themselves, or from proxies that have ended the
+  // clients' TLS.
   const proxiesOnly = settings.environment === "production" && tls === undefined;
   const bounds = { ...settings, isTrusted: clients.isTrusted, proxiesOnly, onRefused };
   const open = (routes: readonly HttpRoute[]) =>
@@ -98,14 +99,16 @@ export function readClients(proxies: readonly string[], proxyHeader: ProxyHeader
 }
 
 type HealthOptions = {
-  /** Whether the gateway can take payments, and what does not work, by name. */
+  /** Returns whether the gateway can take payments and, by name, the parts that do not work. */
   readonly checkReadiness: () => Promise<{
     readonly ready: boolean;
-    /** Why the installation is on hold, if it is. */
+    /** The reason for the hold, if the installation is on hold. */
     readonly onHold?: string | undefined;
     readonly missing: Readonly<Record<string, string>>;
   }>;
-  /** The gates' connections: those that are up, and those that are wanted. */
+  /**
+   * Returns the numbers of the gates' connections: those that are up, and those that are wanted.
+   */
   readonly connections?: () => Links;
   readonly registry: { readonly contentType: string; metrics(): Promise<string> };
 };

@@ -1,4 +1,4 @@
-/** A busy gateway handles requests together; another one handles each at once. Which is busy. */
+/** A busy gateway processes requests in rounds, and an idle one each at once. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeIsBusy, makeRounds } from "./rounds.ts";
@@ -70,7 +70,7 @@ test("what a part of a long round has begun leaves before the next part is handl
   assert.deepEqual([...new Set(handledWhenLeaving)], [48, 96, 144, 150]);
 });
 
-/** An event loop whose times a test lets pass. */
+/** An event loop whose time a test controls. */
 function makeLoop() {
   const times = { idle: 0, active: 0, utilization: 0 };
   return {

@@ -1,22 +1,28 @@
 /**
- * Whether this process is short of processor time, because its own work or other programs take it.
- * Then it handles requests in rounds, and gathers commits: requests that are handled one right
- * after the other find their code and data in the processor's caches, and cost a quarter to a third
- * less at a few hundred requests a second, and some milliseconds of waiting each (decision 0045). A
- * gateway with time to spare handles each request as it arrives.
+ * Finds out whether this process is short of processor time, because of its own work or of other
+ * programs. If so, it processes requests in rounds and gathers commits. Requests that are processed
+ * one right after the other find their code and data in the processor's caches. At a few hundred
+ * requests a second they cost a quarter to a third less, and wait some milliseconds each (decision
+ * 0045). A gateway with time to spare processes each request as it arrives.
  */
 import { performance } from "node:perf_hooks";
 
 /** The event loop's share of active time above which the process is busy. */
 const busyAbove = 0.8;
-/** Gathering lowers the share by a third: below this, the process is fine without it. */
+/**
+ * The share below which the process is not busy any more. Gathering lowers the share by a third, so
+ * below this the process does not need it.
+ */
 const calmBelow = 0.5;
-/** Long enough for a share that one request does not decide. */
+/** The period of measurement, which is long enough that one request does not decide. */
 const lookEveryMs = 100;
 
 type Reading = ReturnType<typeof performance.eventLoopUtilization>;
 
-/** `read` returns the event loop's times since the given reading, or since the start. */
+/**
+ * Measures whether the process is busy. `read` returns the event loop's times since the given
+ * reading, or since the start.
+ */
 export function makeIsBusy(
   read: (since?: Reading) => Reading = performance.eventLoopUtilization,
 ): () => boolean {
@@ -34,14 +40,15 @@ export function makeIsBusy(
 }
 
 /**
- * A longer round is handled in parts: while the database writes the orders of one, the next is
- * handled. In one part, a hundred connections would wait together for the one or the other.
+ * The limit on requests in one part of a round. While the database writes the orders of one part,
+ * the next is processed. In a single part, a hundred connections would wait together for the one or
+ * the other.
  */
 const partMax = 48;
 
 /**
- * Returns what a request waits for: the end of the present gap, or nothing while the gateway is not
- * busy and after a rest.
+ * Returns the promise that a request waits for: the end of the present gap, or undefined while the
+ * gateway is not busy and after a rest.
  */
 export type UntilRound = () => Promise<void> | undefined;
 
@@ -61,8 +68,8 @@ export function makeRounds(gapMs: number, isBusy: () => boolean): UntilRound {
   }
 
   /**
-   * The handlers go on when this function has returned. The next part waits for two turns of the
-   * event loop: in the first of them the orders of this part leave for the database.
+   * The handlers continue when this function has returned. The next part waits for two turns of the
+   * event loop, because in the first turn the orders of this part are sent to the database.
    */
   function release(): void {
     const part = waiting.slice(0, partMax);

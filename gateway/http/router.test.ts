@@ -1,4 +1,4 @@
-/** Which requests find which route. */
+/** The routes that requests find. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type HttpRoute, makeRouter } from "./router.ts";

@@ -1,5 +1,5 @@
 /**
- * Paths and what answers them. A path is fixed except for the parameters at its end, so that a few
+ * Finds the route of a path. A path is fixed except for the parameters at its end, so that a few
  * look-ups in a table find its route. A slash at the end of a requested path is ignored. A path
  * that a proxy may read as another one has no route, so that the proxy's rules for paths hold.
  */
@@ -9,13 +9,13 @@ import type { ReplyParts } from "./streamed-reply.ts";
 
 export type HttpRequest = {
   readonly method: string;
-  /** Path and query as sent. */
+  /** The path and query as they were sent. */
   readonly url: string;
   /** The parameters at the end of the path, decoded. */
   readonly params: readonly string[];
   readonly headers: IncomingHttpHeaders;
   readonly socket: Socket;
-  /** Empty where it was not read. */
+  /** The body; empty if it was not read. */
   readonly body: Uint8Array;
 };
 
@@ -28,23 +28,23 @@ export type HttpReply = {
 };
 
 export type HttpRoute = {
-  /** `*` stands for all methods that have no route of their own. */
+  /** The method. `*` means all methods that have no route of their own. */
   readonly method: "GET" | "POST" | "*";
   /** Segments that begin with a colon are parameters; only the last two can be. */
   readonly path: string;
-  /** The reply when it does not depend on the body, which then is not read. */
+  /** Returns the reply if it does not depend on the body, which is then not read. */
   readonly answerEarly?: (request: HttpRequest) => Promise<HttpReply> | undefined;
   readonly answer: (request: HttpRequest) => Promise<HttpReply>;
 };
 
-/** The browser is to request another page, in place of a form that it has posted. */
+/** Makes the browser request another page, in place of a form that it has posted. */
 export function redirectTo(location: string, headers: HttpReply["headers"] = {}): HttpReply {
   return { status: 303, headers: { location, ...headers }, body: "" };
 }
 
 export type FoundRoute = { readonly route: HttpRoute; readonly params: readonly string[] };
 
-/** It has a dot segment, a backslash or an encoded slash. */
+/** Whether the path has a dot segment, a backslash or an encoded slash. */
 const ambiguous = /\/(?:\.|%2e){1,2}(?:\/|$)|\\|%2f|%5c/i;
 
 const parametersMax = 2;
@@ -59,12 +59,15 @@ export function makeRouter(routes: readonly HttpRoute[]) {
     tables[parameters.length]?.set(fixed, methods.set(route.method, route));
   }
 
-  /** Or the status of the answer: 404 if no route has the path, 400 if it cannot be decoded. */
+  /**
+   * Returns the route, or the status of the answer: 404 if no route has the path, 400 if the path
+   * cannot be decoded.
+   */
   return (method: string, url: string): FoundRoute | 400 | 404 => {
     const path = pathOf(url);
     if (ambiguous.test(path)) return 404;
     const last = path.lastIndexOf("/");
-    // Most requests name one thing, an endpoint.
+    // Most paths have one parameter, the endpoint, so they are looked up first.
     return (
       findIn(tables[1], { method, path, end: last }) ??
       findIn(tables[0], { method, path, end: path.length }) ??
@@ -78,10 +81,10 @@ type Methods = Map<string, HttpRoute>;
 /** `end` is where the fixed part of the path ends. */
 type Asked = { readonly method: string; readonly path: string; readonly end: number };
 
-/** Returns undefined when the table does not have the path with this method. */
+/** Returns undefined if the table does not have the path with this method. */
 function findIn(table: ReadonlyMap<string, Methods> | undefined, { method, path, end }: Asked) {
   const methods = end < 0 ? undefined : table?.get(path.slice(0, end));
-  // Node sends the head of a reply to HEAD, and not its body.
+  // A request with HEAD is answered like one with GET, because Node does not send the body.
   const route = methods?.get(method === "HEAD" ? "GET" : method) ?? methods?.get("*");
   if (route === undefined) return undefined;
   const params = readParameters(path, end);
@@ -96,7 +99,7 @@ function pathOf(target: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** None may be empty or too long. */
+/** No parameter may be empty or too long. */
 function readParameters(path: string, start: number): readonly string[] | 400 | 404 {
   if (start === path.length) return [];
   const rest = path.slice(start + 1);

@@ -1,4 +1,4 @@
-/** Health over HTTP, and what a lost database connection becomes. */
+/** Health over HTTP, and the answers after a lost database connection. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../values/failure.ts";

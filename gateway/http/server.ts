@@ -1,6 +1,6 @@
 /**
- * The HTTP server, on `node:http` (decision 0044): bounds, headers, and the answers to requests
- * that no route takes. It knows nothing of payments; bodies arrive as bytes.
+ * The HTTP server on `node:http` (decision 0044): its limits, its headers, and the answers to
+ * requests that no route takes. It knows nothing about payments, and bodies are bytes.
  */
 import {
   createServer,
@@ -32,12 +32,12 @@ import { breakOff, writeParts } from "./streamed-reply.ts";
 
 export type Bounds = BodyBounds & {
   readonly connectionsMax: number;
-  /** Zero is no bound. */
+  /** The limit on connections. Zero means no limit. */
   readonly connectionsPerAddressMax: number;
   readonly isTrusted: IsTrusted;
-  /** In which of them those proxies name the client. */
+  /** The header in which these proxies name the client. */
   readonly proxyHeader: ProxyHeader;
-  /** Whether only those proxies may connect. */
+  /** Whether only these proxies may connect. */
   readonly proxiesOnly: boolean;
   /**
    * The time limit for the head of a request, from the opening of the connection or the end of the
@@ -48,7 +48,7 @@ export type Bounds = BodyBounds & {
   readonly requestTimeoutMs: number;
   /** The time limit for a connection without a request. */
   readonly idleTimeoutMs: number;
-  /** A connection, a request or a body was refused. */
+  /** Called when a connection, a request or a body was refused. */
   readonly onRefused: (cause: RefusalCause) => void;
 };
 
@@ -66,9 +66,9 @@ export type HttpServerOptions = {
   readonly routes: readonly HttpRoute[];
   readonly bounds?: Partial<Bounds>;
   readonly isSecure: boolean;
-  /** Answers a request that no route has answered. */
+  /** Answers a request without a route. */
   readonly answerError: (error: RequestError) => ErrorReply;
-  /** Another server than plain HTTP. */
+  /** Makes the server, if it is not one for plain HTTP. */
   readonly open?: (options: ServerOptions, receive: RequestListener) => Server;
 };
 
@@ -81,13 +81,14 @@ export type RequestError = {
 export type ErrorReply = { readonly contentType: string; readonly body: string };
 
 /**
- * A client may send requests before it has the answers to earlier ones. Node handles them all at
- * once, so that one connection could hold the memory and the database of the gateway.
+ * The limit on open requests of a connection. A client may send requests before it has the answers
+ * to earlier ones, and Node processes them all at once, so that one connection could occupy the
+ * memory and the database of the gateway.
  */
 const unansweredMax = 100;
 
 const closeIdleEveryMs = 20;
-/** How often at least the server looks for requests that have taken too long. */
+/** The longest interval at which the server looks for requests that have taken too long. */
 const lookEveryMs = 1_000;
 
 const usualBounds: Bounds = {
@@ -104,7 +105,7 @@ const usualBounds: Bounds = {
   onRefused: () => undefined,
 };
 
-/** Headers of every reply. */
+/** The headers of every reply. */
 const plainHeaders = { "x-content-type-options": "nosniff" };
 const secureHeaders = {
   ...plainHeaders,
@@ -131,14 +132,14 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   });
-  /** Requests of which at least the head has been read, until they are answered. */
+  /** The requests whose head has been read and that are not answered yet. */
   const received = new Set<IncomingMessage>();
   const streamed = new Set<IncomingMessage>();
   const unanswered = new WeakMap<Socket, number>();
   let isClosing = false;
 
   return {
-    /** Answers the port. */
+    /** Starts listening and returns the port. */
     async listen({ host, port }: { readonly host: string; readonly port: number }) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       server.once("error", reject).listen(port, host, resolve);
@@ -147,14 +148,15 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
       return (server.address() as AddressInfo).port;
     },
 
-    /** Ends when every request that has begun is answered. Streamed replies break off. */
+    /** Stops the server. Resolves when every request that has begun is answered. */
     async close(): Promise<void> {
       isClosing = true;
       // A streamed reply may take minutes.
       for (const incoming of streamed) breakOff(incoming);
-      // A client that gets its answer after this moment keeps its connection, and the server, open.
+      // A client that gets its answer after this moment would keep its connection open, so idle
+      // connections are closed again and again.
       const closing = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs).unref();
-      // Node stops looking for requests that take too long once the server closes.
+      // Node stops looking for slow requests once the server closes, so this does it.
       const cutting = setTimeout(closeUnfinished, bounds.requestTimeoutMs).unref();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
@@ -163,14 +165,14 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
       clearTimeout(cutting);
     },
 
-    /** Also those whose requests are not answered. */
+    /** Closes all connections, even those whose requests are not answered. */
     closeAllConnections: () => server.closeAllConnections(),
 
-    /** Bytes of bodies that have not arrived whole. */
+    /** Returns the bytes of incomplete bodies. */
     countUnfinishedBytes: () => bodies.unfinishedBytes,
   };
 
-  /** Connections with half a request, and none that is being answered. */
+  /** Returns the connections with half a request and without one that is being answered. */
   function closeUnfinished(): void {
     const answered = [...received].filter(({ complete }) => complete);
     const answering = new Set(answered.map(({ socket }) => socket));
@@ -192,7 +194,7 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
       unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1);
     });
     const reply = await answerOrFail(exchange);
-    // A short body that is not read arrives in the meantime, and the connection can be kept.
+    // A short body arrives even if no handler reads it, and the connection can be kept.
     if (!incoming.complete) await nextTurn();
     try {
       send(exchange, reply);
@@ -234,8 +236,8 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
     request: HttpRequest & { body: Uint8Array },
   ): Promise<HttpReply> {
     const declared = declaredLength(request);
-    // Node reads what arrived together with the head before this function goes on. Taken from
-    // there, without the events of the stream, it costs 7 µs less.
+    // Node reads the bytes that arrived together with the head before this function continues. They
+    // are taken from there, without the events of the stream, which saves 7 µs.
     await undefined;
     const read =
       incoming.readableLength === declared
@@ -252,12 +254,12 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
     return errorReply(request, statusCode);
   }
 
-  /** Head and body leave in one write, unless the body comes in parts. */
+  /** Head and body are sent in one write. */
   function send(exchange: Incoming, { status, headers, body, parts }: HttpReply): void {
     const { incoming, response } = exchange;
     checkValues(headers);
     const length = parts === undefined && { "content-length": Buffer.byteLength(body) };
-    // The rest of a body that the answer does not depend on is not waited for.
+    // If the answer does not depend on the body, the rest of the body is not awaited.
     const ending = incoming.complete && !isClosing ? undefined : closeAfterwards;
     response.writeHead(status, { ...commonHeaders, ...headers, ...length, ...ending });
     if (parts === undefined) return void response.end(body);
@@ -287,7 +289,10 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const unprintable = /[^\t -~]/;
 
-/** Throws for a value that would be more than a line, or read in another character set. */
+/**
+ * Checks the headers. Throws for a value that has more than one line, or that would be read in
+ * another character set.
+ */
 function checkValues(headers: HttpReply["headers"]): void {
   for (const [name, values] of Object.entries(headers)) {
     for (const value of [values].flat()) {
@@ -311,9 +316,10 @@ function declaredLength({ headers }: HttpRequest): number | undefined {
 }
 
 /**
- * Returns `storage_unavailable` where the function rejects because the database cannot do it now:
- * the client may send the request again, and status 503 says so. Beyond `callsMax` calls that wait
- * for the database, the next one is refused at once.
+ * Wraps functions that need the database. If one rejects because the database is unavailable, it
+ * returns `storage_unavailable`, which is sent with status 503, so that the client may send the
+ * request again. If more than `callsMax` calls wait for the database, the next one is refused at
+ * once.
  */
 export function makeStorageGuard(
   isUnavailable: (error: unknown) => boolean,

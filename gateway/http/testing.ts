@@ -1,4 +1,4 @@
-/** For tests: a server for some routes on a port of its own, and what it answers. */
+/** Helps tests: a server for some routes on a port of its own, and its answers. */
 import { once } from "node:events";
 import { type IncomingMessage, request as open } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -25,7 +25,7 @@ function makeTestServer(options: Options) {
   });
 }
 
-/** For clients that write bytes: they are disconnected when the test ends. */
+/** Opens a connection for a client that writes bytes. It is closed when the test ends. */
 export async function serveSockets(t: Test, options: Options) {
   const server = makeTestServer(options);
   const port = await server.listen({ host: "127.0.0.1", port: 0 });
@@ -38,7 +38,7 @@ export async function serveSockets(t: Test, options: Options) {
   return {
     server,
     async open(): Promise<Socket> {
-      // Every write is sent at once, and read alone by a server that reads in the meantime.
+      // Each write is sent at once, so that a server that reads in the meantime reads it alone.
       const client = connect({ host: "127.0.0.1", port, noDelay: true });
       client.on("error", () => undefined);
       clients.add(client);
@@ -57,7 +57,7 @@ export async function untilClosed(client: Socket): Promise<string> {
   return received;
 }
 
-/** It listens when it is first asked. */
+/** The server listens from its first request on. */
 export function serveRoutes(t: Test, options: Options) {
   const server = makeTestServer(options);
   let listening: Promise<number> | undefined;

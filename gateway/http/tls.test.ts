@@ -1,4 +1,7 @@
-/** TLS of the merchant port: whom it refuses, and certificates that change while it runs. */
+/**
+ * TLS of the merchant port: the clients that it refuses, and certificates that change while it
+ * runs.
+ */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -25,7 +28,7 @@ test("a certificate that is replaced under load loses no request, and new connec
   let isOver = false;
   const clients = Array.from({ length: 4 }, async () => {
     while (!isOver) {
-      // Every third on a connection of its own, which may meet either certificate.
+      // Every third request has its own connection, which may get either certificate.
       const fresh = answered % 3 === 0;
       const options = fresh ? { agent: false as const, rejectUnauthorized: false } : { agent };
       assert.equal(await ask(port, options), "ok");
@@ -283,7 +286,7 @@ async function ask(port: number, options: RequestOptions): Promise<string> {
   return text(answer);
 }
 
-/** The name in the certificate that a new connection is shown. */
+/** Returns the name in the certificate that a new connection gets. */
 async function nameShown(t: TestContext, port: number): Promise<string | undefined> {
   const client = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
   t.after(() => client.destroy());

@@ -1,7 +1,8 @@
 /**
- * TLS of the merchant port (decision 0051): certificate and key from files, read again while the
- * server runs. A pair is taken when two readings in a row agree, because a program that renews the
- * files writes one after the other; a pair that cannot be used leaves the present one in place.
+ * TLS of the merchant port (decision 0051). Certificate and key come from files, which are read
+ * again while the server runs. A pair is used when two successive readings agree, because a program
+ * that renews the files writes one after the other. If a pair cannot be used, the present one
+ * stays.
  */
 import { constants } from "node:crypto";
 import type { Server as HttpServer, RequestListener, ServerOptions } from "node:http";
@@ -31,7 +32,7 @@ type OnRefused = (cause: RefusalCause) => void;
 export type ServerTls = Awaited<ReturnType<typeof openTls>>;
 
 type TlsSettings = {
-  /** Empty where the gateway does not speak TLS itself. */
+  /** The file of the certificate; empty if the gateway does not speak TLS itself. */
   readonly tlsCertificateFile: string;
   readonly tlsKeyFile: string;
   readonly headerTimeoutMs: number;
@@ -53,19 +54,22 @@ export async function openMerchantTls(
   });
 }
 
-/** Rejects with `UnusableCertificate` when the files cannot be used. */
+/** Reads the files. Rejects with `UnusableCertificate` if they cannot be used. */
 export async function openTls(options: Options) {
   const { onFault, onRenewed } = options;
   let present = await readCertificateFiles(options).catch((error) => {
     throw new UnusableCertificate(messageOf(error));
   });
-  /** Texts, or why they cannot be used: of the last reading, and of the last two that agreed. */
+  /**
+   * The contents of the files, or the reason why they cannot be used: of the last reading, and of
+   * the last two readings that agreed.
+   */
   let latest: CertificateTexts | string = present;
   let agreed: CertificateTexts | string = present;
   const servers: Server[] = [];
 
   return {
-    /** For `makeServer`. */
+    /** Makes the server for `makeServer`. */
     open(times: ServerOptions, receive: RequestListener, onRefused: OnRefused): HttpServer {
       const { handshakeTimeoutMs: handshakeTimeout } = options;
       const secured = { ...contextOf(present), ...times, handshakeTimeout };
@@ -81,9 +85,9 @@ export async function openTls(options: Options) {
       take(latest);
     },
 
-    /** Whether the files can be used as they are now. */
+    /** Returns whether the files can be used as they are now. */
     isUsable: () => typeof agreed !== "string",
-    /** The days left of the certificate that clients see. */
+    /** Returns the days until the clients' certificate expires. */
     daysLeft: (now: Instant) => daysLeft(present.cert, now),
   };
 
@@ -112,7 +116,7 @@ function watchHandshakes(server: Server, onRefused: OnRefused): Server {
     if (isPlain) handshakes.get(nameOf(socket))?.end(plainAnswer);
     onRefused(isPlain ? "plain HTTP where TLS is expected" : "failed TLS handshakes");
   });
-  // A client that never finishes its handshake does not hold up the end.
+  // A client that never finishes its handshake must not delay the end of the server.
   const close = server.close.bind(server);
   server.close = (done) => {
     for (const socket of handshakes.values()) socket.destroy();
@@ -121,7 +125,7 @@ function watchHandshakes(server: Server, onRefused: OnRefused): Server {
   return server;
 }
 
-/** A connection before and after its handshake has the same one. */
+/** Identifies a connection, which is the same before and after its handshake. */
 function nameOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Writes signed heads of the audit to places outside of the database, a file that only grows or a
- * URL: what is written there proves later that no entry up to the head was changed or deleted.
+ * Writes signed heads of the audit to places outside of the database: a file that only grows, or a
+ * URL. They prove later that no entry up to the head was changed or deleted.
  */
 import { appendFile, readFile } from "node:fs/promises";
 import { messageOf } from "../values/problem.ts";
@@ -17,7 +17,7 @@ type OutsideHead = {
 
 const postTimeoutMs = 5_000;
 
-/** A place that fails is reported; the head is written to the other all the same. */
+/** If a place fails, it is reported, and the head is written to the other place nevertheless. */
 export function makePublishHead(
   { auditHeadFile: file, auditHeadUrl: url }: Places,
   onFailed: (place: string, cause: string) => void,
@@ -40,7 +40,7 @@ async function post(url: string, body: string): Promise<void> {
   if (!answer.ok) throw new Error(`the receiver answered ${answer.status}`);
 }
 
-/** Throws with the number of the line that is no head. */
+/** Reads the heads of a file. Throws with the number of a line that is not a head. */
 export async function readHeads(file: string): Promise<readonly OutsideHead[]> {
   const lines = (await readFile(file, "utf8")).split("\n").filter((line) => line !== "");
   return lines.map((line, index) => {

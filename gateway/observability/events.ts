@@ -1,6 +1,6 @@
 /**
  * The catalogue of log events. Every log line has one of these names in `event`, and operators set
- * alerts on them: a name, once released, keeps its meaning. `docs/monitoring.md` lists the table.
+ * alerts on them, so a released name keeps its meaning. `docs/monitoring.md` lists the table.
  */
 type Event = readonly [level: "debug" | "info" | "warn" | "error", meaning: string];
 

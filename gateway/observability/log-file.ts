@@ -1,7 +1,8 @@
 /**
  * A log file that rotates by size and by day, for several processes at once. A process that finds
- * the file too large renames it and opens a new one; the others see that its inode has changed and
- * follow. Old files are compressed once every process has left them, and deleted after their days.
+ * the file too large renames it and opens a new one; the others notice that its inode has changed,
+ * and open the new one too. Old files are compressed once no process writes to them, and deleted
+ * after the configured days.
  */
 import { createReadStream, createWriteStream, fstatSync } from "node:fs";
 import { readdir, rename, rm, stat, utimes } from "node:fs/promises";
@@ -15,18 +16,18 @@ import { openDestination } from "./log.ts";
 
 type LogFileOptions = {
   readonly bytesMax: number;
-  /** Zero is for ever. */
+  /** How many days files are kept. Zero means for ever. */
   readonly keepDays: number;
-  /** Lines that found no room in memory while the disk was full. */
+  /** Called with the number of lines that were dropped while the disk was full. */
   readonly onDropped?: (count: number) => void;
   readonly clock?: Pick<Clock, "now">;
 };
 
 const lookEveryMs = 500;
 const flushWithinMs = 2_000;
-/** While the disk is full, so much waits in memory; then lines are dropped and counted. */
+/** The memory for lines while the disk is full. Above it, lines are dropped and counted. */
 const waitingBytesMax = 16_777_216;
-/** A process that was stopped for so long may still write to a file that was renamed. */
+/** How long a process may write to a renamed file, for example because it was suspended. */
 const settleMs = 300_000;
 const dayMs = 86_400_000;
 
@@ -36,7 +37,7 @@ export function openRotatingLog(path: string, options: LogFileOptions) {
   let opened = { inode: 0, day: "" };
   let [dropped, isFailing, lookedAt] = [0, false, 0];
   destination.on("ready", () => {
-    // The type does not tell of it.
+    // The type does not have this member.
     const { ino, size, mtimeMs } = fstatSync(Number(Reflect.get(destination, "fd")));
     opened = { inode: ino, day: dayOf(size > 0 ? mtimeMs : clock.now()) };
   });
@@ -47,11 +48,11 @@ export function openRotatingLog(path: string, options: LogFileOptions) {
     isFailing = false;
   });
   destination.on("error", (error) => {
-    // Once: the lines wait, and are written when there is room again.
+    // The fault is reported once. The lines wait, and are written when there is space again.
     if (!isFailing) process.stderr.write(`The log ${path} cannot be written: ${error.message}\n`);
     isFailing = true;
   });
-  // Pino flushes at the exit. That never returns while the disk is full, and fails without a file.
+  // Pino flushes at the exit, which never returns while the disk is full, and fails without a file.
   const { flushSync } = destination;
   destination.flushSync = () => {
     if (!isFailing) Reflect.apply(flushSync, destination, []);
@@ -59,7 +60,7 @@ export function openRotatingLog(path: string, options: LogFileOptions) {
   const timer = setInterval(() => void look().catch(() => undefined), lookEveryMs).unref();
   return Object.assign(destination satisfies DestinationStream, { look, tidy, stop });
 
-  /** Also writes what waits: an operator may be reading along. */
+  /** Writes the waiting lines too, because an operator may be reading along. */
   async function look(): Promise<void> {
     destination.flush();
     if (dropped > 0 && !isFailing) {
@@ -78,7 +79,7 @@ export function openRotatingLog(path: string, options: LogFileOptions) {
     await tidy();
   }
 
-  /** Compresses and deletes rotated files; of several processes one does it. */
+  /** Compresses and deletes rotated files. Only one of several processes does it. */
   async function tidy(): Promise<void> {
     for (const file of await listRotated(path)) {
       const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: clock.now() }));
@@ -103,7 +104,10 @@ export function openRotatingLog(path: string, options: LogFileOptions) {
   }
 }
 
-/** `gateway.log` becomes `gateway-20261116T002607123Z-4711.log`: no two names are the same. */
+/**
+ * Returns the name of a rotated file. `gateway.log` becomes `gateway-20261116T002607123Z-4711.log`,
+ * so that no two names are the same.
+ */
 function rotatedName(path: string, now: number): string {
   const { iso } = calendar(asInstant(now));
   const at = `${iso.slice(0, 19)}${String(now % 1000).padStart(3, "0")}Z`.replace(/[-:]/g, "");
@@ -118,7 +122,10 @@ async function listRotated(path: string): Promise<readonly string[]> {
   return files.filter(isOurs).map((name) => join(dirname(path), name));
 }
 
-/** Whole before the original goes; what a crash or a full disk leaves is made again. */
+/**
+ * The compressed file is complete before the original is deleted. A file that a crash or a full
+ * disk leaves incomplete is made again.
+ */
 async function compress(file: string): Promise<void> {
   const part = `${file}.gz.part`;
   const before = await stat(file);
@@ -136,7 +143,7 @@ async function compress(file: string): Promise<void> {
   await rm(file);
 }
 
-/** In UTC. */
+/** The day in UTC. */
 function dayOf(milliseconds: number): string {
   const { year, month, day } = calendar(asInstant(milliseconds));
   return `${year}-${month}-${day}`;

@@ -1,6 +1,6 @@
 /**
- * The last fence: no line of the log shows a card number, wherever it came from. And how failures
- * that go on are logged.
+ * The last protection: no line of the log shows a card number, wherever it came from. The file also
+ * tests how repeated failures are logged.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ const masked: readonly (readonly [text: string, shown: string])[] = [
   ["credit_card_number=4000001000000018&a=b", "credit_card_number=************0018&a=b"],
   ["x4000001000000018y",                      "x************0018y"],
   ["card-4000001000000018-b",                 "card-************0018-b"],
-  // Split or written as no plain digits: the stored texts mask these too.
+  // These numbers are split or not plain digits. Stored texts mask them too.
   ["4000 0010 0000 0018",                     "**** **** **** 0018"],
   ["4000.0010.0000.0018",                     "****.****.****.0018"],
   ["4000 - 0010 - 0000 - 0018",               "**** - **** - **** - 0018"],

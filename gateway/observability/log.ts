@@ -1,13 +1,13 @@
 /**
- * Structured logs, a JSON object a line with the event's name in `event`. `CardNumber` and `Secret`
- * print themselves masked; as a second fence, card numbers are masked in every value before it is
- * written, as in the texts that are stored.
+ * Structured logs: each line is a JSON object with the event's name in `event`. `CardNumber` and
+ * `Secret` print themselves masked. In addition, card numbers are masked in every value before it
+ * is written, as in stored texts.
  */
 import { type DestinationStream, pino, stdSerializers } from "pino";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { type EventName, events } from "./events.ts";
 
-/** Writes a line of the level that the catalogue gives the event. */
+/** Writes a line with the level of the event in the catalogue. */
 export type Log = (event: EventName, facts: object) => void;
 
 /** The numbers that pino gives the levels. */
@@ -31,12 +31,16 @@ export function makeLog(level: string, destination: Pick<DestinationStream, "wri
   };
 }
 
-/** Jobs that run every ten seconds are logged each time, also when their timer is early. */
+/**
+ * The shortest time between two lines. Jobs that run every ten seconds are logged each time, even
+ * if their timer is early.
+ */
 const failuresEveryMs = 9_500;
 
 /**
- * For a job that fails many times in a row, as most do while the database is unreachable: the first
- * failure is logged, and then one in ten seconds, with the number of those that were left out.
+ * Limits the log of a job that fails many times in a row, as most do while the database is
+ * unreachable. The first failure is logged, then one in ten seconds, with the number of those that
+ * were left out.
  */
 export function makeReportFailures(log: Log, event: EventName, now = () => performance.now()) {
   let reportedAt = Number.NEGATIVE_INFINITY;
@@ -52,7 +56,7 @@ export function makeReportFailures(log: Log, event: EventName, now = () => perfo
   };
 }
 
-// The gateway's own ids are digits too, and operators search for them: they are skipped by name.
+// Fields that are not masked: the gateway's own ids are digits too, and operators search for them.
 const ownIds: ReadonlySet<string> = new Set([
   ...["order", "serial", "merchant", "entry", "endpoint", "reference"],
 ]);
@@ -69,7 +73,10 @@ function printFacts(facts: object): string {
   return text;
 }
 
-/** Part by part, because one part may be unprintable: a root certificate is its own issuer. */
+/**
+ * Prints an error part by part, because one part may be unprintable: a root certificate is its own
+ * issuer.
+ */
 function printError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return printMasked(error);
   const parts = Object.entries(stdSerializers.err(error)).map(
@@ -78,11 +85,12 @@ function printError(error: unknown): string | undefined {
   return `{${parts.join(",")}}`;
 }
 
-/** Shorter ones are no card numbers. */
+/** Shorter numbers are not card numbers. */
 const longNumber = 1e11;
 
 /**
- * Returns undefined for an absent value. A value that JSON cannot write must not end the caller.
+ * Returns the masked value, or undefined for an absent one. A value that JSON cannot write must not
+ * end the caller.
  */
 function printMasked(value: unknown): string | undefined {
   if (typeof value === "string") return JSON.stringify(maskCardNumbers(value));
@@ -90,16 +98,16 @@ function printMasked(value: unknown): string | undefined {
   try {
     const printed = JSON.stringify(value, maskValue);
     const masked = printed && maskCardNumbers(printed);
-    // A number whose digits are in several items of a list: the list is logged as text.
+    // If a card number is spread over several items of a list, the list is logged as text.
     return masked === printed ? printed : JSON.stringify(masked);
   } catch {
     return '"[unprintable]"';
   }
 }
 
-/** A masked number becomes text: asterisks in a number are no JSON. Bytes are not logged. */
+/** A masked number becomes text, because JSON numbers have no asterisks. Bytes are not logged. */
 function maskValue(this: object, key: string, value: unknown): unknown {
-  // A buffer's own method has made a list of its bytes already.
+  // A buffer's `toJSON` has already made a list of its bytes.
   const given: unknown = Reflect.get(this, key);
   if (ArrayBuffer.isView(given)) return `[${given.byteLength} bytes]`;
   if (typeof value === "string" || typeof value === "bigint") return maskCardNumbers(`${value}`);
@@ -128,18 +136,18 @@ function makeTimestamp(): () => string {
   };
 }
 
-/** Without making the caller wait for the reader. */
+/** Writes lines without making the caller wait for the reader. */
 export function openStandardOutput() {
   const destination = openDestination({ dest: 1 });
-  // A few lines must not wait until the buffer is full: an operator may be reading along.
+  // A few lines are written before the buffer is full, because an operator may be reading along.
   setInterval(() => destination.flush(), 500).unref();
   return Object.assign(destination, { stop: async () => destination.flushSync() });
 }
 
 /**
- * Lines are gathered and written outside of this thread. They are gathered as bytes, because
- * sonic-boom copies and measures all text that waits with each line that it gets: 12 µs a line
- * instead of 5, and 35 KB of garbage, which was 8 % of a sale.
+ * Lines are gathered and written in another thread. They are gathered as bytes, because sonic-boom
+ * copies and measures all waiting text with each line: 12 µs a line instead of 5, and 35 KB of
+ * garbage, which was 8 % of a sale.
  */
 export function openDestination(options: {
   readonly dest: string | 1;
@@ -147,7 +155,7 @@ export function openDestination(options: {
 }) {
   const gathered = { sync: false, minLength: 65_536, maxWrite: 131_072, mode: 0o640 };
   const destination = pino.destination({ ...options, ...gathered, contentMode: "buffer" });
-  // The type does not tell that it takes bytes.
+  // The type does not say that it accepts bytes.
   const { write: writeBytes } = destination;
   const write = (line: string) => Reflect.apply(writeBytes, destination, [Buffer.from(line)]);
   return Object.assign(destination, { write });

@@ -67,7 +67,7 @@ export function makeMetrics() {
 
   return {
     registry,
-    /** Figures that are read when they are scraped. */
+    /** Measurements that are made when the metrics are read. */
     watch(read: Watched): void {
       gauge("tollgate_orders_in_flight", "orders in flight on this node", read.inFlight);
       gauge(
@@ -155,7 +155,7 @@ export function makeMetrics() {
         labelNames: [label],
         async collect() {
           const values = (await inTime(read)) ?? [];
-          // A gate that was removed has no figure any more.
+          // A removed gate has no figures.
           this.reset();
           for (const [each, value] of values) this.set({ [label]: each }, value);
         },
@@ -167,8 +167,8 @@ export function makeMetrics() {
 const readWithinMs = 1_000;
 
 /**
- * A figure that cannot be read now, for example from an unreachable database, does not delay the
- * others.
+ * A figure that cannot be read now, for example because the database is unreachable, does not delay
+ * the others.
  */
 async function inTime<Value>(read: () => Value | Promise<Value>): Promise<Value | undefined> {
   const late = delay(readWithinMs, undefined, { ref: false });
@@ -177,13 +177,13 @@ async function inTime<Value>(read: () => Value | Promise<Value>): Promise<Value 
 
 type Places = { readonly dataDir: string; readonly logFile: string };
 
-/** Where the data folder or the log has least. */
+/** Returns the free space of the data folder or the log folder, whichever is less. */
 export async function findLeastFree({ dataDir, logFile }: Places): Promise<number> {
   const folders = [resolve(dataDir), ...(logFile === "" ? [] : [dirname(resolve(logFile))])];
   return Math.min(...(await Promise.all(folders.map(findFree))));
 }
 
-/** In bytes, for the user of this process. */
+/** The free space in bytes, for the user of this process. */
 export async function findFree(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
@@ -191,29 +191,29 @@ export async function findFree(folder: string): Promise<number> {
 
 type NamedDays = readonly [name: string, left: number | undefined];
 
-/** The days left of the certificates that exist, by name. */
+/** Returns the days until existing certificates expire, by name. */
 export function listDays(days: readonly NamedDays[]): ReadonlyMap<string, number> {
   const known = new Map<string, number>();
   for (const [name, left] of days) if (left !== undefined) known.set(name, left);
   return known;
 }
 
-/** An unreachable source has no figure, and keeps none of the others from being shown. */
+/** If a source is unreachable, it has no figure, and the others are shown nevertheless. */
 export async function orNone(read: () => Promise<number | undefined>): Promise<number> {
   return (await read().catch(() => undefined)) ?? Number.NaN;
 }
 
-/** Those that are up, and those that should be. */
+/** The numbers of links that are up, and that should be. */
 type Connections = ReadonlyMap<string, { readonly up: number; readonly wanted: number }>;
 
-/** The figures of connections by gate. */
+/** Makes the figures of connections by gate. */
 export function linkFigures(connections: () => Connections) {
   const countOf = (which: "up" | "wanted") => () =>
     new Map([...connections()].map(([gate, count]) => [gate, count[which]]));
   return { connectionsUp: countOf("up"), connections: countOf("wanted") };
 }
 
-/** Between a process and its parent, in both directions. */
+/** Messages between a process and its parent, in both directions. */
 type Message = {
   /** From a worker: it requests the metrics of all workers. From the parent: it sends them. */
   readonly allFigures?: { readonly scrape: number; readonly text?: string };
@@ -222,20 +222,24 @@ type Message = {
 };
 
 /**
- * The figures of several processes that share one port. A scrape reaches any one of them; it asks
- * its parent process, which asks them all. Every figure keeps the name of its node: added up, the
- * counters of a process that ends would be missing, and its successor's be counted twice.
+ * Combines the figures of several processes that share one port. A scrape reaches any one of them,
+ * which asks its parent process, which asks them all. Every figure keeps the name of its node: in a
+ * sum, the counters of a process that ends would be missing, and its successor's would be counted
+ * twice.
  */
 export type MetricsChannel = {
-  /** Without effect when the other process has ended. */
+  /** Sends a message. It has no effect if the other process has ended. */
   send(message: Message): void;
   on(event: "message", receive: (message: Message) => void): unknown;
 };
 
-/** A process that hangs does not keep the figures of the others. */
+/** A process that hangs does not hold up the figures of the others. */
 const answerWithinMs = 2_000;
 
-/** In a process that shares its port: answers its parent, and asks it for the figures of all. */
+/**
+ * Runs in a process that shares its port. It answers its parent, and asks it for the figures of all
+ * processes.
+ */
 export function shareMetrics(parent: MetricsChannel, registry: Registry, node: string) {
   const scrapes = new Map<number, (text: string) => void>();
   let latest = 0;
@@ -261,7 +265,7 @@ export function shareMetrics(parent: MetricsChannel, registry: Registry, node: s
   }
 }
 
-/** In the parent. */
+/** Runs in the parent process. */
 export function makeMetricsExchange() {
   const processes = new Set<MetricsChannel>();
   const rounds = new Map<number, (metrics: object[]) => void>();

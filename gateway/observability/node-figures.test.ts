@@ -1,4 +1,4 @@
-/** Figures that an operator's alarms are built on. */
+/** The figures on which operators set alarms. */
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** Which steps of orders are logged, and which raise an alarm. */
+/** The steps of orders that are logged, and those that raise an alarm. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";

@@ -17,7 +17,7 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
       metrics.commitSize.observe({ queue }, size);
     },
     onStep({ order, events }: Step): void {
-      // A claim and a note leave the order where it is.
+      // These events leave the order where it is.
       if (events.every(({ kind }) => kind === "claimed" || kind === "noted")) return;
       const { kind, stage } = order.transaction;
       metrics.stages.inc({ kind, stage });
@@ -32,7 +32,8 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
       if (stagesInDoubt.includes(stage)) log("order.in_doubt", named(order));
       else if (order.owed?.effect === "reverse" || order.owed?.effect === "reverse_prior") {
         log("order.late_approval_reversing", named(order));
-        // A final order has no deadline that could raise the alarm, so the number of tries does.
+        // A final order has no deadline that could raise the alarm, so the number of attempts
+        // raises it.
         const tries = triesOf(order);
         if (tries > 0 && tries % lateTriesPerAlarm === 0) alert(order);
       } else if (isFinal(stage)) log("order.finished", named(order));
@@ -56,14 +57,14 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
     onTrouble(order: Order, error: unknown): void {
       log("order.effect_failed", { ...named(order), err: error });
     },
-    /** The `alert_operator` effect. */
+    /** Performs the `alert_operator` effect. */
     async alertOperator(order: Order): Promise<OrderEvent> {
       alert(order);
       return { kind: "operator_alerted" };
     },
   };
 
-  /** A new page, and news of an earlier try, are no refusals. */
+  /** A new page, and news of an earlier attempt, are not refusals. */
   function logRefusedTry(order: Order, events: readonly OrderEvent[]): void {
     const tried = order.page?.refused.at(-1);
     const isOther = events.every(({ kind }) => kind === "received" || kind.startsWith("prior_"));
@@ -80,7 +81,7 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
     }
   }
 
-  /** At once: unlike silence, a refusal does not pass by itself. */
+  /** The alarm is raised at once because, unlike silence, a refusal does not end by itself. */
   function alertIfRefused(order: Order, event: OrderEvent): void {
     if (event.kind === "repeat_refused") {
       metrics.alarms.inc();
@@ -99,7 +100,7 @@ export function makeObserveOrders(log: Log, metrics: Metrics) {
   }
 }
 
-/** Reports the numbers of destroyed card numbers by reason. */
+/** Reports how many card numbers were destroyed, by reason. */
 export function makeObserveDestroyed(log: Log, metrics: Metrics) {
   return (counts: Readonly<Record<string, number>>): void => {
     log("vault.cards_destroyed", counts);

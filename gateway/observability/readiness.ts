@@ -1,7 +1,7 @@
 /**
- * Whether a node can take payments. The check travels through the queues of orders: where these
- * stall, so does the check, and its bound in time reports it. One dead cell or gate is named, and
- * the node stays ready for all other merchants.
+ * Finds out whether a node can take payments. The check is sent through the queues of orders: if
+ * these stall, the check does too, and its time limit reports it. A single failed cell or gate is
+ * named, and the node stays ready for all other merchants.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import { findUnreadyGates } from "../orders/route.ts";
@@ -19,17 +19,17 @@ type Dependencies<Directory> = {
   /** The time limit of each check. */
   readonly timeoutMs: number;
   /**
-   * The probes by cell: a probe resolves when the cell's queues of reads and of new orders move.
+   * The probes by cell. A probe resolves when the cell's queues of reads and of new orders advance.
    */
   readonly probes: () => ReadonlyMap<string, () => Promise<unknown>>;
   readonly endpoints: () => ReadonlyMap<unknown, Endpoint>;
   readonly isReady: (gate: GateId) => boolean;
-  /** Why the installation is on hold, if it is. */
+  /** Returns the reason for the hold, if the installation is on hold. */
   readonly whyOnHold: () => string | undefined;
-  /** Whether this node's key-encryption key seals the vault's keys. */
+  /** Returns whether this node's key-encryption key seals the vault's keys. */
   readonly isSealedByOwn: () => Promise<boolean>;
   readonly loadDirectories: () => Promise<readonly Directory[]>;
-  /** The faults in the files of directory servers, by the servers' names. */
+  /** Returns the faults in the files of directory servers, by the servers' names. */
   readonly findFileFaults: (
     directories: readonly Directory[],
   ) => Promise<ReadonlyMap<string, string>>;
@@ -40,7 +40,7 @@ export function makeCheckReadiness<Directory>(
 ): () => Promise<Readiness> {
   const { timeoutMs, isReady, isSealedByOwn, loadDirectories, findFileFaults } = dependencies;
   let checking: Promise<Readiness> | undefined;
-  // Concurrent callers share one check: it costs a statement.
+  // Concurrent callers share one check, because it costs a statement.
   return () => {
     checking ??= check().finally(() => {
       checking = undefined;
@@ -75,7 +75,7 @@ export function makeCheckReadiness<Directory>(
     const stalled = new Map<string, string>();
     const probed = [...probes].map(async ([name, probe]) => {
       const fault = await within(probe(), timeoutMs).catch(messageOf);
-      // Where there is a single cell, an operator need not know what a cell is.
+      // With a single cell, an operator need not know about cells.
       const shown = probes.size === 1 ? "database" : `cell ${name}`;
       if (typeof fault === "string") stalled.set(shown, fault);
     });
@@ -83,7 +83,10 @@ export function makeCheckReadiness<Directory>(
     return stalled;
   }
 
-  /** If they are not, payments go on with the keys in memory until the vault has a new key. */
+  /**
+   * If the key does not seal them, payments continue with the keys in memory until the vault has a
+   * new key.
+   */
   async function areKeysOwn(): Promise<boolean> {
     return within(isSealedByOwn(), timeoutMs).catch(() => true);
   }
