@@ -1,4 +1,4 @@
-/** The AReq: customer data of any kind leaves it valid; the merchant comes from the gate. */
+/** The AReq is valid with any customer data, and its merchant comes from the gate. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { protocolVersions, writeMessage } from "@tollgate/protocols/emv3ds";

@@ -1,6 +1,7 @@
 /**
- * The AReq: the merchant, the purchase, the cardholder and the browser. Values that do not fit the
- * protocol are made to fit or left out: an unusual screen or name must not cost a payment.
+ * Builds the AReq: the merchant, the purchase, the cardholder and the browser. Values that do not
+ * fit the protocol are adapted or left out, because an unusual screen or name must not cost a
+ * payment.
  */
 import type { Emv3dsMessage } from "@tollgate/protocols/emv3ds";
 import type { SeenBrowser, ThreeDSecure } from "../orders/authentication.ts";
@@ -16,9 +17,9 @@ type AReqParts = {
   readonly card: PaidCard;
   readonly merchant: MerchantAtGate;
   readonly settings: DirectorySettings;
-  /** Where the directory server posts the result of a challenge. */
+  /** The URL to which the directory server posts the result of a challenge. */
   readonly resultsUrl: string;
-  /** Where the issuer sends the browser after a challenge. */
+  /** The URL to which the issuer sends the browser after a challenge. */
   readonly notificationUrl: string;
   readonly now: Instant;
 };
@@ -34,9 +35,12 @@ export type MerchantAtGate = {
   readonly acquirerId: string;
   readonly merchantCode: string;
   readonly categoryCode: string;
-  /** ISO 3166-1 numeric. */
+  /** The ISO 3166-1 numeric code. */
   readonly countryCode: string;
-  /** Field 43 of the gate's messages: a name of 25 characters, then city and country. */
+  /**
+   * The position of the city in field 43 of the gate's messages, which has a name of 25 characters,
+   * then city and country.
+   */
   readonly nameAndPlace: string;
 };
 
@@ -51,7 +55,7 @@ export function merchantNameOf(
 
 const browserChannel = "02";
 
-/** `withoutCustomer`: for customer data that does not fit the protocol. */
+/** Makes the AReq. `withoutCustomer` is for customer data that does not fit the protocol. */
 export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Emv3dsMessage {
   const { order, threeds, card, settings } = parts;
   const { purchase } = order;
@@ -69,7 +73,7 @@ export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Em
     threeDSRequestorID: settings.requestorId,
     threeDSRequestorName: settings.requestorName,
     threeDSRequestorURL: settings.requestorUrl,
-    // A payment, or a card that is added.
+    // The message category: a payment, or a card that is added.
     threeDSRequestorAuthenticationInd: isPayment ? "01" : "04",
     ...challengeWish(order, threeds.version),
     acctNumber: card.number.reveal(),
@@ -82,7 +86,7 @@ export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Em
   };
 }
 
-/** After a soft decline: a challenge is mandated. */
+/** After a soft decline a challenge is mandated. */
 function challengeWish({ transaction }: Order, version: string): object {
   if (transaction.demanded === undefined) return {};
   return { threeDSRequestorChallengeInd: version === "2.3.1" ? ["13"] : "04" };
@@ -130,7 +134,7 @@ function customerElements(customer: Customer, { holderName }: CardFacts) {
     billAddrCity: latin(customer.city, lineMax),
     billAddrPostCode: latin(customer.zipCode, postCodeMax),
     billAddrCountry: country,
-    // The protocol refuses a state without its country.
+    // The state is left out without a country, because the protocol refuses it then.
     billAddrState: country === undefined ? undefined : stateOf(customer.state),
   };
 }
@@ -141,7 +145,7 @@ function countryOf(code: string | undefined): string | undefined {
   return numeric === undefined || numeric > "900" ? undefined : numeric;
 }
 
-/** Versions before 2.3.1 refuse other letters; a name without its accents is accepted. */
+/** Removes accents from a name. Versions before 2.3.1 refuse other letters. */
 function latin(text: string | undefined, lengthMax: number): string | undefined {
   return asciiOf(text?.normalize("NFKD"), lengthMax);
 }
@@ -151,16 +155,16 @@ function asciiOf(text: string | undefined, lengthMax: number): string | undefine
   return ascii?.trim().slice(0, lengthMax) || undefined;
 }
 
-/** The subdivision alone: `CA`, not `US-CA`. */
+/** Returns the subdivision alone: `CA`, not `US-CA`. */
 function stateOf(state: string | undefined): string | undefined {
   const code = state?.split("-").at(-1) ?? "";
   return /^[A-Za-z0-9]{1,3}$/.test(code) ? code : undefined;
 }
 
-/** Country codes of one and of two digits; all others have three (ITU-T E.164). */
+/** The country codes with one and with two digits. All others have three (ITU-T E.164). */
 const shortCodes = /^(?:[17]|2[07]|3[0-46-9]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
 
-/** Only an international number can be split into its parts. */
+/** Splits a phone number, which is only possible for an international one. */
 function phoneOf(phone: string | undefined): object | undefined {
   const [, digits] = /^\+(\d{5,18})$/.exec(phone?.replaceAll(/[\s()-]/g, "") ?? "") ?? [];
   if (digits === undefined) return undefined;
@@ -171,7 +175,7 @@ function phoneOf(phone: string | undefined): object | undefined {
 type Properties = Readonly<Record<string, string | undefined>>;
 type BrowserElements = Readonly<Record<string, string | boolean | readonly string[]>>;
 
-/** The names that the fields of a sale have for the browser's properties. */
+/** The names of the browser's properties in the fields of a sale. */
 const saleNames: readonly (readonly [property: string, saleName: string])[] = [
   ["browserAcceptHeader", "customer_browser_accept_header"],
   ["browserColorDepth", "customer_browser_color_depth"],
@@ -188,7 +192,7 @@ const colorDepths = [48, 32, 24, 16, 15, 8, 4, 1];
 const headerMax = 2048;
 const languageMax = 8;
 
-/** The method's upload is later than the sale, so its properties replace the sale's. */
+/** The properties of the method's upload are later than those of the sale and replace them. */
 function browserElements(
   { browser, ipAddress }: Pick<Purchase, "browser" | "ipAddress">,
   seen: SeenBrowser | undefined,
@@ -229,7 +233,7 @@ const unscripted = {
   browserTZ: "0",
 };
 
-/** The properties that only a script can read; undefined when any of them is missing. */
+/** Returns the properties that only a script can read, or undefined if any of them is missing. */
 function scriptedElements(properties: Properties): BrowserElements | undefined {
   const depth = depthOf(properties["browserColorDepth"]);
   const height = pixelsOf(properties["browserScreenHeight"]);
@@ -245,7 +249,10 @@ function scriptedElements(properties: Properties): BrowserElements | undefined {
   };
 }
 
-/** The next lower depth of the protocol: screens of 30 bits exist, and it has no code for them. */
+/**
+ * Returns the next lower depth of the protocol, which has no code for screens of 30 bits, for
+ * example.
+ */
 function depthOf(depth: string | undefined): string | undefined {
   if (depth === undefined || !/^\d{1,4}$/.test(depth)) return undefined;
   return String(colorDepths.find((known) => known <= Number(depth)) ?? 24);
@@ -255,7 +262,10 @@ function pixelsOf(pixels: string | undefined): string | undefined {
   return pixels !== undefined && /^\d{1,6}$/.test(pixels) ? String(Number(pixels)) : undefined;
 }
 
-/** The first tag of a list; only its language where the tag is longer than the protocol allows. */
+/**
+ * Returns the first tag of a list, or only its language if the tag is longer than the protocol
+ * permits.
+ */
 function languageOf(languages: string | undefined): string | undefined {
   const [tag] = /[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*/.exec(languages ?? "") ?? [];
   if (tag === undefined) return undefined;

@@ -31,10 +31,13 @@ export type AuthenticateDependencies = {
   readonly findDirectory: (name: string) => Directory | undefined;
   /** Returns the card from the vault, or undefined if the vault no longer has it. */
   readonly findCard: (order: Order) => Promise<PaidCard | undefined>;
-  /** Undefined when the order's gate no longer exists. */
+  /** Returns the merchant for 3-D Secure, or undefined if the order's gate no longer exists. */
   readonly findMerchant: (order: Order) => MerchantAtGate | undefined;
   readonly resultsUrl: (directory: string) => string;
-  /** Our own page, unless the merchant has named one. */
+  /**
+   * Returns the URL for the challenge's result: the gateway's page, unless the merchant has named
+   * one.
+   */
   readonly notificationUrl: (order: Order) => string;
   readonly policyOf: (order: Order) => ThreeDSecurePolicy;
   readonly clock: Clock;
@@ -107,26 +110,32 @@ export function makeAuthenticate(dependencies: AuthenticateDependencies): Effect
     try {
       return write(makeAReq(parts));
     } catch (error) {
-      // Customer data must never decide whether the cardholder is authenticated.
+      // The AReq is made without customer data if it is invalid with it, because customer data must
+      // never prevent an authentication.
       warn(order, messageOf(error));
       return write(makeAReq(parts, { withoutCustomer: true }));
     }
   }
 
-  /** Tells the directory server that its answer is invalid; nothing depends on the delivery. */
+  /**
+   * Reports to the directory server that its answer is invalid. Nothing depends on the delivery.
+   */
   async function complain(
     order: Order,
     { message, send }: NonNullable<Awaited<ReturnType<typeof prepare>>>,
     fault: MessageFault,
   ): Promise<void> {
     warn(order, `the ARes is invalid: ${fault.code} ${fault.detail}`);
-    // An Erro is never answered by another.
+    // An Erro is never answered with another one.
     if (fault.received.messageType === "Erro") return;
     await send(writeMessage(makeErro(fault, "S", message), { allowHttp }));
   }
 }
 
-/** All that a request to the order's directory server needs; undefined when any of it is gone. */
+/**
+ * Returns everything that a request to the order's directory server needs, or undefined if any of
+ * it is missing.
+ */
 export async function findParties(
   dependencies: Pick<AuthenticateDependencies, "findDirectory" | "findCard" | "findMerchant">,
   order: Order,

@@ -1,7 +1,7 @@
 /**
- * Whether an authentication takes place (the `look_up_3ds` effect), and what its status in an ARes,
- * an RReq or a PARes means for an order. Where no authentication was possible the endpoint's policy
- * decides, unless the issuer has demanded one: then the order cannot go on without.
+ * Decides whether an authentication takes place (the `look_up_3ds` effect), and what its status in
+ * an ARes, an RReq or a PARes means for an order. If no authentication was possible, the endpoint's
+ * policy decides, unless the issuer has demanded one: then the order cannot continue without it.
  */
 import { type Emv3dsMessage, textOf } from "@tollgate/protocols/emv3ds";
 import type { EventOf, OrderEvent } from "../orders/events.ts";
@@ -11,7 +11,7 @@ import type { Network } from "../values/card-number.ts";
 import type { OrderId } from "../values/ids.ts";
 
 type AuthenticationResult = {
-  /** Y, A, N or R; every other status counts as U. */
+  /** The status: Y, A, N or R. Every other status counts as U. */
   readonly status: string;
   readonly eci?: string | undefined;
   readonly value?: string | undefined;
@@ -63,7 +63,10 @@ export function outcomeOf(
   }
 }
 
-/** The card is not enrolled, or its directory server or issuer gave no valid answer. */
+/**
+ * Returns the outcome for a card that is not enrolled, or whose directory server or issuer gave no
+ * valid answer.
+ */
 export function withoutAuthentication(
   { card, transaction: { demanded, forces3ds } }: Order,
   policy: ThreeDSecurePolicy,
@@ -88,9 +91,8 @@ const others: { readonly [Name in Network]?: Indicators } = {
 };
 
 /**
- * The indicator of a wallet's token that has none. Both wallets send Visa's. The table that walletb
- * publishes says that Mastercard's token without one is the merchant's risk; walleta never has
- * that.
+ * Returns the indicator for a wallet's token without one. Both wallets send Visa's. By walletb's
+ * published table, Mastercard's token without one is the merchant's risk; walleta never has that.
  */
 export function eciOfToken(
   wallet: "walleta" | "walletb",
@@ -101,10 +103,10 @@ export function eciOfToken(
   return wallet === "walletb" && isMastercard ? tokenAtRisk : eciOf(network, "full");
 }
 
-/** Mastercard's indicator of a token that no issuer has authenticated. */
+/** Mastercard's indicator for a token that no issuer has authenticated. */
 const tokenAtRisk = "06";
 
-/** The network's electronic commerce indicator, for messages that leave it out. */
+/** Returns the network's electronic commerce indicator, for messages that leave it out. */
 export function eciOf(
   network: Network | undefined,
   strength: keyof Indicators,
@@ -114,7 +116,7 @@ export function eciOf(
 
 type Conditions = {
   readonly endpoint: Pick<Endpoint, "settings">;
-  /** Twenty random bytes for the authentication's id. */
+  /** Twenty random bytes, from which the authentication's id is made. */
   readonly entropy: Uint8Array;
 };
 
@@ -146,9 +148,9 @@ export function lookUp3ds(order: Order, { endpoint, entropy }: Conditions): Orde
 }
 
 /**
- * A version 4 UUID, which is what directory servers expect. A result message names nothing else, so
- * the last twelve digits are the order's number; the rest is random, so that only the
- * parties of an authentication know its id.
+ * Makes the authentication's id: a version 4 UUID, as directory servers expect it. A result message
+ * names the order by nothing else, so its last twelve digits are the order's number. The rest is
+ * random, so that only the parties of an authentication know its id.
  */
 function transactionIdOf(order: OrderId, entropy: Uint8Array): string {
   const hex = Buffer.from(entropy).toString("hex");
@@ -158,17 +160,19 @@ function transactionIdOf(order: OrderId, entropy: Uint8Array): string {
   return `${start}-${middle}-4${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${number}`;
 }
 
-/** Orders with a higher one cannot be stored. */
+/** The highest number of an order that fits into an id. */
 const orderNumberMax = 9_223_372_036_853;
 
-/** The number of the order that the id may belong to; undefined when it is not an id. */
+/**
+ * Returns the number of the order that the id may belong to, or undefined if the text is not an id.
+ */
 export function orderNumberIn(transactionId: string): number | undefined {
   const [, digits] = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-([0-9a-f]{12})$/i.exec(transactionId) ?? [];
   const number = Number.parseInt(digits ?? "0", 16);
   return digits === undefined || number > orderNumberMax ? undefined : number;
 }
 
-/** Directory servers and issuers may change the case of an id's letters. */
+/** Compares ids without case, which directory servers and issuers may change. */
 export function isSameId(received: string | undefined, known: string | undefined): boolean {
   return known !== undefined && received?.toLowerCase() === known.toLowerCase();
 }

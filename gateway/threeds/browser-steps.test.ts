@@ -1,4 +1,4 @@
-/** Links: whose they are, and how long they lead to their order. */
+/** Links belong to one order and lead to it for a limited time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draft, start } from "../orders/testing.ts";

@@ -30,18 +30,18 @@ import { keptMessage } from "./kept-messages.ts";
 import type { ReadPaRes } from "./threeds102.ts";
 
 /**
- * The pages that links lead to. The issuer's method in a frame of our own page is given the token
- * of `method-frame`, which opens nothing; only the issuer sees the other links.
+ * The pages that links lead to. The issuer's method in a frame of the gateway's page gets the token
+ * of `method-frame`, which gives access to nothing. Only the issuer sees the other links.
  */
 type LinkedPage = "redirect" | "method" | "method-frame" | "challenge" | "pares";
 
 type BrowserLinks = ReturnType<typeof makeLinks>;
 
 export type LinkDependencies = {
-  /** The public address, without a slash at its end. */
+  /** Returns the public address, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly pathWord: string;
-  /** Keyed, so that no one else can make it; the same text gives the same token. */
+  /** Returns the keyed digest of the text. Only this installation can make it. */
   readonly tokenOf: (text: string) => string;
   readonly isToken: (text: string, token: string) => boolean;
 };
@@ -54,14 +54,17 @@ export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkDependenc
   return {
     pathTo,
     to: (page: LinkedPage, order: OrderId) => `${baseUrl()}/${pathTo(page, order)}`,
-    /** The MD that comes back unchanged with a PaRes. */
+    /** Returns the MD, which comes back unchanged with a PaRes. */
     mdOf: (order: Order) => tokenOf(mdTextOf(order)),
     isMd: (order: Order, md: string) => isToken(mdTextOf(order), md),
     isToken: (order: OrderId, token: string) => isToken(`link/${order}`, token),
   };
 }
 
-/** Each try on the payment page has its own: an answer to the one before must not end it. */
+/**
+ * Each try on the payment page has its own MD, because an answer to an earlier try must not end
+ * this one.
+ */
 function mdTextOf({ id, page, card }: Order): string {
   return page === undefined ? `md/${id}` : `md/${id}/${card.cardId}`;
 }
@@ -73,7 +76,7 @@ type FindDependencies = {
   readonly lifeMs: number;
 };
 
-/** The order of a link; undefined when the link is not ours, or has expired. */
+/** Returns the order of a link, or undefined if the link is not genuine or has expired. */
 export function makeFindByLink({ findByNumber, links, clock, lifeMs }: FindDependencies) {
   return async (orderId: string, token: string): Promise<Order | undefined> => {
     if (!isNumericId(orderId) || orderId.length < 7) return undefined;
@@ -81,7 +84,7 @@ export function makeFindByLink({ findByNumber, links, clock, lifeMs }: FindDepen
     if (!links.isToken(id, token)) return undefined;
     const order = await findByNumber(Number(id));
     if (order?.id !== id) return undefined;
-    // A payment page takes cards for as long as its endpoint says.
+    // A payment page accepts cards for as long as its endpoint's settings say.
     const from = order.page?.expiresAt ?? order.acceptedAt;
     return clock.now() > from + lifeMs ? undefined : order;
   };
@@ -142,7 +145,7 @@ type Dependencies = Pick<OrderReports, "report" | "load"> & {
 
 export type MethodUpload = {
   readonly transactionId?: string;
-  /** The data that the issuer's method sends, with that id in it. */
+  /** Returns the data that the issuer's method sends, with that id in it. */
   readonly methodData?: string;
   readonly browser: SeenBrowser;
 };
@@ -152,18 +155,21 @@ type Uploads = ReturnType<typeof makeUploads>;
 
 /** 3-D Secure in the cardholder's browser, on the gateway's or the merchant's pages. */
 export type BrowserAuthentication = Uploads & {
-  /** The order of a link that the gateway made; nothing for another link or an expired one. */
+  /**
+   * Returns the order of a link that the gateway made, or undefined for another link or an expired
+   * one.
+   */
   find(orderId: string, token: string): Promise<Order | undefined | Failure>;
-  /** The page of that link, below the gateway's public address. */
+  /** Returns the path of that link's page, below the gateway's public address. */
   pathOf(order: Order): string;
-  /** The browser's next step, or undefined. */
+  /** Returns the browser's next step, or undefined if it has none. */
   stepOf(order: Order): PendingStep | undefined;
 };
 
 /**
  * Uploads report that the issuer's method has run, the end of a challenge, and the PaRes of 1.0.2.
- * Each returns the order as it is afterwards. An upload for a step that is over changes nothing;
- * one for a step that has expired, or has not begun, is refused.
+ * Each returns the order afterwards. An upload for a step that is over changes nothing. One for a
+ * step that has expired, or has not begun, is refused.
  */
 export function makeUploads(dependencies: Dependencies) {
   const { report, load, links, readPaRes, clock, allowHttp } = dependencies;
@@ -184,7 +190,8 @@ export function makeUploads(dependencies: Dependencies) {
       if (!allowHttp && browser.notificationUrl?.startsWith("https://") === false) {
         return new Failure("invalid_parameter", "notificationURL: must be https");
       }
-      // There was a method to run, so U (there was none) is wrong here and means that it did not.
+      // The issuer has a method, so U (it has none) is wrong here and means that the method did not
+      // run.
       const completion = browser.completion === "Y" ? "Y" : "N";
       const seen = { ...browser, completion } as const;
       return upload(order, methodStep, { kind: "method_uploaded", browser: seen });
@@ -215,20 +222,20 @@ export function makeUploads(dependencies: Dependencies) {
     if (isPast(order, clock)) return notNow("its deadline has passed");
     const reported = await report(order, event);
     if (!(reported instanceof Failure) || reported.code !== "not_allowed_now") return reported;
-    // Another upload or a deadline was faster: the step is over.
+    // Another upload or a deadline was faster, so the step is over.
     return whenOver(await load(order), step);
   }
 }
 
-/** Empty when it cannot be read. */
+/** The ids; empty if the data cannot be read. */
 function transactionIn(methodData: string): string {
   const read = decodeMethodData(methodData, { allowHttp: true });
   return read instanceof MessageFault ? "" : read.threeDSServerTransID;
 }
 
 /**
- * The CRes, or why it cannot be used. One of this challenge only proves that the cardholder has
- * finished: its result is ignored.
+ * Reads the CRes. A CRes of this challenge only proves that the cardholder has finished; its result
+ * is ignored.
  */
 function readCres(
   cres: string,
@@ -249,9 +256,9 @@ function readCres(
 
 type Step = {
   readonly awaited: readonly Stage[];
-  /** The order's reason when the step ended by its deadline. */
+  /** The reason of an order whose step ended by its deadline. */
   readonly expiredBy: FailureCode;
-  /** Stages of an authentication that has not come to this step yet. */
+  /** The stages of an authentication that has not reached this step yet. */
   readonly before: readonly Stage[];
 };
 

@@ -1,4 +1,4 @@
-/** Which directory server a card is enrolled with. */
+/** The directory server with which a card is enrolled. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CardNumber } from "../values/card-number.ts";
@@ -35,7 +35,7 @@ test("one that answers for other networks is not meant", async () => {
   assert.deepEqual(found, { directory: "b", version: "2.1.0" });
 });
 
-/** Each list has one range, that has the card in it. */
+/** Each list has one range, which contains the card. */
 function listsOf(versions: Readonly<Record<string, string>>) {
   const keys = Object.keys(versions).map((key) => key.split(" ") as [Protocol, string]);
   return readRangeLists({

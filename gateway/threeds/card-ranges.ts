@@ -1,21 +1,24 @@
 /**
- * Which cards are enrolled in 3-D Secure, and how: the ranges that directory servers have sent, as
- * they are stored and as they are searched. Ranges are compared on card numbers of nineteen digits,
- * filled up with zeros, so that cards of every length find theirs.
+ * The cards that are enrolled in 3-D Secure, and how: the ranges that directory servers have sent,
+ * as they are stored and searched. Ranges are compared with card numbers of nineteen digits, which
+ * are padded with zeros, so that cards of every length can be found.
  */
 import type { Enrolment } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { type RangeTable, startRangeTable } from "../values/range-table.ts";
 import type { DirectoryServer } from "./directory-client.ts";
 
-/** EMV 3-D Secure, or 1.0.2. A card that is enrolled in both is authenticated by the newer. */
+/**
+ * The protocol: EMV 3-D Secure, or 1.0.2. A card that is enrolled in both is authenticated with the
+ * newer.
+ */
 export type Protocol = "2" | "1";
 
 const protocols: readonly Protocol[] = ["2", "1"];
 const cardDigits = 19;
 
 export type StoredRange = {
-  /** Nineteen digits each; both belong to the range. */
+  /** The bounds of the range, with nineteen digits each. Both belong to the range. */
   readonly first: string;
   readonly last: string;
   readonly version: string;
@@ -23,51 +26,59 @@ export type StoredRange = {
 };
 
 export type RangeChanges = {
-  /** The directory server has sent its whole list: the stored ranges are deleted first. */
+  /**
+   * If true, the directory server has sent its whole list, and the stored ranges are deleted first.
+   */
   readonly replaces: boolean;
   readonly put: RangePortions;
   /**
-   * Ranges to remove, of which only `first` and `last` count. No range is both here and in `put`.
+   * Ranges to remove, of which only `first` and `last` are used. No range is both here and in
+   * `put`.
    */
   readonly remove: RangePortions;
-  /** Named in the next request, so that only changes are sent. */
+  /** The serial number for the next request, so that only changes are sent. */
   readonly serialNumber?: string | undefined;
-  /** The message version that was answered: the first to be tried next time. */
+  /** The message version that was answered. It is tried first the next time. */
   readonly version?: string;
 };
 
-/** Different ranges in lists of JSON: what a thread has read stays text until it is stored. */
+/**
+ * Changed ranges as lists of JSON, because text from a thread is not parsed before it is stored.
+ */
 export type RangePortions = { readonly count: number; read(): AsyncIterable<string> };
 
-/** The right of one node to refresh one list of ranges, and how earlier refreshes went. */
+/** The right of one node to refresh one list of ranges, and the results of earlier refreshes. */
 export type RefreshLease = {
   readonly directory: string;
   readonly protocol: Protocol;
-  /** Different for every lease: a node whose lease expired can no longer write. */
+  /** Identifies the lease. A node whose lease has expired can no longer write. */
   readonly mark: string;
   readonly failures: number;
   readonly serialNumber?: string;
   readonly version?: string;
 };
 
-/** The ranges of one directory server in one protocol; another stamp means other ranges. */
+/** The ranges of one directory server in one protocol. Another stamp means other ranges. */
 export type ListStamp = Pick<RefreshLease, "directory" | "protocol"> & { readonly stamp: string };
 
 export type RangeStore = {
   stamps(): Promise<readonly ListStamp[]>;
-  /** Hands over the ranges as of one moment, in portions, by their first cards. */
+  /** Calls `take` with portions of the ranges as of one moment, sorted by their first cards. */
   readRanges(
     directory: string,
     protocol: Protocol,
     take: (ranges: readonly StoredRange[]) => void,
   ): Promise<void>;
-  /** Undefined when the list is not due, or another node holds the lease. */
+  /** Returns undefined if the list is not due, or another node has the lease. */
   claim(directory: string, protocol: Protocol, leaseMs: number): Promise<RefreshLease | undefined>;
-  /** Writes the ranges only while this node still holds the lease; tells whether it did. */
+  /**
+   * Writes the ranges only while this node still has the lease. Returns whether it has written
+   * them.
+   */
   save(lease: RefreshLease, changes: RangeChanges, nextMs: number): Promise<boolean>;
   /** Postpones the next refresh after a failed one. */
   postpone(lease: RefreshLease, nextMs: number): Promise<void>;
-  /** The node stops: another one may refresh at once. */
+  /** Releases the lease because the node stops, so that another one can refresh at once. */
   release(lease: RefreshLease): Promise<void>;
 };
 
@@ -128,7 +139,7 @@ export function hasRanges(lists: RangeLists, directory: string): boolean {
   return protocols.some((protocol) => lists.get(keyOf(directory, protocol))?.count);
 }
 
-/** A list counts only while the directory server has an address in its protocol. */
+/** A list is only used while the directory server has an address for its protocol. */
 export function findEnrolment(
   card: CardNumber,
   servers: Iterable<DirectoryServer>,

@@ -1,4 +1,4 @@
-/** A result that crosses the end of its challenge: the order may be in another one by then. */
+/** A result that arrives when its challenge has ended, and the order may be in another one. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OrderEvent } from "../orders/events.ts";

@@ -1,6 +1,7 @@
 /**
- * The result of a challenge (RReq) that a directory server posts: the only one that counts. It may
- * arrive before or after the browser returns, twice, or too late; the answer tells which.
+ * Receives the result of a challenge (RReq) from a directory server, which is the only one that
+ * counts. It may arrive before or after the browser returns, twice, or too late, and the answer
+ * says which.
  */
 import {
   type Emv3dsMessage,
@@ -25,7 +26,10 @@ import {
 } from "./authentication-outcome.ts";
 import { keptMessage } from "./kept-messages.ts";
 
-/** A failure means that the result could not be stored: the directory server must send it again. */
+/**
+ * Receives a message. A failure means that the result could not be stored, so that the directory
+ * server must send it again.
+ */
 export type ReceiveResult = (directory: string, text: string) => Promise<string | Failure>;
 
 /** The order engine, for results that a browser, a merchant or a directory server reports. */
@@ -49,7 +53,7 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
   return async (directory, text) => {
     const message = readMessage(text, { types: ["RReq", "Erro"], allowHttp });
     if (message instanceof MessageFault) return refuse(directory, message, message.received);
-    // An Erro is never answered by another.
+    // An Erro is never answered with another one.
     if (message.messageType === "Erro") {
       warn(directory, `Erro ${textOf(message, "errorCode")}`);
       return "";
@@ -68,7 +72,7 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
     return match(directory, order, message);
   }
 
-  /** The challenge that the order is in, or that of an ended try on its payment page. */
+  /** Returns the challenge that the order is in, or that of an ended try on its payment page. */
   function match(
     directory: string,
     order: Order | undefined,
@@ -95,7 +99,7 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
       : new MessageFault("203", ["messageCategory"]);
   }
 
-  /** Undefined when the result is stored, now or by an earlier message. */
+  /** Returns undefined if the result is stored, now or by an earlier message. */
   async function store(
     directory: string,
     { order, ended }: Met,
@@ -117,12 +121,13 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
     const reported = await report(order, { ...eventOf(outcome), messages });
     if (!(reported instanceof Failure)) return undefined;
     if (reported.code !== "not_allowed_now") return reported;
-    // Another result was faster, which this one repeats or contradicts, or the order has gone on.
+    // Another result was faster, and this one repeats or contradicts it, or the order has
+    // continued.
     const met = match(directory, await dependencies.load(order), message);
     return met instanceof MessageFault ? met : store(directory, met, message);
   }
 
-  /** The order or its try has ended, or another result came first: nothing changes any more. */
+  /** The order or its try has ended, or another result came first, so nothing changes. */
   async function noteLate(
     order: Order,
     message: Emv3dsMessage,
@@ -152,7 +157,7 @@ function eventOf(outcome: AuthenticationOutcome): OrderEvent {
   return { kind: "challenge_passed", authentication: outcome.authentication };
 }
 
-/** A stored authentication has lost its undefined properties, so each is compared by itself. */
+/** A stored authentication has no undefined properties, so each property is compared by itself. */
 function isRepeat(
   known: Authentication | undefined,
   { authentication: received }: AuthenticationOutcome,

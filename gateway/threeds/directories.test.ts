@@ -1,4 +1,4 @@
-/** Directory servers as they are configured: changes, files that are missing or of no use. */
+/** Directory servers and their configuration: changes, and files that are missing or unusable. */
 import assert from "node:assert/strict";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { test } from "node:test";

@@ -1,7 +1,7 @@
 /**
- * The directory servers as they are configured now, each with its certificates and its connection,
- * and the directory server of a card. One whose files cannot be read keeps its cards: they are
- * enrolled, but requests to it fail.
+ * The directory servers as they are configured now, each with its certificates and its connection.
+ * The file also finds the directory server of a card. If the files of a server cannot be read, its
+ * cards stay enrolled, but requests to it fail.
  */
 import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -41,7 +41,7 @@ type Dependencies = {
   /** The longest answer with ranges. */
   readonly rangesMibMax: number;
   readonly allowHttp: boolean;
-  /** False while the installation is on hold: no server is asked for ranges. */
+  /** Returns false while the installation is on hold, so that no server is asked for ranges. */
   readonly mayRefresh?: () => boolean;
   readonly warn: (directory: string, cause: string) => void;
   readonly onReloadError: (error: unknown) => void;
@@ -50,7 +50,7 @@ type Dependencies = {
 
 type Connected = Directory & {
   readonly client?: DirectoryClient;
-  /** Why its files cannot be used; there is no client then. */
+  /** The reason why the server's files cannot be used. It has no client then. */
   readonly fault?: string;
 };
 
@@ -63,7 +63,7 @@ const fileSettings = ["certificateFile", "keyFile", "authorityFile", "paresRoots
 
 export async function openDirectories(dependencies: Dependencies) {
   const { load, store, clock, warn, mayRefresh = () => true } = dependencies;
-  /** Including those that only wait for their last answers. */
+  /** All clients, including those that only wait for their last answers. */
   const clients = new Set<DirectoryClient>();
   const refreshing = new Set<Promise<unknown>>();
   let stopping = false;
@@ -88,7 +88,10 @@ export async function openDirectories(dependencies: Dependencies) {
       connected.current().find(({ server }) => server.name === name),
     list: (): readonly Directory[] => connected.current(),
 
-    /** `isForced`: a screening rule demands it, also with the policy `off`. */
+    /**
+     * Finds a card's enrolment. `isForced`: a screening rule demands it, even with the policy
+     * `off`.
+     */
     findEnrolment(
       card: CardNumber,
       policy: ThreeDSecurePolicy,
@@ -99,7 +102,7 @@ export async function openDirectories(dependencies: Dependencies) {
       return findEnrolment(card, servers, ranges.current());
     },
 
-    /** In memory, of all directory servers. */
+    /** Returns how many ranges of all directory servers are in memory. */
     countRanges: () => [...ranges.current().values()].reduce((sum, { count }) => sum + count, 0),
 
     /**
@@ -113,20 +116,14 @@ export async function openDirectories(dependencies: Dependencies) {
         ]),
       ),
 
-    /**
-     * Reads the configured servers, their files and the stored ranges again, and then `others`. One
-     * after the other, so that an older answer never replaces a newer one. Never rejects.
-     */
+    /** Reads servers, files and stored ranges again, then calls `others`. Calls run in turn. */
     reload(others = async () => {}): Promise<void> {
       reloading = reloading.then(reloadAll).then(others);
       return reloading;
     },
     refresh,
 
-    /**
-     * From now on ranges are refreshed, and `onRefreshed` is called each time. Waits for the first
-     * refresh for some seconds, if a server has no ranges yet.
-     */
+    /** Refreshes ranges from now on. Waits some seconds for the first ones. */
     async start(onRefreshed: () => void): Promise<void> {
       const lists = ranges.current();
       const refreshed = refresh();
@@ -179,13 +176,16 @@ export async function openDirectories(dependencies: Dependencies) {
     const next = await Promise.all(servers.map((server) => connect(server, knownOf(server))));
     for (const { client } of present) {
       if (client === undefined || next.some((each) => each.client === client)) continue;
-      // Requests in flight still get their answers: payments depend on them.
+      // Requests in flight still get their answers, because payments depend on them.
       void client.drain().then(() => clients.delete(client));
     }
     return next;
   }
 
-  /** Reads the files each time: certificates are renewed under the same names. Never rejects. */
+  /**
+   * Reads the files each time, because certificates are renewed under the same names. Never
+   * rejects.
+   */
   async function connect(server: DirectoryServer, known?: Connected): Promise<Connected> {
     const { name } = server;
     const read = await readCertificates(server.settings).catch(messageOf);
@@ -208,7 +208,9 @@ export async function openDirectories(dependencies: Dependencies) {
     };
   }
 
-  /** The certificates that were read from the same files before are still valid. */
+  /**
+   * Returns the certificates that were read earlier from the same files, if they are still valid.
+   */
   function keptFor({ settings }: DirectoryServer, known?: Connected): Certificates | undefined {
     if (known?.client === undefined) return undefined;
     const areSame = fileSettings.every((file) => known.server.settings[file] === settings[file]);
@@ -223,7 +225,9 @@ export async function openDirectories(dependencies: Dependencies) {
     return { server, certificates: noCertificates, send, fetch: send, fault };
   }
 
-  /** An answer that is lost because this node stops means nothing: another node sends again. */
+  /**
+   * A lost answer is ignored while this node stops, because another node sends the request again.
+   */
   function unlessStopping<Answer>(
     ask: (url: string, request: DirectoryRequest) => Promise<Answer | undefined>,
   ): typeof ask {

@@ -1,4 +1,6 @@
-/** Connections to a directory server: none is reused when it may be stale, none is cut short. */
+/**
+ * Connections to a directory server are not reused when they may be stale, and none is cut short.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
@@ -53,7 +55,7 @@ test("an idle connection is given up before a server would close it", async (t) 
   const socket = network.received[0]?.socket;
   assert.ok(socket !== undefined && !socket.closed);
 
-  // Timers of one process fire in their order, also when it is slow: the client's comes first.
+  // The timers of one process fire in their order, even if it is slow, so the client's fires first.
   await pause(4_900);
   const other = await makeClient(network);
   await other.send(network.url, request);

@@ -1,7 +1,7 @@
 /**
- * One directory server: its settings as the operator keeps them, its certificate files, and the
- * connection to it, which is HTTPS with certificates on both sides. Every failure of a request has
- * the same result: no answer.
+ * One directory server: its settings, its certificate files, and the connection to it, which is
+ * HTTPS with certificates on both sides. Every failure of a request has the same result, which is
+ * no answer.
  */
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
@@ -13,22 +13,22 @@ import type { Clock } from "../values/time.ts";
 
 export type DirectoryServer = {
   readonly name: string;
-  /** The networks whose cards it authenticates; all when the list is empty. */
+  /** The networks whose cards it authenticates; all if the list is empty. */
   readonly networks: readonly Network[];
   readonly settings: DirectorySettings;
 };
 
 export type DirectorySettings = {
-  /** The addresses for EMV 3-D Secure and for 1.0.2; at least one of them. */
+  /** The addresses for EMV 3-D Secure and for 1.0.2, of which there is at least one. */
   readonly url?: string;
   readonly url102?: string;
   /** PEM files: the gateway's client certificate, its key, and the authority of the server. */
   readonly certificateFile: string;
   readonly keyFile: string;
   readonly authorityFile: string;
-  /** The common name of the certificate that posts results; any name when absent. */
+  /** The common name in the certificate that posts results; any name if absent. */
   readonly resultsName?: string;
-  /** The root certificates of the issuers' signatures in 1.0.2. */
+  /** The root certificates for the issuers' signatures in 1.0.2. */
   readonly paresRootsFile?: string;
   /** The reference number that is registered with the networks. */
   readonly referenceNumber: string;
@@ -36,11 +36,11 @@ export type DirectorySettings = {
   readonly requestorId: string;
   readonly requestorName: string;
   readonly requestorUrl: string;
-  /** Whether it belongs to a sandbox, as those of staging and of a rehearsal do. */
+  /** Whether the server belongs to a sandbox, as in staging and in a rehearsal. */
   readonly sandbox?: boolean;
 };
 
-/** A directory server with its files read and its connection open. */
+/** A directory server with its contents of files and its open connection. */
 export type Directory = {
   readonly server: DirectoryServer;
   readonly certificates: Certificates;
@@ -48,7 +48,10 @@ export type Directory = {
 
 export type Certificates = Awaited<ReturnType<typeof readCertificates>>;
 
-/** Rejects when a file is missing or invalid, or the certificate does not belong to the key. */
+/**
+ * Reads the files. Rejects if a file is missing or invalid, or the certificate does not belong to
+ * the key.
+ */
 export async function readCertificates(settings: DirectorySettings) {
   const { paresRootsFile } = settings;
   const { cert = "", key = "", ca = "" } = await readCertificateFiles(settings);
@@ -84,7 +87,10 @@ export type DirectoryClient = ReturnType<typeof makeDirectoryClient>;
 
 const connectionsMax = 128;
 const blockBytes = 1024 * 1024;
-/** Servers close idle connections after five seconds or later: the client closes them first. */
+/**
+ * The life of an idle connection. Servers close it after five seconds or later, so the client
+ * closes it first.
+ */
 const idleMs = 4_000;
 
 export function makeDirectoryClient(
@@ -106,7 +112,7 @@ export function makeDirectoryClient(
 
   return {
     fetch,
-    /** The text of the answer; undefined when no valid one came in time. */
+    /** Returns the text of the answer, or undefined if no valid one came in time. */
     async send(url: string, request: DirectoryRequest): Promise<string | undefined> {
       const blocks = await fetch(url, request);
       return blocks && Buffer.concat(blocks).toString();
@@ -122,7 +128,9 @@ export function makeDirectoryClient(
     close: () => agent.destroy(),
   };
 
-  /** The bytes of the answer, which may be many; undefined when no valid one came in time. */
+  /**
+   * Returns the bytes of the answer, which may be many, or undefined if no valid one came in time.
+   */
   async function fetch(url: string, request: DirectoryRequest): Promise<Blocks | undefined> {
     const { answerBytesMax, timeoutMs } = request;
     const stop = new AbortController();
@@ -168,7 +176,8 @@ function post(
   function send(): void {
     const sent = sendRequest(url, { ...options, method: "POST", headers }, resolve);
     sent.on("error", (error) => {
-      // The server has closed a kept connection, most likely before it read the request.
+      // With this error, the server has closed a kept connection, most likely before it read the
+      // request.
       const isStale = sent.reusedSocket && "code" in error && error.code === "ECONNRESET";
       if (isStale && mayRepeat) send();
       else reject(error);
@@ -193,7 +202,7 @@ async function readBlocks(
   for await (const chunk of answer) {
     bytes += chunk.length;
     pending += chunk.length;
-    // Leaving the loop closes the connection too.
+    // The return also closes the connection.
     if (bytes > bytesMax) return undefined;
     chunks.push(chunk);
     if (pending < blockBytes) continue;

@@ -1,4 +1,4 @@
-/** Kept messages as text, also of a sender that chooses hostile names for its elements. */
+/** Kept messages as text, even those of a sender with hostile names of elements. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asInstant } from "../values/time.ts";

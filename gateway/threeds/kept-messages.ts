@@ -29,8 +29,8 @@ export function writeKept({ type, fields }: KeptMessage): string | undefined {
 }
 
 /**
- * `acctInfo.chAccAgeInd` is an element inside another. The sender has chosen the names: none of
- * them leads to what every object inherits.
+ * Makes nested elements: `acctInfo.chAccAgeInd` is an element inside another. The sender has chosen
+ * the names, so none of them may lead to inherited properties.
  */
 function nest(messageType: string, fields: KeptMessage["fields"]): object {
   const message: Nested = Object.assign(Object.create(null), { messageType });

@@ -1,7 +1,7 @@
 /**
  * Long lists of card ranges, from a directory server over TLS into a real database and back into
- * memory: the process answers all other requests while it works, and a list that is not whole
- * changes nothing.
+ * memory. The process answers all other requests during the work, and an incomplete list changes
+ * nothing.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ import { dayMs, findCard, rangeOf, useDatabase } from "./testing/nodes.ts";
 
 const { administration, start } = useDatabase();
 
-/** Every second thousand of cards, from this number on. */
+/** Ranges of every second thousand cards, from this number on. */
 function rangesOf(first: number, count: number): readonly SentRange[] {
   return Array.from({ length: count }, (_, at) => {
     const prefix = String(first + 2 * at);
@@ -168,7 +168,10 @@ test("a list that is broken anywhere leaves the ranges that were there", async (
   }
 });
 
-/** The processor time that this thread spent in one turn of its event loop: others do not count. */
+/**
+ * Measures the processor time that this thread spent in one turn of its event loop, without other
+ * threads.
+ */
 async function longestTurnMs(goesOn: () => boolean): Promise<number> {
   let [longest, last] = [0, process.threadCpuUsage()];
   while (goesOn()) {
@@ -180,7 +183,7 @@ async function longestTurnMs(goesOn: () => boolean): Promise<number> {
   return longest;
 }
 
-/** A PRes of 2.2.0, few ranges at a time, because this thread writes them, too. */
+/** A PRes of 2.2.0. A few ranges are written at a time, because this thread writes them too. */
 function* inParts(request: Received, first: number, count: number): Iterable<string> {
   const whole = writePRes(request.text, rangesOf(first, 1));
   if (isNewest(request)) {

@@ -1,4 +1,4 @@
-/** How an authentication begins, and whose order an id belongs to. */
+/** How an authentication begins, and to which order an id belongs. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endpointWith } from "../merchant-api/testing.ts";

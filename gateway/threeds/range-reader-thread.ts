@@ -1,6 +1,6 @@
 /**
- * Runs in a thread of its own, which lives for one refresh: reading a list of 250,000 ranges takes
- * seconds. The ranges stay here and leave in portions of JSON.
+ * Runs in its own thread, which lives for one refresh, because reading a list of 250,000 ranges
+ * takes seconds. The ranges stay in the thread and leave it in portions of JSON.
  */
 import { serveRequests } from "../worker-threads/worker-thread.ts";
 import {
@@ -15,7 +15,8 @@ let answer: RangeAnswer | undefined;
 
 serveRequests<ReaderRequest, ReaderReply>((request, reply) => {
   if ("from" in request) {
-    // A thread that replaces a lost one knows no ranges: an empty portion would lose them.
+    // A thread that replaces a lost one knows no ranges. It must not return an empty portion, with
+    // which the ranges would be lost.
     if (answer?.kind !== "changes") reply({ kind: "invalid", cause: "the thread has no ranges" });
     else reply({ portion: writePortion(answer[request.list], request.from) });
     return undefined;

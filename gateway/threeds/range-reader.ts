@@ -1,8 +1,8 @@
 /**
- * Reads what directory servers answer to one refresh of card ranges (a PRes or an Erro in 2.x, a
- * CRRes in 1.0.2): short answers at once, long ones in a thread, so that payments go on. A thread
- * that fails is an answer that cannot be read, and the stored ranges stay; a reader that is closed
- * before the end rejects, because the answer itself may be good.
+ * Reads the answers to one refresh of card ranges (a PRes or an Erro in 2.x, a CRRes in 1.0.2):
+ * short answers at once, long ones in a thread, so that payments continue. If the thread fails, the
+ * answer counts as unreadable and the stored ranges stay. If the reader is closed before the end,
+ * it rejects, because the answer itself may be valid.
  */
 import {
   type Emv3dsMessage,
@@ -45,11 +45,16 @@ type Dependencies = {
   readonly rangesMibMax: number;
 };
 
-/** Takes few milliseconds; most answers name a few changes, or none. */
+/**
+ * The length up to which an answer is read at once, within a few milliseconds. Most answers name a
+ * few changes, or none.
+ */
 const shortBytes = 64 * 1024;
-/** The time limit of the reader, even on a busy machine: 250,000 ranges take some seconds. */
+/**
+ * The time limit of the reader, even on a busy machine. It needs some seconds for 250,000 ranges.
+ */
 const replyWithinMs = minutes(5);
-/** The text, what JSON makes of it, and the ranges. */
+/** The memory for the text, the parsed JSON and the ranges. */
 const heapPerMib = 8;
 const heapMibMin = 256;
 
@@ -77,7 +82,7 @@ export function openRangeReader({ clock, rangesMibMax }: Dependencies) {
       const put = fromThread("put", reply.put);
       return { ...reply, put, remove: fromThread("remove", reply.remove) };
     },
-    /** Ends the thread, and what it keeps in memory. */
+    /** Ends the thread and frees its memory. */
     close: thread.stop,
   };
 
@@ -117,7 +122,7 @@ function describe({ kind, detail }: ThreadFault): string {
   return `the card ranges could not be read: ${kind} ${detail}`.trim();
 }
 
-/** How to read an answer: `request` is the PReq that it answers. */
+/** The protocol of the answer. `request` is the PReq that it answers. */
 export type RangeReading =
   | { readonly protocol: "1" & Protocol }
   | {
@@ -138,7 +143,7 @@ export type RangeAnswer =
   | { readonly kind: "refused"; readonly code: string }
   | { readonly kind: "invalid"; readonly cause: string };
 
-/** The list may be long: the caller decides in which thread it is read. */
+/** Reads a list, which may be long. The caller decides in which thread it runs. */
 export function readRangeAnswer(text: string, reading: RangeReading): RangeAnswer {
   if (reading.protocol === "1") return readCrRes(text);
   const { request, allowHttp } = reading;
@@ -162,7 +167,7 @@ function readPRes(answer: Emv3dsMessage): RangeAnswer {
     const key = range.first + range.last;
     put.delete(key);
     remove.delete(key);
-    // A range without a version that we support is not enrolled for us.
+    // A range without a version that the gateway supports counts as not enrolled.
     if (action === "D" || newest === undefined) {
       remove.set(key, range);
       continue;
@@ -199,7 +204,7 @@ function readCrRes(text: string): RangeAnswer {
  */
 const portionRanges = 500;
 
-/** The ranges from this one on, as JSON. */
+/** Returns the ranges from this one on as JSON. */
 export function writePortion(ranges: readonly Bounds[], from: number): string {
   return JSON.stringify(ranges.slice(from, from + portionRanges));
 }

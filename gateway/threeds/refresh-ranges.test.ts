@@ -1,6 +1,6 @@
 /**
- * Card ranges from directory servers into a real database and back: what they repeat, refuse or
- * break, and how often ranges are requested.
+ * Card ranges from directory servers into a real database and back: repeated, refused and broken
+ * answers, and how often ranges are requested.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ test("a range that is told twice is stored once, as it was told last", async (t)
     writePRes(text, [
       ["4000000000000000", "4000009999999999"],
       ["4000000000000000", "4000009999999999"],
-      // The same when it is written to nineteen digits.
+      // The same range, written with nineteen digits.
       ["4000000000000000000", "4000009999999999999"],
       ["5000000000000000", "5000009999999999"],
       ["5000000000000000", "5000009999999999", "D"],
@@ -116,7 +116,7 @@ test("while one node asks, no other does, however long it takes", async (t) => {
   clock.move(dayMs);
   const other = await openNode();
 
-  // Every version is refused, then the serial number, and every version once more.
+  // Every version is refused, then the serial number, and then every version again.
   const errors = ["102", "102", "307", "102", "102"];
   let [asking, atOnceMax] = [0, 0];
   network.answer = async ({ text }) => {

@@ -1,7 +1,7 @@
 /**
  * Refreshes the card ranges of a directory server: by PReq for 2.x, by CRReq for 1.0.2. Directory
- * servers refuse more than one request an hour, so one node sends it under a lease and all nodes
- * share the stored answer; after failures the node waits longer and longer.
+ * servers refuse more than one request an hour. Therefore one node sends it under a lease, and all
+ * nodes share the stored answer. After failures the node waits longer and longer.
  */
 import { randomUUID } from "node:crypto";
 import { type Emv3dsMessage, protocolVersions, writeMessage } from "@tollgate/protocols/emv3ds";
@@ -21,7 +21,9 @@ type Dependencies = {
   readonly timeoutMs: number;
   readonly allowHttp: boolean;
   readonly warn: (directory: string, cause: string) => void;
-  /** Whether this node is stopping: a request that fails then is not the server's failure. */
+  /**
+   * Returns whether this node is stopping. A request that fails then is not the server's failure.
+   */
   readonly isStopping: () => boolean;
 };
 
@@ -30,18 +32,22 @@ const gapsMs = [seconds(30), minutes(1), minutes(2), minutes(5), minutes(15)];
 const gapMaxMs = hours(1);
 /** The time for the rest of a long answer, and for reading and storing it. */
 const storingMs = minutes(10);
-/** Every version, and once more when the directory server does not know the serial number. */
+/**
+ * The highest number of requests: one for every version, and again if the directory server does not
+ * know the serial number.
+ */
 const requestsMax = 2 * protocolVersions.length;
 
 export function makeRefreshRanges(dependencies: Dependencies) {
   const { store, everyMs, timeoutMs, warn } = dependencies;
-  // Longer than all requests take, so that no other node sends them at the same time.
+  // The duration of the lease. It is longer than all requests take, so that no other node sends
+  // them at the same time.
   const leaseMs = requestsMax * timeoutMs + storingMs;
 
   const readers = new Set<RangeReader>();
 
   return {
-    /** Never rejects: failures are reported and tried again. */
+    /** Refreshes one list. Never rejects: failures are reported and tried again. */
     async refreshRanges(directory: Directory): Promise<void> {
       const { name, settings } = directory.server;
       const due: Protocol[] = [];
@@ -51,7 +57,7 @@ export function makeRefreshRanges(dependencies: Dependencies) {
         warn(name, `could not refresh its card ranges: ${messageOf(error)}`);
       await Promise.all(due.map((protocol) => refresh(directory, protocol).catch(report)));
     },
-    /** The node stops: lists that are being read or stored are given up. */
+    /** Stops reading and storing lists because the node stops. */
     async stop(): Promise<void> {
       await Promise.all([...readers].map((reader) => reader.close()));
     },
@@ -99,7 +105,7 @@ async function fetchRanges2(
       return { ...answer, replaces: serialNumber === undefined, version };
     }
     const { code } = answer;
-    // The directory server does not know the serial number that it gave: the whole list is needed.
+    // The directory server does not know its own serial number, so the whole list is requested.
     if (code === "307" && serialNumber !== undefined) {
       return fetchRanges2(requester, directory, { version });
     }
@@ -111,7 +117,10 @@ async function fetchRanges2(
   return "no_answer";
 }
 
-/** The version that was answered last goes first: every request counts towards the hourly limit. */
+/**
+ * The version that was answered last is tried first, because every request counts towards the
+ * hourly limit.
+ */
 function inOrder(answered: string | undefined): readonly string[] {
   const newestFirst: readonly string[] = protocolVersions.toReversed();
   if (answered === undefined || !newestFirst.includes(answered)) return newestFirst;
@@ -154,7 +163,7 @@ async function fetchRanges102(requester: Requester, directory: Directory): Promi
   return answer?.kind === "changes" ? { ...answer, replaces: true } : "no_answer";
 }
 
-/** Undefined when there is no answer, or none that can be read, which is reported. */
+/** Returns undefined if there is no readable answer, which is reported. */
 async function ask(
   { timeoutMs, rangesMibMax, reader, warn }: Requester,
   { server, fetch }: Directory,

@@ -1,6 +1,6 @@
 /**
- * 3-D Secure: the effect handlers, the pending card data, and what browsers, merchants and
- * directory servers report.
+ * Assembles 3-D Secure: the effect handlers, the pending card data, and the reports of browsers,
+ * merchants and directory servers.
  */
 import type { Step } from "../orders/advance.ts";
 import type { CardData } from "../orders/events.ts";
@@ -93,9 +93,9 @@ type PendingCardDependencies = {
 };
 
 /**
- * The pending card data of orders that are being authenticated: the vault keeps card and CVV until
- * the authorisation is answered, so that any node can go on with the order, and no longer than all
- * steps together may last.
+ * Keeps the pending card data of orders that are being authenticated. The vault stores card and CVV
+ * until the authorisation is answered, so that any node can continue the order, and no longer than
+ * all steps together may last.
  */
 export function makePendingCardData({
   pendingCards,
@@ -104,7 +104,10 @@ export function makePendingCardData({
   warn,
 }: PendingCardDependencies) {
   return {
-    /** Returns how to destroy it, for an order that is not committed. */
+    /**
+     * Stores the card data. Returns a function that destroys it, for an order that is not
+     * committed.
+     */
     async storePendingCard(order: Order, card: CardData): Promise<() => void> {
       await pendingCards.store(contextOf(order), card, later(clock.now(), lifeMs));
       return () => void destroyPendingCard(order);
@@ -117,7 +120,10 @@ export function makePendingCardData({
     },
   };
 
-  /** Never rejects. What cannot be destroyed now is destroyed when it expires. */
+  /**
+   * Destroys card data. Never rejects: data that cannot be destroyed now is destroyed when it
+   * expires.
+   */
   async function destroyPendingCard(order: Order): Promise<void> {
     // After a refused try on the payment page, the order is as it was before it.
     const isTryOver = order.transaction.stage === "awaiting_card";
@@ -126,7 +132,10 @@ export function makePendingCardData({
   }
 }
 
-/** How long all steps of an authentication may last, with the processing before and after them. */
+/**
+ * Returns how long all steps of an authentication may last, with the processing before and after
+ * them.
+ */
 export function authenticationLifeMs(limits: {
   readonly methodDeadlineMs: number;
   readonly challengeDeadlineMs: number;
@@ -145,13 +154,16 @@ const beforeAnswer: ReadonlySet<Stage> = new Set<Stage>([
   ...(["awaiting_return", "awaiting_pares", "authorizing"] as const),
 ]);
 
-/** The acquirer has answered or will never be asked; a soft decline is an answer too. */
+/** Whether the acquirer has answered or will never be asked. A soft decline is an answer too. */
 function isAnswered({ order, events }: Pick<Step, "order" | "events">): boolean {
   if (events.some(({ kind }) => kind === "authentication_demanded")) return true;
   return !beforeAnswer.has(order.transaction.stage);
 }
 
-/** Each try on the payment page has its own: two tabs may begin one at the same moment. */
+/**
+ * Each try on the payment page has its own card data, because two tabs may begin one at the same
+ * moment.
+ */
 function contextOf({ merchantId, id, card, page }: Order): string {
   if (page === undefined) return `${merchantId}/${id}`;
   const tried = card.cardId === noCard.cardId ? page.refused.at(-1)?.card : card;

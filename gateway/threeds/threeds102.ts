@@ -74,7 +74,7 @@ export function makeAskEnrolment(
     return undefined;
   }
 
-  /** Card numbers of twelve digits exist, and the protocol does not allow them. */
+  /** Card numbers of twelve digits exist, but the protocol does not permit them. */
   function attempt<Message>(order: Order, make: () => Message): Message | undefined {
     try {
       return make();
@@ -120,7 +120,7 @@ function requestPayer(
   };
 }
 
-/** Undefined when the text is no PARes at all. */
+/** Reads the PARes. Returns undefined if the text is not a PARes at all. */
 export type ReadPaRes = (order: Order, packed: string) => AuthenticationOutcome | undefined;
 
 export function makeReadPaRes({

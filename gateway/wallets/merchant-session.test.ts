@@ -1,4 +1,7 @@
-/** Merchant sessions of walleta: who is asked, as whom, and what a browser cannot bring about. */
+/**
+ * Merchant sessions of walleta: the addresses and the identity of the request, and attacks by a
+ * browser.
+ */
 import assert from "node:assert/strict";
 import { createPrivateKey } from "node:crypto";
 import { once } from "node:events";

@@ -1,7 +1,8 @@
 /**
- * Asks walleta for a merchant session, without which its sheet does not open. The browser names the
- * address to ask, and anyone can be that browser: only exact hosts of the operator's list are
- * asked, over https, at addresses that the caller's rules allow, and no redirect is followed.
+ * Requests a merchant session from walleta, without which its payment sheet does not open. The
+ * browser names the URL of the request, and anyone can be that browser. Therefore only exact hosts
+ * of the operator's list are called, over https and at addresses that the caller's rules permit,
+ * and no redirect is followed.
  */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -25,11 +26,11 @@ export type SessionDependencies = {
   readonly hosts: readonly string[];
   /** In staging, the sandbox chooses its port. */
   readonly allowsAnyPort: boolean;
-  /** Why an address must not be called. */
+  /** Returns the reason why an address must not be called. */
   readonly findUrlFault: (url: string) => string | undefined;
-  /** Checks the addresses of a host as they are connected to. */
+  /** Checks the addresses of a host when it is connected to. */
   readonly lookup: LookupFunction;
-  /** The authorities of the wallet's server; the system's when there are none. */
+  /** The authorities of the wallet's server; those of the system if absent. */
   readonly authorities: () => Promise<readonly string[] | undefined>;
   readonly identitiesOf: (merchant: Merchant["id"]) => readonly WalletKey[];
   readonly onRefused: (merchant: Merchant, cause: string) => void;
@@ -40,7 +41,7 @@ const nameCharactersMax = 64;
 const answerBytesMax = 65_536;
 const answerWithinMs = 10_000;
 
-/** The system's authorities and that of this file; the system's alone without one. */
+/** Returns the authorities of the system, together with that of the file if there is one. */
 export async function readAuthorities(
   file: string | undefined,
 ): Promise<readonly string[] | undefined> {
@@ -49,14 +50,14 @@ export async function readAuthorities(
   return own === undefined ? undefined : [...rootCertificates, own];
 }
 
-/** The ports that hosts are listed with. */
+/** Returns the ports with which hosts are listed. */
 export function portsOf(hosts: readonly string[]): readonly number[] {
   return hosts.flatMap((host) => Number(URL.parse(`https://${host}`)?.port) || []);
 }
 
 export function makeMerchantSessions(dependencies: SessionDependencies) {
   const { identitiesOf, onRefused } = dependencies;
-  /** The newest key with a certificate. */
+  /** Returns the newest key with a certificate. */
   const identityOf = ({ id }: Pick<Merchant, "id">) =>
     identitiesOf(id).find(({ certificate }) => certificate !== undefined);
 
@@ -64,7 +65,7 @@ export function makeMerchantSessions(dependencies: SessionDependencies) {
     hasIdentity: (merchant: Merchant) => identityOf(merchant) !== undefined,
 
     /**
-     * Returns the session in the wallet's own writing, or undefined when the wallet has given none.
+     * Returns the session exactly as the wallet sent it, or undefined if the wallet has given none.
      */
     async ask(merchant: Merchant, asked: SessionRequest): Promise<string | undefined> {
       try {
@@ -76,7 +77,7 @@ export function makeMerchantSessions(dependencies: SessionDependencies) {
     },
   };
 
-  /** Throws for an address that is not asked. */
+  /** Checks the URL. Throws if it must not be called. */
   function findUrl(text: string): URL {
     const url = text.length > urlCharactersMax ? null : URL.parse(text);
     if (url === null || url.protocol !== "https:") throw new Error("not an https address");
@@ -133,7 +134,7 @@ async function exchange(url: URL, body: string, options: RequestOptions): Promis
   return readSession(response);
 }
 
-/** A JSON object; its members are the wallet's own affair. */
+/** Whether the text is a JSON object. Its members are not examined. */
 async function readSession(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 /**
- * Opens a wallet's payment data before the order is written, because the order's card is in it.
- * Payment data that is refused becomes the reason for which the order is declined.
+ * Opens a wallet's payment data before the order is written, because it contains the order's card.
+ * If the payment data is refused, the order is declined for that reason.
  */
 import type { CardData } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
@@ -30,25 +30,28 @@ import type { Wallet, WalletKey } from "./wallet-trust.ts";
 
 type WalletRequest = {
   readonly type: WalletType;
-  /** The JSON text, as the wallet or the merchant has written it. */
+  /** The JSON text as the wallet or the merchant has written it. */
   readonly text: Secret<string>;
   readonly endpoint: Endpoint;
   readonly amount: Money;
   readonly holderName: string | undefined;
-  /** A request with the same fingerprint is a repeat and may bring the same payment data. */
+  /**
+   * The request's fingerprint. A request with the same one is a repeat and may bring the same
+   * payment data.
+   */
   readonly requestFingerprint: Secret<string>;
 };
 
 type WalletResult = {
   readonly wallet: WalletPayment;
-  /** Absent when the payment data is refused. */
+  /** The card; absent if the payment data is refused. */
   readonly paid:
     | {
         readonly facts: Omit<CardFacts, "cardId" | "hashId">;
         readonly cardData: CardData;
         /** The authentication without the cryptogram, which is in `cardData` and never stored. */
         readonly authentication: Authentication | undefined;
-        /** The request began no order: another one may use the payment data. */
+        /** Releases the payment data for another request, because this one began no order. */
         release(): Promise<void>;
       }
     | undefined;
@@ -59,9 +62,9 @@ export type OpeningDependencies = {
   readonly keysOf: (merchant: MerchantId, wallet: Wallet) => readonly WalletKey[];
   readonly trust: TokenTrust;
   readonly digest: (requestFingerprint: Secret<string>) => Uint8Array;
-  /** False when another request has used the payment data. */
+  /** Claims the payment data. Returns false if another request has used it. */
   readonly claimToken: (token: UsedToken) => Promise<boolean>;
-  /** The token stays used while a repeat of the request holds it too. */
+  /** Releases the token, unless a repeat of the request needs it too. */
   readonly releaseToken: (token: UsedToken) => Promise<void>;
   readonly onReleaseFailed: (error: unknown) => void;
   readonly onRefused: (request: WalletRequest, refusal: Reason) => void;
@@ -80,7 +83,10 @@ export type OpenWallets = ReturnType<typeof makeOpenWallets>;
 
 export function makeOpenWallets(dependencies: OpeningDependencies) {
   return {
-    /** A failure means that it cannot be opened now, and that nothing has happened. */
+    /**
+     * Opens the payment data. A failure means that this is not possible now and that nothing has
+     * happened.
+     */
     async open(request: WalletRequest): Promise<WalletResult | Failure> {
       const { type } = request;
       const read = await readPaymentData(request);
@@ -140,7 +146,7 @@ export function makeOpenWallets(dependencies: OpeningDependencies) {
       },
       cardData: proof === undefined ? card : { ...card, cryptogram: proof.cryptogram },
       authentication: proof && { eci: proof.eci ?? eciOf(walletOf(request.type), card) },
-      // The request is answered in any case: a token that cannot be released stays used.
+      // The request is answered even if the token cannot be released, which then stays used.
       release: () => releaseToken(tokenOf(request, read)).catch(onReleaseFailed),
     };
   }

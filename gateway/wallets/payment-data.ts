@@ -1,8 +1,8 @@
 /**
  * Reads a wallet's payment data: a token, which a thread decrypts, or a payload that the merchant
- * has decrypted. The result is a card, or the reason for which the order is declined. Phrases of a
- * refusal are fixed and fields have the wallet's own names: no content of the payment data reaches
- * merchants or logs.
+ * has decrypted. The result is a card, or the reason for which the order is declined. The sentences
+ * of refusals are fixed, and fields have the wallet's own names, so that no content of the payment
+ * data gets to merchants or into logs.
  */
 import { createHash } from "node:crypto";
 import {
@@ -44,7 +44,7 @@ type SentPaymentData = {
 export type TokenTrust = {
   readonly roots: WalletRoots;
   readonly walletWorker: WalletWorker;
-  /** How far from now walleta may have signed. */
+  /** How far the time of walleta's signature may be from now. */
   readonly signingWindowMs: number;
   /** The longest window that an operator can set. */
   readonly signingWindowMaxMs: number;
@@ -54,14 +54,17 @@ export type TokenTrust = {
 export type WalletCard = {
   readonly card: CardData;
   readonly holderName: string | undefined;
-  /** Absent when the number is the card's own and the cardholder is not authenticated. */
+  /**
+   * The authentication; absent if the number is the card's own and the cardholder is not
+   * authenticated.
+   */
   readonly proof:
     | { readonly eci: string | undefined; readonly cryptogram: Secret<string> }
     | undefined;
   readonly replayIds: readonly ReplayId[];
 };
 
-/** Payment data with an id that is known already is a replay. */
+/** The id of the payment data. Payment data with a known id is a replay. */
 export type ReplayId = { readonly id: string; readonly keepUntil: number };
 
 export type WalletRefusal = { readonly refusal: Reason };
@@ -71,7 +74,10 @@ export type WalletRefusal = { readonly refusal: Reason };
  * nodes differ.
  */
 const keepLongerMs = 600_000;
-/** A decrypted payload does not tell its age, and the life of a card is too long. */
+/**
+ * The life of a decrypted payload. It does not contain its age, and the life of a card would be too
+ * long.
+ */
 const keepPayloadMs = 90 * 86_400_000;
 
 export async function readWalletA(
@@ -92,7 +98,8 @@ export async function readWalletA(
   if (payload.paymentDataType === "EMV") return refuse("wallet_not_supported", "EMV");
   const { onlinePaymentCryptogram: cryptogram, eciIndicator: eci } = payload;
   const { year, month } = expiryOf(payload);
-  // A cryptogram is valid for one payment, which may arrive as a token and as its payload.
+  // The id of a cryptogram, which is valid for one payment. It may arrive as a token and as its
+  // payload.
   const id = createHash("sha256").update(cryptogram, "base64").digest("hex");
   const ownId = { id, keepUntil: sent.now + keepPayloadMs };
   return {
@@ -121,8 +128,8 @@ async function openWalletA(
   if (opened instanceof Failure) return opened;
   if ("reason" in opened) return refusalOf(opened);
   const { payload, transactionId, signingTime } = opened;
-  // The time does not depend on the present window: after a longer one is set, a deleted id must
-  // not be valid again.
+  // The life of the id does not depend on the present window, because after a longer one is set, a
+  // deleted id must not be valid again.
   const keepUntil = signingTime + signingWindowMaxMs + keepLongerMs;
   return { payload, replayId: { id: transactionId, keepUntil } };
 }
@@ -189,7 +196,7 @@ function refusalOf({ reason, field }: Pick<WalletFault, "reason" | "field">): Wa
   return refuse(code, field === undefined ? phrase : `${field}: ${phrase}`);
 }
 
-/** Each wallet's payload has a member that the other's has not. */
+/** Each wallet's payload has a member that the other one's lacks. */
 function payloadRefusalOf(fault: WalletFault, text: string, member: string): WalletRefusal {
   const isOther = fault.reason === "bad_payload" && !Object.hasOwn(JSON.parse(text), member);
   return isOther ? refuse("wallet_other_type", `there is no ${member}`) : refusalOf(fault);
@@ -236,17 +243,17 @@ export type WalletWorker = ReturnType<typeof startWalletWorker>;
 type Dependencies = {
   readonly clock: Clock;
   readonly observe: (wallet: "walleta" | "walletb", tookMs: number) => void;
-  /** The thread ended or hung; the next token starts another. */
+  /** Called if the thread ended or hung. The next token starts another one. */
   readonly onLost: (cause: string) => void;
 };
 
-/** About a second's work. */
+/** The limit on waiting tokens, which is about a second's work. */
 const inFlightMax = 256;
 const replyWithinMs = 5_000;
 
 /**
- * Decrypts tokens in a thread. A request that the thread cannot serve now ends with
- * `storage_unavailable`: nothing has happened to an order, and the merchant may send it again.
+ * Decrypts tokens in a thread. A request that the thread cannot process now ends with
+ * `storage_unavailable`. Nothing has happened to an order then, and the merchant may send it again.
  */
 export function startWalletWorker({ clock, observe, onLost }: Dependencies) {
   const file = new URL("./wallet-worker-thread.ts", import.meta.url);
@@ -259,7 +266,8 @@ export function startWalletWorker({ clock, observe, onLost }: Dependencies) {
   });
 
   return {
-    // The thread replies in kind: the trust of one wallet never opens a token of the other.
+    // The reply has the type of the request, because the trust of one wallet never opens a token of
+    // the other.
     walleta: (text: string, trust: TrustA) => open(text, trust) as Opening<OpenedA>,
     walletb: (text: string, trust: TrustB) => open(text, trust) as Opening<OpenedB>,
     stop: thread.stop,

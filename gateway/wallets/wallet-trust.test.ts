@@ -1,4 +1,4 @@
-/** Keys and roots that are read again: a failed read is repeated and leaves the known ones. */
+/** Keys and roots are read again. A failed read is repeated and leaves the known ones. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -32,7 +32,7 @@ const found = (...ids: readonly string[]): ReadKeys => ({ keys: ids.map(keyOf), 
 
 /** The reads, in the order in which they began. */
 let reads: PromiseWithResolvers<ReadKeys>[];
-/** The ids of keys that could not be opened; nothing for a read that failed. */
+/** The ids of keys that could not be opened; undefined for a failed read. */
 let warned: (string | undefined)[];
 let timers: { readonly delayMs: number; readonly task: () => void }[];
 

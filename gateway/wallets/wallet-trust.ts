@@ -16,13 +16,13 @@ export type Wallet = "walleta" | "walletb";
 /** The purpose of a key: a wallet's tokens, or the merchant's identity at walleta. */
 export type KeyUse = Wallet | "walleta-identity";
 
-/** One generation of a merchant's key; two are in force while it is renewed. */
+/** One generation of a merchant's key. Two are valid while it is renewed. */
 export type WalletKey = {
   readonly id: string;
   readonly merchantId: MerchantId;
   readonly wallet: KeyUse;
   readonly privateKey: KeyObject;
-  /** The certificate in PEM, of walleta; absent until the merchant has had it signed. */
+  /** The certificate in PEM, for walleta; absent until the merchant has had it signed. */
   readonly certificate: string | undefined;
 };
 
@@ -42,7 +42,10 @@ export type WalletKeys = Awaited<ReturnType<typeof openWalletKeys>>;
 
 const keyRetryMs = 10_000;
 
-/** Rejects when the first read fails: a gateway does not start without its database. */
+/**
+ * Opens the trust. Rejects if the first read fails, because a gateway does not start without its
+ * database.
+ */
 export async function openWalletKeys(dependencies: KeyDependencies) {
   const { clock, onUnreadable, onError } = dependencies;
   let cancelRetry = () => {};
@@ -77,9 +80,9 @@ export async function openWalletKeys(dependencies: KeyDependencies) {
   }
 }
 
-/** The roots that the wallets sign under. */
+/** The root certificates and keys of the wallets. */
 export type WalletRoots = {
-  /** PEM, one certificate each. */
+  /** The certificates in PEM, one in each text. */
   walleta(): readonly string[];
   walletb(): readonly RootKey[];
 };
@@ -91,7 +94,10 @@ export type TrustSettings = {
   readonly walletbRootKeys: string;
 };
 
-/** Files, or walletb's https URL; empty for none. The default in staging is the sandbox's. */
+/**
+ * Returns the sources of the roots: files, or walletb's https URL; empty for none. The default in
+ * staging is the sandbox's.
+ */
 export function rootSourcesOf(settings: TrustSettings) {
   const sandbox = join(resolve(settings.dataDir), "bank", "wallets");
   const isStaging = settings.environment === "staging";
@@ -103,7 +109,10 @@ export function rootSourcesOf(settings: TrustSettings) {
   };
 }
 
-/** In staging, the sandbox also plays walleta's server, with a certificate of its own. */
+/**
+ * Returns the authority of walleta's server in staging, which the sandbox simulates with a
+ * certificate of its own.
+ */
 export function sandboxAuthorityOf({ environment, dataDir }: TrustSettings): string | undefined {
   const file = join(resolve(dataDir), "bank", "tls", "directory-ca.pem");
   return environment === "staging" ? file : undefined;
@@ -133,7 +142,7 @@ export async function openWalletRoots({ sources, clock, onError }: RootDependenc
     },
   };
 
-  /** Each wallet has its own timer: a failure of one is no reason to read the other's roots. */
+  /** Each wallet has its own timer, because a failure of one must not delay the other. */
   async function openRoots<Root>(wallet: Wallet, read: (source: string) => Promise<Fresh<Root>>) {
     const source = sources[wallet];
     let cancelRefresh = () => {};
@@ -155,7 +164,10 @@ export async function openWalletRoots({ sources, clock, onError }: RootDependenc
 
 type Fresh<Root> = { readonly roots: readonly Root[]; readonly freshMs: number };
 
-/** All or an error: a file that is being written must not replace the known certificates. */
+/**
+ * Returns all certificates or throws, because a file that is being written must not replace the
+ * known certificates.
+ */
 async function readCertificates(file: string): Promise<Fresh<string>> {
   const text = await readFile(file, "utf8");
   const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
@@ -179,11 +191,11 @@ async function fetchText(url: string) {
   return { text: await response.text(), freshMs: freshnessOf(response.headers) };
 }
 
-/** The publisher's caching header, within limits. */
+/** Returns the duration in the publisher's caching header, within limits. */
 export function freshnessOf(headers: Headers): number {
   const [, seconds] = /(?:^|[\s,])max-age=(\d+)/i.exec(headers.get("cache-control") ?? "") ?? [];
   const age = headers.get("age") ?? "";
-  // A proxy may have written anything there.
+  // The text is checked, because a proxy may have written anything there.
   const ageMs = /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
   const freshMs = seconds === undefined ? hourMs : Number(seconds) * 1000 - ageMs;
   return Math.min(Math.max(freshMs, freshMinMs), freshMaxMs);

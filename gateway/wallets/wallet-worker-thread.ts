@@ -1,6 +1,6 @@
 /**
- * Runs in a thread of its own: decrypting a token takes milliseconds of signature and certificate
- * checks, and no other request waits for them.
+ * Runs in its own thread, because decrypting a token takes milliseconds of signature and
+ * certificate checks, which would delay other requests.
  */
 import { openToken as openWalletA } from "@tollgate/protocols/walleta";
 import { openToken as openWalletB } from "@tollgate/protocols/walletb";

@@ -1,4 +1,4 @@
-/** The thread that decrypts tokens: every request ends, also when the thread is lost. */
+/** Every request to the thread that decrypts tokens ends, even if the thread is lost. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { afterEach, beforeEach, test } from "node:test";
@@ -96,7 +96,7 @@ function assertUnavailable(answer: unknown, cause: RegExp): void {
   assert.match(answer.cause, cause);
 }
 
-/** The one that a question has started. */
+/** The thread that a request has started. */
 async function threadOf(_asked: Promise<unknown>): Promise<Worker> {
   const [worker] = await once(process, "worker");
   return worker;

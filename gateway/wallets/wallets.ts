@@ -1,4 +1,6 @@
-/** Wallets of a node: keys, roots, the thread that opens payment data, and merchants' sessions. */
+/**
+ * The wallets of a node: keys, roots, the thread that opens payment data, and merchants' sessions.
+ */
 import {
   makeMerchantSessions,
   readAuthorities,
@@ -79,7 +81,7 @@ export async function openWallets(options: Options) {
       identitiesOf: (merchant) => keys.keysOf(merchant, "walleta-identity"),
       onRefused: ({ login }, cause) => options.onSessionRefused(`${login}: ${cause}`),
     }),
-    /** Keys may have been made, certified or removed. */
+    /** Reads the keys again, because they may have been made, certified or removed. */
     reload: keys.reload,
     async stop() {
       roots.stop();

@@ -8,7 +8,9 @@ export type Made = {
   readonly folder: string;
   pathOf(file: string): string;
   read(file: string): string;
-  /** `<name>.pem` and `<name>.key`, of the issuer's; of its own when none is named. */
+  /**
+   * Makes `<name>.pem` and `<name>.key`, signed by the issuer, or by itself if no issuer is named.
+   */
   issue(name: string, issuer?: string, isAuthority?: boolean): void;
 };
 

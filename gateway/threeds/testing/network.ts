@@ -1,4 +1,6 @@
-/** A network's directory server for tests: answers as the test says, and keeps the requests. */
+/**
+ * A network's directory server for tests. It answers as the test says, and records the requests.
+ */
 import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -12,9 +14,9 @@ export type Network = {
   readonly url: string;
   readonly certificates: Made;
   readonly received: readonly Received[];
-  /** The answer's text, in parts if it is long; `undefined` breaks the connection. */
+  /** The answer's text, in parts if it is long. `undefined` breaks the connection. */
   answer: (received: Received) => Answer | Promise<Answer>;
-  /** One of its directory servers, at a path of its own. */
+  /** Adds a directory server at a path of its own. */
   server(name: string, settings?: Partial<DirectorySettings>): DirectoryServer;
 };
 
@@ -44,7 +46,7 @@ export async function startNetwork(t: Cleanup): Promise<Network> {
     }
     response.end();
   });
-  // It never closes a connection first.
+  // The server never closes a connection first.
   server.keepAliveTimeout = 60_000;
   await once(server.listen(0, "127.0.0.1"), "listening");
   t.after(() => {
@@ -79,7 +81,7 @@ export async function startNetwork(t: Cleanup): Promise<Network> {
 
 export type SentRange = readonly [start: string, end: string, action?: string];
 
-/** The PRes to a PReq: the network supports no newer version than 2.2.0. */
+/** Makes the PRes to a PReq. The network supports versions up to 2.2.0. */
 export function writePRes(preq: string, ranges: readonly SentRange[], serialNum = "1"): string {
   const { messageVersion, threeDSServerTransID } = JSON.parse(preq);
   if (messageVersion === "2.3.1") return writeErro(preq, "102");
@@ -104,7 +106,7 @@ export function writePRes(preq: string, ranges: readonly SentRange[], serialNum 
   });
 }
 
-/** The Erro to a PReq. */
+/** Makes the Erro to a PReq. */
 export function writeErro(preq: string, errorCode: string): string {
   const { messageVersion, threeDSServerTransID } = JSON.parse(preq);
   return JSON.stringify({

@@ -32,7 +32,7 @@ type Options = {
   readonly stored: Stored;
   readonly clock: Clock;
   readonly names: readonly string[];
-  /** Put between a node and its database. */
+  /** Wraps the node's store, to change its behaviour. */
   readonly wrap?: (store: RangeStore) => RangeStore;
 };
 
@@ -64,7 +64,7 @@ export function findCard({ findEnrolment }: Directories, digits: string) {
   return findEnrolment(new CardNumber(digits), "always");
 }
 
-/** All cards of sixteen digits that begin so. */
+/** The range of all cards of sixteen digits that begin with this prefix. */
 export function rangeOf(prefix: string): readonly [start: string, end: string] {
   return [prefix.padEnd(16, "0"), prefix.padEnd(16, "9")];
 }
@@ -75,7 +75,7 @@ export async function untilReceived({ received }: Network, count: number): Promi
 
 type More = { readonly wrap?: (store: RangeStore) => RangeStore };
 
-/** Called once by a test file, at its top. */
+/** Starts the network. A test file calls it once, at its top. */
 export function useDatabase() {
   let database: Database;
   let audit: Audit;
