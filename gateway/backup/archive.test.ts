@@ -1,4 +1,6 @@
-/** A backup that was cut, changed, swapped or made for someone else is refused as a whole. */
+/**
+ * A backup that was cut, changed, exchanged or made for another recipient is refused as a whole.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { Readable } from "node:stream";

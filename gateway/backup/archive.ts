@@ -1,7 +1,7 @@
 /**
- * The file of a backup: its container, its encryption, and what it says about itself. The container
- * is a tar of named parts, so that any tar program opens it. A name is a label and never a path:
- * the reader writes no files. Parts are small enough for the memory.
+ * The file of a backup: its container, its encryption, and its list of contents. The container is a
+ * tar of named parts, so that any tar program opens it. A name is a label and never a path, because
+ * the reader writes no files. Each part fits into memory.
  */
 import { createHash, type Hash } from "node:crypto";
 import { Readable } from "node:stream";
@@ -38,7 +38,7 @@ function paddingOf(bytes: number): number {
   return (blockBytes - (bytes % blockBytes)) % blockBytes;
 }
 
-/** A header of the ustar format: name, mode, owner, size, time, checksum, type, magic. */
+/** Makes a header of the ustar format: name, mode, owner, size, time, checksum, type, magic. */
 function headerOf(name: string, bytes: number): Buffer {
   if (Buffer.byteLength(name) > 100 || bytes > partBytesMax) throw new Error(`bad part ${name}`);
   const header = Buffer.alloc(blockBytes);
@@ -56,7 +56,7 @@ function sumOf(header: Buffer): number {
   return header.reduce((sum, byte) => sum + byte, 0);
 }
 
-/** Fails unless the archive ends with its two empty blocks, and with nothing behind them. */
+/** Fails unless the archive ends with its two empty blocks and nothing after them. */
 export async function* readParts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
   const reader = makeReader(bytes);
   for (;;) {
@@ -122,8 +122,7 @@ export function parseRecipients(texts: readonly string[]): Encrypter | Problem {
     try {
       encrypter.addRecipient(text);
     } catch {
-      // The text is not shown, because it may be the private key, and the sentence goes to the
-      // journal.
+      // The text is not quoted, because it may be the private key, and the sentence is logged.
       return new Problem("A recipient is no public key of age: it looks like age1….");
     }
   }
@@ -164,12 +163,12 @@ export async function* decrypt(
     const plain = fromWeb(await decrypter.decrypt(toWeb(encrypted)));
     yield* plain.compose(createZstdDecompress({ chunkSize })) as AsyncIterable<Uint8Array>;
   } catch (error) {
-    // The library's own sentences are about its format; which of its parts failed is for no one.
+    // The library's messages are about its format, so a sentence goes before them.
     throw new BadArchive(`it cannot be decrypted (${messageOf(error)})`);
   }
 }
 
-/** A private key, with its public key in a comment as `age-keygen` writes it. */
+/** Makes a private key, with its public key in a comment as `age-keygen` writes it. */
 export async function makeIdentity() {
   const identity = await generateX25519Identity();
   const recipient = await identityToRecipient(identity);
@@ -208,9 +207,9 @@ export type PlaceContents = {
 export type Contents = {
   readonly format: number;
   readonly version: string;
-  /** The moment of the picture, in milliseconds. */
+  /** The moment of the data in the backup, in milliseconds. */
   readonly takenAt: number;
-  /** The main database first. */
+  /** The databases, the main one first. */
   readonly places: readonly PlaceContents[];
 };
 
@@ -244,7 +243,7 @@ export function partName(cell: string, table: StoredTable, number: number): stri
   return `${cell}/${table.schema}.${table.name}/${String(number).padStart(6, "0")}`;
 }
 
-/** Measures the rows that pass, in PostgreSQL's text form: a line each. */
+/** Counts the rows that pass through it, in PostgreSQL's text form with a line for each. */
 export function makeMeter() {
   const hash: Hash = createHash("sha256");
   let [rows, bytes] = [0, 0];

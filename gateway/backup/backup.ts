@@ -30,7 +30,7 @@ import {
 const partBytes = 4 * 1024 * 1024;
 export const { version } = createRequire(import.meta.url)("../package.json");
 
-/** Rows and bytes so far, and the share of the whole that they are, by the statistics. */
+/** Called with the rows and bytes so far, and their estimated share of the whole. */
 export type Progress = {
   readonly table: string;
   readonly rows: number;
@@ -41,13 +41,13 @@ export type Progress = {
 type Options = {
   readonly signer: Signer;
   readonly report: (progress: Progress) => void;
-  /** Called with the digest of the manifest, when all rows were read. */
+  /** Called with the digest of the manifest when all rows were read. */
   readonly onRead: (rows: number, manifest: string) => void;
 };
 
 /**
- * Writes a backup as a stream of parts: what follows, then every table in parts of some megabytes,
- * then the signed manifest. The caller compresses, encrypts and stores them.
+ * Writes a backup as a stream of parts: a list of the parts, then every table in parts of some
+ * megabytes, then the signed manifest. The caller compresses, encrypts and stores them.
  */
 export async function* writeBackup(picture: Picture, options: Options): AsyncGenerator<Part> {
   const contents = Buffer.from(JSON.stringify(contentsOf(picture)));
@@ -209,7 +209,7 @@ function sorted(tables: readonly StoredTable[]): readonly string[] {
 
 type PartReader = ReturnType<typeof makePartReader>;
 
-/** Every part has its place: one with another name ends the work. */
+/** Every part has its position. A part with another name ends the work. */
 function makePartReader(source: AsyncIterable<Part>) {
   const iterator = source[Symbol.asyncIterator]();
   let next: Part | undefined;
@@ -244,7 +244,7 @@ async function loadTable(
   const meter = makeMeter();
   const rows = target.copyInto(table);
   const done = finished(rows);
-  // The failure of a write is the failure of the whole; `done` reports it.
+  // `done` reports a failed write, which fails the whole backup.
   done.catch(() => undefined);
   try {
     for (let number = 1; ; number += 1) {

@@ -1,7 +1,7 @@
 /**
- * The PEM files of a TLS connection, read and checked together: for links to hosts, for directory
- * servers and for the results that these post. Files are read again whenever they may have changed;
- * the reader keeps what it read last when they cannot be used.
+ * Reads and checks the PEM files of a TLS connection, for links to hosts, for directory servers and
+ * for their results. Files are read again whenever they may have changed. If they cannot be used,
+ * the reader keeps the contents that it read last.
  */
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { createSecureContext } from "node:tls";
 import { messageOf } from "../values/problem.ts";
 import { hours, type Instant, parseDate } from "../values/time.ts";
 
-/** A certificate and its key belong together; without an authority the system's count. */
+/** Certificate and key belong together. Without an authority, those of the system are used. */
 type CertificateFiles = {
   readonly certificateFile?: string | undefined;
   readonly keyFile?: string | undefined;
@@ -22,10 +22,13 @@ export type CertificateTexts = {
   readonly ca?: string;
 };
 
-/** Thrown at the start, when there is no earlier certificate to continue with. */
+/** Thrown at the start, if there is no earlier certificate to continue with. */
 export class UnusableCertificate extends Error {}
 
-/** Rejects when a file is missing or invalid, or the certificate does not belong to the key. */
+/**
+ * Reads the files. Rejects if a file is missing or invalid, or the certificate does not belong to
+ * the key.
+ */
 export async function readCertificateFiles(files: CertificateFiles): Promise<CertificateTexts> {
   const { certificateFile = "", keyFile = "", authorityFile = "" } = files;
   const read = async (file: string) => (file === "" ? "" : readFile(file, "utf8"));
@@ -45,7 +48,7 @@ export async function readCertificateFiles(files: CertificateFiles): Promise<Cer
   return texts;
 }
 
-/** TLS skips an authority that it cannot read, so each is read here. */
+/** Each authority is parsed here, because TLS skips one that it cannot read. */
 function checkAuthorities(file: string, text: string): void {
   const authorities = splitPem(text);
   if (authorities.length === 0) throw new Error(`no certificate in ${file}`);
@@ -60,14 +63,20 @@ export function splitPem(text: string): readonly string[] {
   return text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 }
 
-/** The days until the first certificate of a chain expires; undefined without a certificate. */
+/**
+ * Returns the days until the first certificate of a chain expires, or undefined without a
+ * certificate.
+ */
 export function daysLeft(certificates: string | undefined, now: Instant): number | undefined {
   const [own] = splitPem(certificates ?? "");
   const expiresAt = own === undefined ? undefined : parseDate(new X509Certificate(own).validTo);
   return expiresAt === undefined ? undefined : Math.floor((expiresAt - now) / hours(24));
 }
 
-/** Reads the files at every call; when they cannot be used, those that it read last are. */
+/**
+ * Makes a reader that reads the files at every call. If they cannot be used, it returns the
+ * contents that it read last.
+ */
 export function makeCertificateReader(files: CertificateFiles, onFault: (cause: string) => void) {
   let latest: CertificateTexts | undefined;
   return async (): Promise<CertificateTexts> => {

@@ -1,6 +1,6 @@
 /**
- * Reads the environment into a `Config`, once, at the start. Values that cannot be read and values
- * that production does not allow are reported together, one sentence each.
+ * Reads the environment into a `Config` once at the start. Unreadable values and values that
+ * production does not permit are reported together, one sentence each.
  */
 import { createHash } from "node:crypto";
 import { availableParallelism, hostname, userInfo } from "node:os";
@@ -18,7 +18,7 @@ import {
 export type { Config } from "./settings.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Commands that only look need no key-encryption key. */
+/** If true, the command only looks and needs no key-encryption key. */
 export function readConfig(environment: Environment, needsKey = true): Config | Problem {
   const isProduction = environment["GW_ENV"] === "production";
   const problems: string[] = [];
@@ -40,7 +40,7 @@ export function readConfig(environment: Environment, needsKey = true): Config | 
   return problems.length > 0 ? new Problem(problems.join("\n")) : config;
 }
 
-/** The rows of `gw config`, without the password of the database. */
+/** Returns the rows of `gw config`, without the password of the database. */
 export function describeConfig(environment: Environment) {
   const read = readConfig(environment);
   const config: Partial<Config> = read instanceof Problem ? {} : read;
@@ -59,7 +59,8 @@ export function describeConfig(environment: Environment) {
 /** Finds variables that begin with GW_ and are not settings, and the setting that was meant. */
 export function findUnknownSettings(environment: Environment) {
   const known = Object.values<Setting<unknown>>(settings).map(({ name }) => name);
-  // The new key of `gw key rewrap` comes in several forms, and tests have variables of their own.
+  // Variables that are not settings: the forms of the new key of `gw key rewrap`, and those of
+  // tests.
   const isOther = (name: string) => /^GW_(NEW_MASTER_KEY_|TEST_|BANK_)/.test(name);
   return Object.keys(environment)
     .filter((name) => name.startsWith("GW_") && !known.includes(name) && !isOther(name))
@@ -68,7 +69,10 @@ export function findUnknownSettings(environment: Environment) {
 
 const nearMissMax = 2;
 
-/** Counts the letters to insert, delete or replace until one word is the other (Levenshtein). */
+/**
+ * Returns how many letters must be inserted, deleted or replaced to make one word the other
+ * (Levenshtein).
+ */
 function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [at, letter] of [...one].entries()) {
@@ -87,7 +91,7 @@ export function allows({ allow }: Pick<Config, "allow">, what: Allowance): boole
   return partsOf(allow).includes(what);
 }
 
-/** Whether issuers may have http:// addresses, which those of a sandbox have. */
+/** Whether issuers may have http:// addresses, as those of a sandbox do. */
 export function allowsHttp({ environment, rehearsal }: Config): boolean {
   return environment === "staging" || rehearsal;
 }
@@ -99,8 +103,8 @@ function asWritten<Value>(value: Value) {
 }
 
 /**
- * The names that a node may take. The same after a restart, so that the node finds the orders that
- * it was running; a second node of the same data folder has the next one.
+ * Returns the names that a node may take. They are the same after a restart, so that the node finds
+ * the orders that it was running. A second node with the same data folder takes the next one.
  */
 export function nodeNamesOf({ nodeName, dataDir }: Config): readonly string[] {
   if (nodeName !== "") return [nodeName];
@@ -109,14 +113,14 @@ export function nodeNamesOf({ nodeName, dataDir }: Config): readonly string[] {
   return [first, ...Array.from({ length: 9 }, (_, index) => `${first}-${index + 2}`)];
 }
 
-/** The user of this machine. */
+/** Returns the name of the account of this machine. */
 export function userName(): string {
   return userInfo().username;
 }
 
 /**
- * The person who runs a command, and the place. `GW_USER` names a person where several share an
- * account.
+ * Returns the person who runs a command, and the machine. `GW_USER` names the person if several
+ * share an account.
  */
 export function actorOf({ user }: Config, environment: Environment) {
   const account = userName();
@@ -130,8 +134,8 @@ export function actorOf({ user }: Config, environment: Environment) {
 const workersMaxByDefault = 8;
 
 /**
- * How many gateway processes `gw start` runs: PostgreSQL needs the other half of the cores. Each
- * needs a connection of every gate, and a host may allow few.
+ * Returns how many gateway processes `gw start` runs. PostgreSQL needs the other half of the cores.
+ * Each process needs a connection of every gate, and a host may permit few.
  */
 export function countWorkers(
   { workers }: Pick<Config, "workers">,
@@ -146,13 +150,15 @@ export function countWorkers(
 /** `GW_LINK_SHARE` has two digits. */
 const linksMax = 99;
 
-/** The places of this process among those that divide the connections of gates, from 0. */
+/**
+ * Returns the position of this process, from 0, among those that divide the connections of gates.
+ */
 export function linkShareOf({ linkShare }: Pick<Config, "linkShare">) {
   const [place = 1, of = 1] = linkShare.split("/").map(Number);
   return { place: place - 1, of };
 }
 
-/** The address that merchants use: signatures cover it, and browsers are sent to it. */
+/** Returns the address that merchants use. Signatures cover it, and browsers are sent to it. */
 export function baseUrlOf(config: Config, port: number): string {
   if (config.baseUrl !== "") return config.baseUrl.replace(/(?<!\/)\/+$/, "");
   const host = config.host === "0.0.0.0" || config.host === "127.0.0.1" ? "localhost" : config.host;
@@ -163,7 +169,7 @@ function schemeOf({ tlsCertificateFile }: Config): "https" | "http" {
   return tlsCertificateFile === "" ? "http" : "https";
 }
 
-/** The addresses that a signature may cover: in staging also those of this machine. */
+/** Returns the addresses that a signature may cover, in staging also those of this machine. */
 export function signedUrlsOf(config: Config, port: number): readonly string[] {
   const known = baseUrlOf(config, port);
   if (config.environment === "production") return [known];
@@ -171,7 +177,7 @@ export function signedUrlsOf(config: Config, port: number): readonly string[] {
   return [...new Set([known, `${scheme}://localhost:${port}`, `${scheme}://127.0.0.1:${port}`])];
 }
 
-/** Where browsers find the portal, its public address first; `port` is that of the portal. */
+/** Returns the origins of the portal, its public one first. `port` is that of the portal. */
 export function portalOriginsOf(config: Config, port: number): readonly string[] {
   const own = new URL(config.portalUrl || baseUrlOf(config, port));
   if (config.portalUrl === "" && config.portalPort !== "") own.port = String(port);
@@ -193,7 +199,7 @@ export function keySourcesOf(
     .map((name) => settings[name].name);
 }
 
-/** Where to read the present key-encryption key, or the next one for a rewrap. */
+/** Returns the source of the present key-encryption key, or of the next one for a rewrap. */
 export function masterKeySource(config: Config, which: "masterKey" | "newMasterKey" = "masterKey") {
   const isMade = which === "masterKey" && keySourcesOf(config).length === 0;
   return {
@@ -205,12 +211,15 @@ export function masterKeySource(config: Config, which: "masterKey" | "newMasterK
   };
 }
 
-/** A rehearsal has the settings of production, and its users must see that it is a rehearsal. */
+/**
+ * Returns the environment to show. A rehearsal has the settings of production, and its users must
+ * see that it is a rehearsal.
+ */
 export function shownEnvironmentOf({ rehearsal, environment }: Config) {
   return rehearsal ? ("rehearsal" as const) : environment;
 }
 
-/** The file that staging makes for itself. */
+/** Returns the key file that staging makes for itself. */
 export function stagingKeyFile({ dataDir }: Config): string {
   return join(resolve(dataDir), "keys", "master.key");
 }
@@ -260,7 +269,9 @@ function productionProblems(
   return problems;
 }
 
-/** How long an order may stay in each open stage, and how long a node may keep its effect. */
+/**
+ * Returns how long an order may stay in each open stage, and how long a node may keep its effect.
+ */
 export function deadlinesOf(config: Config) {
   return {
     stageMs: {

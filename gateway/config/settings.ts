@@ -29,7 +29,10 @@ const secondsList: Read<readonly number[]> = (value) => {
   const gaps = value.split(",").map((each) => seconds(each.trim()));
   return gaps.every((gap) => gap !== undefined) ? gaps : undefined;
 };
-/** Used payment data is remembered for as long as any window could accept it: see `wallets/`. */
+/**
+ * The longest window for signatures. Used payment data is remembered for as long as any window
+ * could accept it; see `wallets/`.
+ */
 export const signingWindowMaxMs = 86_400_000;
 const signingWindow = upTo(signingWindowMaxMs, seconds);
 export const pageLifeMaxMs = 604_800_000;
@@ -56,15 +59,15 @@ const level: Read<string> = (value) =>
 const ports: Read<string> = (value) =>
   partsOf(value).every((part) => port(part) !== undefined) ? value : undefined;
 const networks: Read<string> = (value) => (partsOf(value).every(isNetwork) ? value : undefined);
-/** Takes hosts in the form that `URL` writes, so that they can be compared. */
+/** Reads hosts in the form that `URL` writes, so that they can be compared. */
 const hosts: Read<string> = (value) =>
   partsOf(value).every((part) => URL.parse(`https://${part}/`)?.host === part) ? value : undefined;
-/** Takes the form that browsers accept: https, without a user. */
+/** Reads URLs that browsers accept: https, without a user. */
 const paymentMethod: Read<string> = (value) => {
   const { protocol, username, password } = URL.parse(value) ?? {};
   return value === "" || (protocol === "https:" && !username && !password) ? value : undefined;
 };
-/** Scheme, host and port, as browsers send it in `Origin`. */
+/** Reads an origin: scheme, host and port, as browsers send them in `Origin`. */
 const origin: Read<string> = (value) => {
   const url = URL.parse(value);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
@@ -94,7 +97,7 @@ const accent: Read<string> = (value) => {
 
 const gaps = (...values: readonly number[]) => values.map((each) => each * 1000);
 
-/** Minutes, then hours: thirty attempts in two weeks. */
+/** The gaps are minutes at first and then hours, for thirty attempts in two weeks. */
 const callbackGaps = [
   ...[2, 5, 10, 20, 30].map((count) => count * 60_000),
   ...[1, 2, 3, 6, 12, 18, 24].map((count) => count * 3_600_000),
@@ -252,7 +255,7 @@ export type Config = {
     : never;
 };
 
-/** The parts of a comma-separated list. */
+/** Returns the parts of a comma-separated list. */
 export function partsOf(value: string): readonly string[] {
   return value
     .split(",")

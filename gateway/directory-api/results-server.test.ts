@@ -1,4 +1,4 @@
-/** Which clients may post results: chains, resumed sessions, renewed and unusable files. */
+/** The clients that may post results: chains, resumed sessions, renewed and unusable files. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -249,9 +249,7 @@ type Posted = {
   readonly body?: string;
 };
 
-/**
- * Posts like a directory server, on a connection of its own and with the session of an earlier one.
- */
+/** Posts like a directory server: on a new connection with the session of an earlier one. */
 async function post({ made, server }: World, version: SecureVersion, posted: Posted = {}) {
   const { session, line = "POST /results/visa", type = "application/json", body = "{}" } = posted;
   const chain = made.read("directory.pem") + made.read("intermediate.pem");

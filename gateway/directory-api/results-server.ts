@@ -1,9 +1,9 @@
 /**
- * The server to which directory servers post the results of challenges: HTTPS with certificates on
- * both sides, on a port of its own. The handshake refuses clients without a certificate of one of
- * our directory servers, and a certificate is valid only at its own directory server's address.
- * Sessions are not resumed: a resumed one has only the certificate, and not the intermediates that
- * lead to its authority.
+ * The server to which directory servers post the results of challenges. It uses HTTPS with
+ * certificates on both sides, on a port of its own. The handshake refuses clients without a
+ * certificate of a configured directory server, and a certificate is valid only at its own
+ * directory server's address. Sessions are not resumed, because a resumed one only has the
+ * certificate, and not the intermediates that lead to its authority.
  */
 import { constants, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -31,7 +31,7 @@ type ResultsOptions = {
   readonly limits?: Limits;
 };
 
-/** Certificate and key in PEM. */
+/** The certificate and the key in PEM. */
 type Identity = { readonly certificate: string; readonly key: string };
 
 export type Limits = { readonly connectionsMax: number; readonly handshakeTimeoutMs: number };
@@ -39,11 +39,11 @@ export type Limits = { readonly connectionsMax: number; readonly handshakeTimeou
 export type Authority = {
   /** The issuers of its certificates, in PEM. */
   readonly certificates: string;
-  /** The common name of the certificate that posts results; any name when absent. */
+  /** The common name in the certificate that posts results; any name if absent. */
   readonly name?: string | undefined;
 };
 
-/** The text of the answer; a failure when the result could not be stored. */
+/** Returns the text of the answer, or a failure if the result could not be stored. */
 type Receive = (directory: string, text: string) => Promise<string | Failure>;
 
 const bodyBytesMax = 1_048_576;
@@ -51,8 +51,8 @@ const requestTimeoutMs = 10_000;
 const idleMs = 5_000;
 const usualLimits: Limits = { connectionsMax: 1_000, handshakeTimeoutMs: 10_000 };
 /**
- * A directory server need not send a result again: it is held while it cannot be stored, for
- * example during the last seconds of a merchant's move to another cell.
+ * How long a result waits while it cannot be stored, for example during the last seconds of a
+ * merchant's move to another cell, so that the directory server need not send it again.
  */
 const heldMs = 4_000;
 const heldGapMs = 200;
@@ -61,10 +61,10 @@ type OpenOptions = Pick<ResultsOptions, "clock" | "authorities"> & {
   readonly settings: CertificateSettings & {
     readonly host: string;
     readonly resultsPort: number;
-    /** The public address; empty where directory servers reach the port itself. */
+    /** The public address; empty if directory servers reach the port itself. */
     readonly resultsUrl: string;
   };
-  /** Whether there is a directory server that could post results. */
+  /** Returns whether there is a directory server that could post results. */
   readonly isNeeded: () => boolean;
   readonly log: (event: `directory.${Event}`, facts: object) => void;
 };
@@ -75,7 +75,7 @@ type Event =
   | "certificate_reload_failed"
   | "result_failed";
 
-/** Nothing listens without a certificate: challenges then cannot be finished. */
+/** Without a certificate the server does not listen, and challenges cannot be completed. */
 export async function openResultsServer(options: OpenOptions) {
   const { settings, log } = options;
   const { host, resultsPort } = settings;
@@ -94,11 +94,11 @@ export async function openResultsServer(options: OpenOptions) {
     }));
   const address = settings.resultsUrl || `https://${host}:${server?.port ?? resultsPort}`;
   return {
-    /** Where a directory server posts results. */
+    /** Returns the URL to which a directory server posts results. */
     urlOf: (directory: string) => resultsUrlOf(address, directory),
     serve: (receive: Receive) => server?.serve(receive),
     update: () => server?.update(),
-    /** The certificate files may have changed. */
+    /** Reads the certificate files again, because they may have changed. */
     renew: async () => server?.renew(() => readResultsCertificate(settings)),
     stop: async () => server?.stop(),
   };
@@ -139,8 +139,8 @@ export async function startResultsServer(options: ResultsOptions) {
     port,
 
     /**
-     * Begins to serve results. Before this call they are held for seconds, and then answered with
-     * 503.
+     * Starts processing results. Before this call they wait for some seconds and are then answered
+     * with 503.
      */
     serve(made: Receive): void {
       receive = made;
@@ -149,7 +149,9 @@ export async function startResultsServer(options: ResultsOptions) {
     /** Applies the present authorities. */
     update: () => apply({ certificate: context.cert, key: context.key }),
 
-    /** Reads the server's own certificate again; the present one stays when it cannot be used. */
+    /**
+     * Reads the server's own certificate again. The present one stays if the files cannot be used.
+     */
     async renew(read: () => Promise<Identity | undefined>): Promise<void> {
       try {
         const own = await read();
@@ -176,7 +178,7 @@ export async function startResultsServer(options: ResultsOptions) {
     }
   }
 
-  /** Throws when certificate and key do not belong together. */
+  /** Throws if certificate and key do not belong together. */
   function apply(own: Identity): void {
     const next = secureContext(own, authorities());
     if (isDeepStrictEqual(next, context)) return;
@@ -261,7 +263,7 @@ type CertificateSettings = {
   readonly resultsKeyFile: string;
 };
 
-/** Below the results port's public address. */
+/** Returns the path below the results port's public address. */
 function resultsUrlOf(address: string, directory: string): string {
   return `${address.replace(/(?<!\/)\/+$/, "")}/results/${encodeURIComponent(directory)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Where an installation's database is: the servers of GW_DATABASE_URL, or the embedded one in the
- * data folder, which is started here; and connections to it with the rights of a role.
+ * Finds an installation's database: the servers of GW_DATABASE_URL, or the embedded one in the data
+ * folder, which is started here. The file also makes connections with the rights of a role.
  */
 import { statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -15,11 +15,15 @@ import { messageOf, Problem } from "../values/problem.ts";
 
 type FindOptions = {
   readonly report: (progress: string) => void;
-  /** A gateway may be running on the data folder: its database is used and left running. */
+  /**
+   * If true, a gateway may be running on the data folder, whose database is used and left running.
+   */
   readonly besideOthers: boolean;
 };
 
-/** Its own server is started here, and stopped when the installation is closed. */
+/**
+ * Present if an embedded server was started here. It is stopped when the installation is closed.
+ */
 export async function findServer(config: Config, { report, besideOthers }: FindOptions) {
   const others = { isOwn: false, stop: async () => undefined };
   if (config.databaseUrl !== "") {
@@ -61,7 +65,7 @@ export function makeServersOf(main: Servers, mainUrl: string): (place?: CellLoca
       : makeServers(place.url?.reveal() ?? mainUrl);
 }
 
-/** Throws the error when the database is the embedded one. */
+/** Explains an error. Throws it if the database is the embedded one. */
 export function describeUnusable({ databaseUrl }: Config, error: unknown): Problem {
   if (databaseUrl === "") throw error;
   const cause = error instanceof Error ? error.message || error.name : String(error);
@@ -76,8 +80,9 @@ export function describeUnusable({ databaseUrl }: Config, error: unknown): Probl
 }
 
 /**
- * Without the settings of a production installation, a shell has those of staging. A command that
- * only looks would make a key and a database there, and judge these.
+ * Refuses a command without settings. In a shell without those of a production installation,
+ * staging applies, and a command that only looks would create a key and a database there, and judge
+ * these.
  */
 export function findAbsence(config: Config): Problem | undefined {
   const folder = resolve(config.dataDir);
@@ -92,7 +97,7 @@ export function findAbsence(config: Config): Problem | undefined {
   );
 }
 
-/** A place that this user may not look into is another sentence's. */
+/** A folder that this user may not read is reported by another sentence. */
 function isThere(place: string): boolean {
   try {
     return statSync(place) !== undefined;
@@ -104,7 +109,8 @@ function isThere(place: string): boolean {
 
 export async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined> {
   try {
-    // For root the database runs as another user, who must be able to reach its folder in here.
+    // For root, the database runs as another user, who must be able to reach its folder in this
+    // one.
     await mkdir(resolve(dataDir), { recursive: true, mode: 0o711 });
     await mkdir(join(resolve(dataDir), "keys"), { recursive: true, mode: 0o700 });
     return undefined;

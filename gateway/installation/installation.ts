@@ -43,16 +43,21 @@ type OpenKnown = () => Promise<Vault["openSecret"] | undefined>;
 type InstallationOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly report: (progress: string) => void;
-  /** A gateway may be running on the data folder: its database is used and left running. */
+  /**
+   * If true, a gateway may be running on the data folder, whose database is used and left running.
+   */
   readonly besideOthers: boolean;
-  /** For commands that only look: where no installation is, they make none. */
+  /** If true, the command only looks, and must not create an installation. */
   readonly makesNothing?: boolean;
   /**
    * Decides about an older schema. Without this function, staging updates it and production
    * refuses.
    */
   readonly approve?: Approve;
-  /** Why the user may not open it, before anything is changed. */
+  /**
+   * Returns the reason why the user may not open the installation. It is called before anything is
+   * changed.
+   */
   readonly admit?: (place: AdmitOptions) => Promise<Problem | undefined>;
 };
 
@@ -145,9 +150,12 @@ export async function openInstallation(options: InstallationOptions) {
     /** The connection with the rights of the login, for operators' commands. */
     database,
     cells,
-    /** Their schema may be older. */
+    /** The unreachable cells, whose schema may be older. */
     unreachableCells,
-    /** For a node: its own connections cannot read the vault's tables, those of the vault can. */
+    /**
+     * The databases for a node: its own connections cannot read the vault's tables, and the vault's
+     * can.
+     */
     databases,
     openCell,
     /** The advice for a login that may not separate the roles of the vault and the nodes. */
@@ -247,7 +255,7 @@ async function updateSchema(
   }
 }
 
-/** Also makes the keys of a new database. */
+/** Opens the keys, after making those of a new database. */
 async function checkMasterKey({ query }: Database, masterKey: Uint8Array) {
   try {
     await openKeys(masterKey, makeKeyStore(query));

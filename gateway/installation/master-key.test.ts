@@ -1,4 +1,4 @@
-/** The key-encryption key on its way into the gateway's processes. */
+/** How the key-encryption key gets into the gateway's processes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deleteGivenKeys } from "./master-key.ts";

@@ -1,5 +1,5 @@
 /**
- * Where this installation's key-encryption key comes from: one of the settings, the file that
+ * Finds the source of this installation's key-encryption key: one of the settings, the file that
  * staging makes, or the parent process, which sends it to its workers in memory.
  */
 import type { Worker } from "node:cluster";
@@ -35,7 +35,9 @@ export async function findMasterKey(
   return typeof key === "string" ? new Problem(key) : key;
 }
 
-/** Child processes and tools that print the environment must not see them. */
+/**
+ * Removes the key from the environment, which child processes and tools that print it would see.
+ */
 export function deleteGivenKeys(environment: Environment): void {
   if (environment !== process.env) return;
   for (const name of ["GW_MASTER_KEY", "GW_NEW_MASTER_KEY"]) delete process.env[name];
@@ -43,7 +45,7 @@ export function deleteGivenKeys(environment: Environment): void {
 
 type KeyMessage = { readonly wantsKey?: true; readonly masterKey?: string };
 
-/** Answers a worker that asks for the key, over the pipe between the two processes. */
+/** Sends the key to a worker that requests it, over the pipe between the two processes. */
 export function sendKeyTo(worker: Worker, masterKey: Uint8Array): void {
   worker.on("message", ({ wantsKey }: KeyMessage) => {
     if (wantsKey !== true) return;

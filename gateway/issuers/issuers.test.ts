@@ -1,4 +1,4 @@
-/** An operator's file as spreadsheets write it, and everything that can be wrong with one. */
+/** An operator's file as spreadsheets write it, and every fault that it can have. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CsvFaults } from "../values/csv-records.ts";

@@ -10,14 +10,17 @@ import { Problem } from "../values/problem.ts";
 import { makeRangeTable, type RangeTable, startRangeTable } from "../values/range-table.ts";
 import { openReloadable } from "../values/reloadable.ts";
 
-/** The ends are numbers of eleven digits: a shorter prefix is filled up with zeros or nines. */
+/** The ends of a range have eleven digits. A shorter prefix is padded with zeros or nines. */
 export type IssuerRange = {
   readonly first: number;
   readonly last: number;
   readonly issuer: Issuer;
 };
 
-/** Networks tell issuers apart by no more digits; a longer prefix may be a card number. */
+/**
+ * The longest prefix. Networks do not distinguish issuers by more digits, and a longer one may be a
+ * card number.
+ */
 const prefixDigitsMax = 11;
 
 export function isPrefix(text: string): boolean {
@@ -28,12 +31,12 @@ export function makeRange(first: string, last: string, issuer: Issuer): IssuerRa
   return { first: firstOf(first), last: lastOf(last), issuer };
 }
 
-/** The lowest number that starts with the prefix. */
+/** Returns the lowest number that starts with the prefix. */
 export function firstOf(prefix: string): number {
   return Number(prefix.slice(0, prefixDigitsMax).padEnd(prefixDigitsMax, "0"));
 }
 
-/** The highest number that starts with the prefix. */
+/** Returns the highest number that starts with the prefix. */
 export function lastOf(prefix: string): number {
   return Number(prefix.slice(0, prefixDigitsMax).padEnd(prefixDigitsMax, "9"));
 }
@@ -44,13 +47,19 @@ export function formatPrefix(end: number): string {
 
 export type IssuerStore = {
   findVersion(): Promise<string>;
-  /** Hands over all ranges as of one moment, by their first cards; returns the version. */
+  /**
+   * Calls `take` with all ranges as of one moment, sorted by their first cards. Returns the
+   * version.
+   */
   readRanges(take: (ranges: readonly IssuerRange[]) => void): Promise<string>;
 };
 
 type Dependencies = {
   readonly store: IssuerStore;
-  /** The ranges that need no BIN table: the sandbox's cards in staging, none in production. */
+  /**
+   * The ranges that are known without a BIN table: the sandbox's cards in staging, and none in
+   * production.
+   */
   readonly builtIn: readonly IssuerRange[];
   readonly onError: (error: unknown) => void;
 };
@@ -66,7 +75,9 @@ export async function openIssuers({ store, builtIn, onError }: Dependencies) {
   });
   return {
     find: (prefix: string) => loaded.current().table.find(prefix) ?? sandbox.find(prefix),
-    /** Costs one small query unless the table was replaced. Never rejects. */
+    /**
+     * Reads the table again if it was replaced; otherwise it costs one small query. Never rejects.
+     */
     reload: loaded.reload,
   };
 
@@ -91,9 +102,9 @@ const portionRows = 5000;
 const textCharactersMax = 128;
 
 /**
- * An operator's CSV file of issuers, read as a stream and handed on in portions. Faults are
- * collected and thrown together at the end, so the consumer must be able to undo earlier portions.
- * No fault repeats a cell: it may be a card number that has strayed into the file.
+ * Reads an operator's CSV file of issuers as a stream, in portions. Faults are collected and thrown
+ * together at the end, so the consumer must be able to undo earlier portions. No fault quotes a
+ * cell, which may be a card number by mistake.
  */
 export async function* readIssuerFile(
   chunks: AsyncIterable<Uint8Array>,
@@ -108,7 +119,7 @@ export async function* readIssuerFile(
       complain(line, undefined, "the quotes do not match");
     } else if (header === undefined) {
       header = readHeader(line, cells, complain);
-      // A wrong header would make every row wrong too.
+      // With a wrong header every row would be wrong too, so reading ends here.
       if (sentences.length > 0) break;
     } else {
       const range = readRow(line, cells, header);
@@ -127,7 +138,10 @@ export async function* readIssuerFile(
 
 type Header = readonly string[];
 
-/** A problem is the end of a sentence that names the line and the column. */
+/**
+ * The columns and how they are read. A problem completes a sentence that names the line and the
+ * column.
+ */
 type ReadCell = (cell: string) => string | Problem;
 
 const prefixColumns = ["bin", "first", "last"] as const;
@@ -145,7 +159,8 @@ function readHeader(line: number, cells: readonly string[], complain: Complain):
   const names = cells.map((cell) => cell.trim().toLowerCase());
   const known = [...prefixColumns, ...issuerColumns.map(([column]) => column)];
   for (const [index, name] of names.entries()) {
-    // An unknown name is not repeated: without a header row it is a cell of the first row.
+    // An unknown column name is not quoted, because without a header row it is a cell of the first
+    // row.
     if (!known.some((column) => column === name)) {
       complain(line, String(index + 1), `an unknown name; the columns are ${known.join(", ")}`);
     }
@@ -168,7 +183,7 @@ function makeReadRow(complain: Complain) {
     if (cells.length !== header.length) {
       return refuse(undefined, `${cells.length} cells instead of ${header.length}`);
     }
-    // All cells are read before any is refused, so that a row's faults are reported together.
+    // All cells are read first, so that a row's faults are reported together.
     const cellOf = (column: string) => cells[header.indexOf(column)] ?? "";
     const read = (column: string, readCell: ReadCell) => {
       const value = readCell(cellOf(column));
@@ -215,7 +230,7 @@ function readText(cell: string): string | Problem {
   return text;
 }
 
-// The package's columns are alpha-2, alpha-3, numeric and the name of a further standard.
+// The columns of the package: alpha-2, alpha-3, numeric, and the name of a further standard.
 const alpha3ByCode: ReadonlyMap<string, string> = new Map(
   countries.flatMap(([alpha2 = "", alpha3 = ""]) => [
     [alpha2, alpha3],

@@ -23,7 +23,7 @@ export type FileFormat<Column extends string, Word extends string> = {
   readonly delimiter: string;
 };
 
-/** Columns that the file names as we do, like the sandbox's. */
+/** Columns with the gateway's own names, as in the sandbox's file. */
 function usualNames<Column extends string>(columns: readonly Column[]) {
   const names: Record<string, string> = Object.fromEntries(columns.map((name) => [name, name]));
   // One entry for each column.
@@ -32,12 +32,12 @@ function usualNames<Column extends string>(columns: readonly Column[]) {
 
 type FileRow<Column extends string> = {
   readonly line: number;
-  /** Trimmed. */
+  /** The trimmed text of a column. */
   readonly cells: Readonly<Record<Column, string>>;
   readonly complain: (column: Column, words: string) => void;
 };
 
-/** Rows as text; the consumer reads each, and complains about what it cannot read. */
+/** Yields rows as text. The consumer reads each row and complains about unreadable values. */
 async function* readRows<Column extends string>(
   chunks: AsyncIterable<Uint8Array>,
   { columns, delimiter }: Pick<FileFormat<Column, string>, "columns" | "delimiter">,
@@ -122,7 +122,10 @@ function readMoney({ cells, complain }: AmountRow, form: AmountForm) {
 
 const amountMax = 10n ** 18n;
 
-/** The file's own word by the operator's table, or one of ours. */
+/**
+ * Finds the meaning of a word of the file: by the operator's table, or as one of the gateway's
+ * words.
+ */
 function readWord<Column extends string, Word extends string>(
   { cells, complain }: FileRow<Column>,
   column: Column,
@@ -140,7 +143,7 @@ export type SettlementLine = {
   readonly money: Money;
 };
 
-/** `ignore`: the line moves no money of a payment, such as a hold, a fee or a sum. */
+/** `ignore` means that the line moves no money of a payment, like a hold, a fee or a sum. */
 type SettlementWord = SettlementKind | "ignore";
 const settlementFields = ["reference", "kind", "amount", "currency"] as const;
 type SettlementColumn = (typeof settlementFields)[number];
@@ -152,7 +155,7 @@ export const settlementColumns = usualNames(settlementFields);
 const ownKinds = Object.keys(settlementKinds) as SettlementKind[];
 export const settlementWords: readonly SettlementWord[] = [...ownKinds, "ignore"];
 
-/** The acquirer's settlement file, as lines of money. */
+/** Reads the acquirer's settlement file as movements of money. */
 export async function* readSettlementFile(
   chunks: AsyncIterable<Uint8Array>,
   format: SettlementFormat,
@@ -197,8 +200,8 @@ type ChargebackFormat = FileFormat<ChargebackColumn, ChargebackStage>;
 export const chargebackColumns = usualNames(chargebackFields);
 
 /**
- * The acquirer's file of chargebacks: one line for each stage of each case. All of it is read: a
- * fault in the last line must refuse the first one too.
+ * Reads the acquirer's file of chargebacks, with one line for each stage of each case. The whole
+ * file is read first, because a fault in the last line must refuse the first one too.
  */
 export async function readChargebackFile(
   chunks: AsyncIterable<Uint8Array>,
@@ -217,7 +220,7 @@ function readChargebackLine(row: FileRow<ChargebackColumn>, format: ChargebackFo
   const reason = readText(row, "reason", 100);
   const stage = readWord(row, "stage", format.words);
   const reference = readReference(row);
-  // Some acquirers write what they take with a minus.
+  // Some acquirers write the amounts that they take with a minus.
   const amount = readMoney(row, format.amounts)?.money;
   const at = readTime(row);
   if (caseId === undefined || reason === undefined || stage === undefined) return undefined;
@@ -225,7 +228,10 @@ function readChargebackLine(row: FileRow<ChargebackColumn>, format: ChargebackFo
   return { line: row.line, reference, chargeback: { caseId, stage, amount, reason, at } };
 }
 
-/** It is stored, shown and sent to the merchant, so a card number must not be in it. */
+/**
+ * Checks the reason. It is stored, shown and sent to the merchant, so it must not contain a card
+ * number.
+ */
 function readText(
   { cells, complain }: FileRow<ChargebackColumn>,
   column: "case" | "reason",

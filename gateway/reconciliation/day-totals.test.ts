@@ -1,4 +1,4 @@
-/** Totals of a day: which movements count, where, and in which currency. */
+/** The totals of a day: the movements that count, and their sum and currency. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { approved, gate, start } from "../orders/testing.ts";

@@ -1,4 +1,4 @@
-/** The comparison by itself: the day's edges, sums that offset each other, and stray lines. */
+/** The comparison: the day's edges, sums that offset each other, and stray lines. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
@@ -17,7 +17,7 @@ const sale = approved();
 const reference = initialOf(sale).identifiers?.reference ?? "";
 const minor = 1042n;
 
-/** The sale, approved at another moment of the day. */
+/** The same sale, approved at another time of the day. */
 function at(instant: number): Order {
   const { answer } = sale.transaction;
   assert.ok(answer !== undefined);

@@ -24,7 +24,7 @@ import type { SettlementLine } from "./acquirer-file.ts";
 export type Period = {
   readonly from: Instant;
   readonly until: Instant;
-  /** How far beyond the day's edges the two clocks may put the same transaction. */
+  /** How far the two clocks may put a transaction beyond the day's edges. */
   readonly windowMs: number;
 };
 
@@ -58,7 +58,10 @@ export type Total = {
 
 export type Result = {
   readonly matched: number;
-  /** At the edge of the day: expected in a neighbouring day's file that was not given. */
+  /**
+   * Items at the edge of the day, which a file of a neighbouring day that was not given may
+   * contain.
+   */
   readonly awaited: number;
   /** Lines and items whose sums agree although they do not match one by one. */
   readonly offset: number;
@@ -66,7 +69,10 @@ export type Result = {
   readonly totals: readonly Total[];
 };
 
-/** More lines than these without a counterpart are those of another gate or day. */
+/**
+ * The limit on lines without a counterpart. More of them mean that the file belongs to another gate
+ * or day.
+ */
 export const unmatchedMax = 100_000;
 export class TooManyUnmatched extends Error {}
 
@@ -79,7 +85,10 @@ type Options = {
 
 type Edge = Neighbour | undefined;
 type Expected = Pick<SettlementItem, "kind" | "money" | "isOptional"> & {
-  /** Whether it belongs to the day itself; otherwise to a neighbour, within the window. */
+  /**
+   * Whether the item belongs to the day itself. Otherwise it belongs to a neighbouring day, within
+   * the window.
+   */
   readonly isOwn: boolean;
   readonly edge: Edge;
 };
@@ -90,13 +99,16 @@ export function makeReconciliation(options: Options) {
   const expected = new Map<string, Expected[]>();
   const unmatched = new Map<string, SettlementLine[]>();
   const totals = new Map<string, Total>();
-  /** Matched by the day's own file, near an edge: a neighbour's file must not have them too. */
+  /**
+   * Items near an edge that the day's own file has matched. A neighbouring day's file must not
+   * contain them too.
+   */
   const matchedAtEdge = new Map<string, Expected[]>();
   const inBoth: SettlementLine[] = [];
   const counts = { matched: 0, unmatched: 0 };
 
   return {
-    /** First, every order that may have an item in the period. */
+    /** Adds an order. It is called first, with every order that may have an item in the period. */
     expect(order: Order): void {
       for (const item of settlementItemsOf(order)) {
         const { at, gateId, reference, kind, money, isOptional } = item;
@@ -109,7 +121,7 @@ export function makeReconciliation(options: Options) {
       }
     },
 
-    /** Then the lines of the day's file. */
+    /** Adds a line of the day's file. It is called after all orders. */
     take(line: SettlementLine): void {
       count(line.kind, line.money, "there");
       const item = take(expected, line);
@@ -123,7 +135,10 @@ export function makeReconciliation(options: Options) {
       put(unmatched, line.reference, line);
     },
 
-    /** Then those of the neighbouring days, which may hold only what is near that edge. */
+    /**
+     * Adds a line of a neighbouring day's file, which can only match items near that edge. It is
+     * called last.
+     */
     takeNeighbour(line: SettlementLine, neighbour: Neighbour): void {
       if (take(expected, line, neighbour) !== undefined) return;
       if (take(matchedAtEdge, line, neighbour) !== undefined) inBoth.push(line);
@@ -152,7 +167,10 @@ function put<Each>(lists: Map<string, Each[]>, reference: string, each: Each): v
   else same.push(each);
 }
 
-/** Removes the item that the line is about; a neighbour's line only from near that edge. */
+/**
+ * Removes the item that the line is about. A line of a neighbouring day only removes one near that
+ * edge.
+ */
 function take(
   lists: Map<string, Expected[]>,
   { reference, kind, money }: SettlementLine,
@@ -228,7 +246,7 @@ function isKnown(order: Order, reference: string): boolean {
   return referencesOf(order).includes(reference);
 }
 
-/** Both files that may hold it were read, and neither does. */
+/** Both files that may contain the item were read, and neither does. */
 function isRequired({ isOptional, isOwn, edge }: Expected, read: readonly Neighbour[]): boolean {
   if (isOptional) return false;
   return edge === undefined ? isOwn : read.includes(edge);
@@ -283,7 +301,9 @@ function differenceIn(here: Money, there: Money): DifferenceKind {
   return here.currency.code === there.currency.code ? "different amount" : "different currency";
 }
 
-/** A line that nothing is left for: it is there twice, or belongs to another day or to nothing. */
+/**
+ * Describes a line without an item: it is there twice, or belongs to another day or to no order.
+ */
 function strayKind(line: SettlementLine, { order, gateId, period }: Rest): DifferenceKind {
   const same = (order === undefined ? [] : settlementItemsOf(order)).filter(
     (item) =>
@@ -310,7 +330,7 @@ export function makeDayTotals(gateId: GateId, { from, until }: Omit<Period, "win
   return { expect, totals: (others?: readonly string[]) => dayTotalsOf(totals(), others) };
 }
 
-/** `others` are currencies that the host is asked about even when nothing moved in them. */
+/** `others` are currencies for which the host is asked even if nothing has moved in them. */
 export function dayTotalsOf(
   totals: readonly Total[],
   others: readonly string[] = [],

@@ -19,12 +19,18 @@ import type { StagingParts } from "./parts.ts";
 
 type Node = Parameters<NonNullable<StagingParts["routes"]>>[0];
 
-/** Commits end out of order: a listener recognises what it has had, and none is left out. */
+/**
+ * The time by which a list begins earlier, because commits end out of order. A listener recognises
+ * the callbacks that it already has, and misses none.
+ */
 const overlapMs = 30_000;
 const listedMax = 1_000;
 const addressCharactersMax = 2_000;
 
-/** List the results since a moment, write the request of one of them, charge a payment back. */
+/**
+ * The operations: list the results since a moment, write the request of one of them, and charge a
+ * payment back.
+ */
 export function callbackFeedRoutes(node: Node): readonly HttpRoute[] {
   const { clock, callbacks, findMerchant, report } = node;
   return [
@@ -78,7 +84,7 @@ export function callbackFeedRoutes(node: Node): readonly HttpRoute[] {
     },
   ];
 
-  /** All of an approved payment, once. */
+  /** Charges back the whole amount of an approved payment, once. */
   function chargeBack(order: Order): OrderEvent | undefined {
     const { id, purchase, chargebacks } = order;
     const isApproved = initialOf(order).stage === "approved";
@@ -89,7 +95,10 @@ export function callbackFeedRoutes(node: Node): readonly HttpRoute[] {
     return { kind: "charged_back", chargeback: { ...stage, amount, ...told }, notify: true };
   }
 
-  /** No other merchant gets its callbacks here, with any signature. */
+  /**
+   * Only the demonstration merchant gets callbacks here. Requests of all others are refused, even
+   * with a valid signature.
+   */
   function findOwner(
     { login, control = "" }: Fields,
     signed: readonly string[],
@@ -112,7 +121,7 @@ function isAddress(text: string): boolean {
   return text.length <= addressCharactersMax && /^https?:$/.test(URL.parse(text)?.protocol ?? "");
 }
 
-/** The developer's address with the query that the order's own address has. */
+/** Returns the developer's address with the query of the order's own address. */
 function moveTo(to: string, own: string): string {
   const [address = ""] = to.split("#");
   const query = URL.parse(own)?.search.slice(1) ?? "";

@@ -1,7 +1,7 @@
 /**
- * A cardholder who confirms everything, for `gw pay --pass`: a browser without scripts that opens
- * the gateway's page, fills in the sandbox's code and presses the buttons until no form is
- * left. Only the sandbox's issuer takes this code.
+ * Plays a cardholder who confirms everything, for `gw pay --pass`: a browser without scripts that
+ * opens the gateway's page, fills in the sandbox's code and presses buttons until no form is left.
+ * Only the sandbox's issuer accepts this code.
  */
 
 const rightCode = "1234";
@@ -24,7 +24,7 @@ async function open(url: string, fields?: Readonly<Record<string, string>>): Pro
   return { url: answer.url, html: await answer.text() };
 }
 
-/** The first form, with the code where it asks for one. */
+/** Returns the first form, with the code filled in. */
 function findForm({ url, html }: Page) {
   const [, tag = "", inside = ""] = /<form\b([^>]*)>([\s\S]*?)<\/form>/.exec(html) ?? [];
   if (tag === "") return undefined;

@@ -37,7 +37,9 @@ import type { Role } from "../values/roles.ts";
 import { Secret } from "../values/secret.ts";
 import { hashPassword, newPassword } from "../vault/password.ts";
 
-/** In the data folder: the merchant's private key for OAuth, and its certificate at walleta. */
+/**
+ * Files in the data folder: the merchant's private key for OAuth, and its certificate at walleta.
+ */
 const oauthKeyFile = "oauth-demo.pem";
 const walletaCertificateFile = "walleta-demo.pem";
 
@@ -115,7 +117,7 @@ export async function putSandboxDirectory(
   });
 }
 
-/** A merchant that is there already gets the endpoints that it lacks. */
+/** An existing merchant gets the endpoints that it lacks. */
 export async function makeDemonstration(
   installation: Installation,
   gates: SandboxGates,
@@ -170,7 +172,7 @@ function parsePublicKey(pem: string) {
   }
 }
 
-/** Until the operator sets others. */
+/** These defaults apply until the operator sets others. */
 const walletDefaults = {
   walleta: { merchantIdentifier: "merchant.tollgate.demo", country: "US" },
   walletb: { recipientId: "gateway:tollgate" },

@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 
-/** Where the merchant's requests go. */
+/** The URL for the merchant's requests. */
 export type Shop = {
   readonly baseUrl: string;
   readonly pathWord: string;
@@ -18,11 +18,13 @@ type ExampleSale = {
   readonly endpoint: string;
   readonly clientOrderId: string;
   readonly description: string;
-  /** The amount in the merchant's writing; it must be an amount of the currency. */
+  /** The amount as the merchant writes it. It must be an amount of the currency. */
   readonly amount: string;
   readonly currency: string;
   readonly card: string;
-  /** Where the browser is sent at the end; mandatory where 3-D Secure is possible. */
+  /**
+   * The URL to which the browser is sent at the end, which is mandatory if 3-D Secure is possible.
+   */
   readonly redirectUrl?: string;
 };
 
@@ -30,7 +32,7 @@ type ExampleFields = readonly (readonly [name: string, value: string])[];
 
 const email = "jane@example.com";
 
-/** The sale that newcomers are shown: it is approved. */
+/** The first sale that a newcomer sees. It is approved. */
 export const firstSale = {
   description: "First order",
   amount: "10.42",
@@ -38,7 +40,7 @@ export const firstSale = {
   card: "4000001000000018",
 } as const;
 
-/** Where the cardholder's browser comes back to: the order in the portal. */
+/** The URL to which the cardholder's browser returns: the order in the portal. */
 export function portalUrlOf(baseUrl: string, clientOrderId: string): string {
   return `${baseUrl}/portal/orders?search=${encodeURIComponent(clientOrderId)}`;
 }
@@ -118,7 +120,10 @@ export function withWallet({ url, fields }: ExampleRequest, token: string): Exam
   return { url, fields: [...rest, ...paid] };
 }
 
-/** `accept`: JSON shows values as they are, so that a link can be copied. */
+/**
+ * Makes the status request. With JSON as `accept`, values are shown as they are, so that a link can
+ * be copied.
+ */
 export function writeCommand({ url, fields }: ExampleRequest, accept?: string): string {
   const header = accept === undefined ? [] : [`  -H 'Accept: ${accept}'`];
   const lines = fields.map(([name, value]) => `  --data-urlencode '${name}=${value}'`);

@@ -17,13 +17,13 @@ import type { Clock } from "../values/time.ts";
 export type StagingParts = {
   /** The issuers of test cards. */
   readonly ranges: readonly IssuerRange[];
-  /** Countries of networks that only documents use. */
+  /** Countries of networks that exist in documentation only. */
   readonly networks?: readonly (readonly [network: string, country: string])[];
-  /** The script that plays wallets on payment pages. */
+  /** The script that simulates wallets on payment pages. */
   readonly walletSheet?: string;
-  /** The demonstration merchant's, for the documentation. */
+  /** Returns the demonstration merchant's values for the documentation. */
   readonly documentValues?: () => Promise<DocumentValues>;
-  /** The portal's sandbox screen. */
+  /** Makes the handlers of the portal's sandbox screen. */
   portal?(reads: PortalReads): SandboxHandlers;
   routes?(node: {
     readonly findState: () => Promise<NodeState>;

@@ -19,7 +19,7 @@ type Reads = Parameters<typeof sandboxHandlers>[0]["reads"];
 
 function handlersAt(sandboxUrl: string, reads: Partial<Reads> = {}) {
   const findSandbox = async () => ({ ...shop, sandboxUrl });
-  // A ledger reads orders, which the tests below break or never reach.
+  // A ledger reads orders, which the tests below either break or never reach.
   return sandboxHandlers({ findSandbox, reads: reads as Reads });
 }
 

@@ -1,6 +1,6 @@
 /**
  * The portal's sandbox screen: test payments through the merchant interface, the sandbox's
- * switches, and its ledger next to ours. Only staging loads it.
+ * switches, and its ledger next to the gateway's orders. Only staging loads it.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -27,7 +27,7 @@ import { shopUrl, type TestCard } from "./welcome-page.ts";
 
 type Sandbox = Shop & {
   readonly sandboxUrl: string;
-  /** Ids by name. */
+  /** The ids by name. */
   readonly endpoints: Readonly<Record<string, string>>;
 };
 
@@ -37,7 +37,9 @@ type SandboxOptions = {
   readonly reads: Pick<PortalReads, "listOrders" | "findOrder">;
 };
 
-/** A browser comes back from 3-D Secure with a form, and the portal's pages are asked for. */
+/**
+ * A browser returns from 3-D Secure with a post, while the portal's pages are requested with GET.
+ */
 export const backToPortal: HttpRoute = {
   method: "POST",
   path: "/portal/orders",
@@ -213,7 +215,8 @@ function compare(entries: readonly Booked[], orders: readonly Order[]) {
       return reference === undefined ? [] : [[orderPart(reference), order] as const];
     }),
   );
-  // In order of arrival. What came before the oldest order here is of orders that are not shown.
+  // The entries in order of arrival. Those from before the oldest order here belong to orders that
+  // are not shown.
   const parts = [...booked.keys()];
   const since = parts.findIndex((part) => ours.has(part));
   const strange = parts.slice(since < 0 ? parts.length : since).filter((part) => !ours.has(part));
@@ -253,18 +256,21 @@ function balanceInLedger(entries: readonly Booked[]) {
       .reduce((total, { amount }) => total + BigInt(amount), 0n);
   const given = sum("reversal", "refund");
   const held = sum("authorisation");
-  // Before a capture a reversal reduces the hold, afterwards the captured money.
+  // Before a capture, a reversal reduces the hold, and after it the captured money.
   const isCaptured = entries.some(({ kind }) => kind === "capture");
   if (held > 0n && !isCaptured) return { held: held - given, taken: 0n };
   return { held: 0n, taken: sum("sale", "capture") - given };
 }
 
 const askEveryMs = 60;
-/** Together about five seconds, in which a payment with the slow test card ends. */
+/** Together these are about five seconds, in which a payment with the slow test card ends. */
 const askTimes = 80;
 const answerWithinMs = 10_000;
 
-/** The last status; it may still be `processing`, and then names where the cardholder goes on. */
+/**
+ * Returns the last status. It may still be `processing`, and then contains the URL on which the
+ * cardholder continues.
+ */
 async function sendSale(
   requests: Record<"sale" | "status", ExampleRequest>,
 ): Promise<URLSearchParams | Problem> {

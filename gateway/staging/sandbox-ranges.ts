@@ -46,7 +46,7 @@ export const sandboxRanges: readonly IssuerRange[] = rows.map(
   },
 );
 
-/** Networks that documents use that belong to no network, with countries for screening. */
+/** Networks that exist in documentation only, with countries for screening. */
 export const sandboxNetworks = [
   ["192.0.2.0/24", "US"],
   ["198.51.100.0/24", "GB"],

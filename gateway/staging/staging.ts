@@ -36,7 +36,7 @@ import { sandboxNetworks, sandboxRanges } from "./sandbox-ranges.ts";
 import { makeWalletSheet } from "./wallet-sheet.ts";
 import { findSandbox, makeFindFacts, makeWelcomeRoute, readDemo } from "./welcome.ts";
 
-/** For `gw pay --pass`. */
+/** Plays the cardholder, for `gw pay --pass`. */
 export async function passAuthentication(address: string): Promise<void> {
   await (await import("./cardholder.ts")).passAuthentication(address);
 }
@@ -104,14 +104,14 @@ async function prepare(installation: Installation, address: SandboxAddress) {
   return (await makeDemonstrationKey(installation)) ?? { set, wallets, portal };
 }
 
-/** The first payment should not find a link that is still signing on. */
+/** Waits for the links, because the first payment should not meet one that is still signing on. */
 async function untilReady(ask: typeof askPlainly, port: number): Promise<void> {
   // The certificate is for the gateway's public name.
   const target = { host: "127.0.0.1", port, path: "/health/ready", rejectUnauthorized: false };
   const giveUpAt = Date.now() + 10_000;
   while (Date.now() < giveUpAt) {
     const asked = once(ask(target).end(), "response").then(([answer]) => json(answer));
-    // Also the gates that a node does not need to be ready.
+    // Waits even for gates that a node does not need to be ready.
     const { missing } = ((await asked.catch(() => undefined)) ?? {}) as { missing?: object };
     if (missing !== undefined && Object.keys(missing).length === 0) return;
     await pause(50);
@@ -205,7 +205,7 @@ async function startProgram(config: Config) {
   });
   for await (const line of createInterface({ input: child.stdout })) {
     if (!line.startsWith('{"bank":"ready"')) continue;
-    // Later output is not read, and must not fill the pipe.
+    // Later output is not read and must not fill the pipe.
     child.stdout.resume();
     const { url: loopback, host, binaryHost, iso93Host, directory } = JSON.parse(line);
     const url: string = loopback.replace("127.0.0.1", "localhost");

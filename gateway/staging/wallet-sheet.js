@@ -1,6 +1,7 @@
 /**
- * The sandbox's wallets in the browser, in staging only: the Payment Request API as a browser with
- * both wallets has it, with a plain sheet. The payment page's own script runs unchanged.
+ * Simulates the sandbox's wallets in the browser, in staging only: the Payment Request API of a
+ * browser with both wallets, with a plain payment sheet. The payment page's own script runs
+ * unchanged.
  */
 (() => {
   const native = window.PaymentRequest;
@@ -15,7 +16,7 @@
   const place = new URL("../staging/wallets", location.href).pathname;
   let isShown = false;
 
-  // The page's policy allows no style in the document; a script may bring a style sheet.
+  // The page's policy permits no style in the document, but a script may add a style sheet.
   const style = new CSSStyleSheet();
   style.replaceSync(`
     #sandbox-sheet { box-sizing: border-box; width: min(24rem, calc(100vw - 2rem)); padding: 1.5rem;
@@ -60,7 +61,7 @@
       }
     }
 
-    /** The page asks its server for a session; without one the sheet does not open. */
+    /** The page requests a session from its server. Without one the sheet does not open. */
     async #validate(validationURL) {
       const session = await new Promise((resolve, reject) => {
         this.onmerchantvalidation({
@@ -78,7 +79,9 @@
     return answer;
   }
 
-  /** The chosen card; rejects as a browser does when the cardholder closes the sheet. */
+  /**
+   * Resolves with the chosen card. Rejects as a browser does if the cardholder closes the sheet.
+   */
   function choose({ value, currency }, cards) {
     const make = (name, properties, ...children) => {
       const element = Object.assign(document.createElement(name), properties);

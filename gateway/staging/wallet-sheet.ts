@@ -1,6 +1,6 @@
 /**
- * The sandbox's wallets for browsers: the script that plays them, and its requests to the sandbox.
- * The page's policy allows its own origin alone, so the gateway passes the questions on.
+ * The sandbox's wallets for browsers: the script that simulates them, and its requests to the
+ * sandbox. The page's policy permits its own origin only, so the gateway passes the requests on.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,13 +26,13 @@ export function makeWalletSheet(findSandboxUrl: () => Promise<string | undefined
     return replyWith(answer.status, await answer.text());
   }
 
-  /** Where walleta validates merchants, and the cards that the sheet offers. */
+  /** The URL where walleta validates merchants, and the cards that the sheet offers. */
   async function describe(): Promise<HttpReply> {
     const [wallets, scenarios] = [await ask("/wallets"), await ask("/scenarios")];
     if (wallets.status !== 200 || scenarios.status !== 200) return replyWith(503, "");
     const { walleta } = JSON.parse(String(wallets.body));
     const all: readonly TestCard[] = JSON.parse(String(scenarios.body));
-    // A wallet's cryptogram stands for 3-D Secure.
+    // A wallet's cryptogram replaces 3-D Secure.
     const cards = all.filter(({ group }) => !group.startsWith("3-D Secure"));
     return replyWith(200, JSON.stringify({ validation: walleta.validation, cards }));
   }

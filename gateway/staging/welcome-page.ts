@@ -1,6 +1,6 @@
 /**
- * The page at `/` in staging: what is running, what to pay with, and where to go on. Rendering
- * only; the template escapes all text of merchants.
+ * Renders the page at `/` in staging: the state of the gateway, the test cards, and links to all
+ * other pages. The template escapes all text of merchants.
  */
 import type { EndpointSettings } from "../orders/merchant.ts";
 import { renderPage } from "../pages/design.ts";
@@ -27,7 +27,7 @@ type EndpointFacts = Named & { readonly currency: string; readonly settings: End
 export type TestCard = Readonly<Record<"name" | "card" | "group" | "what", string>>;
 
 const title = "Tollgate (staging)";
-/** Where `npm run shop` listens, beside the gateway. */
+/** The address on which `npm run shop` listens beside the gateway. */
 export const shopUrl = "http://127.0.0.1:8070/";
 
 export function renderWelcome(facts: WelcomeFacts): Html {

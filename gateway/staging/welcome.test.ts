@@ -1,4 +1,4 @@
-/** The page at `/` tells strangers' words: none of them may become markup, nothing may run. */
+/** The page at `/` contains texts of strangers. None of them becomes markup, and nothing runs. */
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";

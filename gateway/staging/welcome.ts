@@ -53,7 +53,7 @@ export function makeFindFacts(installation: Installation) {
 }
 
 type Demo = Pick<WelcomeFacts, "baseUrl" | "merchant" | "sandbox"> & {
-  /** Ids by name. */
+  /** The ids by name. */
   readonly endpoints: Readonly<Record<string, string>>;
 };
 
@@ -63,7 +63,7 @@ export async function findSandbox(config: Config) {
   return demo && { ...demo, pathWord: config.pathWord, sandboxUrl: demo.sandbox.url };
 }
 
-/** Returns undefined also while the file is being written. */
+/** Returns undefined if the file is missing or being written. */
 export async function readDemo({ dataDir }: Pick<Config, "dataDir">): Promise<Demo | undefined> {
   const file = join(resolve(dataDir), "demo.json");
   try {

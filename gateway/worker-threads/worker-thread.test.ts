@@ -1,4 +1,4 @@
-/** Requests to a real thread: each has its reply, or a fault, also when the thread is lost. */
+/** Each request to a real thread gets its reply or a fault, even if the thread is lost. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";

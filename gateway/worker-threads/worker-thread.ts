@@ -1,18 +1,18 @@
 /**
- * Requests to a thread and its replies. The thread starts with the first request. Every request
- * ends: a thread that ends or hangs fails the requests in flight, and the next request starts
- * another thread.
+ * Sends requests to a thread and receives its replies. The thread starts with the first request.
+ * Every request ends: if the thread ends or hangs, the requests in flight fail, and the next
+ * request starts another thread.
  */
 import { readlinkSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 import { parentPort, Worker } from "node:worker_threads";
 import type { Clock } from "../values/time.ts";
 
-/** Why a request has no reply. */
+/** The reason why a request has no reply. */
 export class ThreadFault {
   readonly kind: "overloaded" | "timed_out" | "lost" | "stopped";
   readonly detail: string;
-  /** This request may have ended or hung the thread; the others were only lost with it. */
+  /** If true, this request may have ended or hung the thread. The others were only lost with it. */
   readonly isSuspect: boolean;
 
   constructor(kind: ThreadFault["kind"], detail = "", isSuspect = false) {
@@ -24,17 +24,17 @@ export class ThreadFault {
 
 export type ThreadOptions = {
   readonly file: URL;
-  /** Handed to the thread as its `workerData`. */
+  /** Passed to the thread as its `workerData`. */
   readonly data?: unknown;
   readonly inFlightMax: number;
-  /** How long the thread has for a reply, from the request or from its cancellation. */
+  /** The time limit for a reply, from the request or from its cancellation. */
   readonly replyWithinMs: number;
   readonly clock: Clock;
   /** The limit on the thread's memory. Little of it outlives a request. */
   readonly heapMib?: number;
   /** Requests are cancelled after this time, by a clock that a test may move. */
   readonly cancel?: { readonly afterMs: number; readonly clock: Clock };
-  /** The thread ended without being stopped, hung, or could not be started. */
+  /** Called if the thread ended without being stopped, hung, or could not be started. */
   readonly onLost: (cause: string) => void;
 };
 
@@ -70,14 +70,17 @@ export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
     },
   };
 
-  /** Requests of one turn of the event loop go out together: waking the thread costs the most. */
+  /**
+   * Requests of one turn of the event loop are sent together, because waking the thread costs the
+   * most.
+   */
   function post(id: number, request: Request | typeof cancellation): void {
     if (outgoing.length === 0) setImmediate(flush);
     outgoing.push(id, request);
   }
 
   function flush(): void {
-    // Empty when the thread was lost or stopped in the same turn.
+    // The list is empty if the thread was lost or stopped in the same turn.
     if (outgoing.length === 0) return;
     const batch = outgoing;
     outgoing = [];
@@ -103,12 +106,12 @@ export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
 
   function awaitReply(id: number): () => void {
     const repliedBefore = replied;
-    // When the gateway's own thread was blocked, the event loop first reads the replies that wait.
+    // If the gateway's own thread was blocked, the event loop first reads the waiting replies.
     const judge = () => passDeadline(id, repliedBefore);
     return clock.after(options.replyWithinMs, () => setImmediate(judge));
   }
 
-  /** A thread that has replied to nothing since hangs, and is replaced. */
+  /** A thread that has not replied since then hangs, and is replaced. */
   function passDeadline(id: number, repliedBefore: number): void {
     if (!inFlight.has(id)) return;
     settle(id, new ThreadFault("timed_out", "", true));
@@ -128,7 +131,7 @@ export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
       maxOldGenerationSizeMb: options.heapMib ?? heapMibDefault,
     };
     const started = new Worker(options.file, { workerData: options.data, resourceLimits });
-    // The thread alone must not keep a stopping gateway alive.
+    // The thread by itself must not keep a stopping gateway alive.
     started.unref();
     started.on("message", (batch: readonly unknown[]) => {
       replied += 1;
@@ -148,7 +151,7 @@ export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
     void lost.terminate();
   }
 
-  /** The oldest of the requests that were lost with their thread is the suspect. */
+  /** The oldest of the lost requests is suspected of having ended the thread. */
   function failAll(kind: "lost" | "stopped", detail = "", hasSuspect = false): void {
     thread = undefined;
     outgoing = [];
@@ -160,7 +163,7 @@ export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
   }
 }
 
-/** The thread that carries payments gets nine tenths of a core that both want. */
+/** If both need a core, the thread that processes payments gets nine tenths of it. */
 const niceness = 10;
 
 /** Linux schedules each thread by a priority of its own, under the thread's id. */
@@ -174,8 +177,8 @@ function yieldToPayments(): void {
 }
 
 /**
- * The thread's side. `start` calls `reply` once and may return how to cancel the request. A reply
- * within `start` leaves at once; later ones are gathered by turns of the event loop.
+ * The thread's side. `start` calls `reply` once and may return a function that cancels the request.
+ * A reply within `start` is sent at once; later ones are gathered by turns of the event loop.
  */
 export function serveRequests<Request, Reply>(
   start: (request: Request, reply: (reply: Reply) => void) => (() => void) | undefined,
