@@ -43,7 +43,7 @@ type Wording = readonly [pattern: RegExp, instead: string];
 
 /** Words with which a reader needs the code to understand the comment. */
 const unclearWords: readonly Wording[] = [
-  [/^(?:Of|By|Else|Who)\b/g, "begin with the subject or the verb of a sentence"],
+  [/^(?:Of|By|Else|What|Who)\b/g, "begin with the subject or the verb of a sentence"],
   // A phrase with a comma may be followed by a subject.
   [/^(?:As|With)\b(?![^.;:]*, (?!and|or|when|which)\w)/g, "begin with the subject or the verb"],
   [
