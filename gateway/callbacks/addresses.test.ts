@@ -1,4 +1,7 @@
-/** Where callbacks may go: every range, IPv4 inside IPv6, what an operator can open, and DNS. */
+/**
+ * The addresses that callbacks may use: every range, IPv4 inside IPv6, exceptions of an operator,
+ * and DNS.
+ */
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import type { LookupAddress } from "node:dns";
@@ -248,7 +251,7 @@ function ask(resolve: Resolve, hostname: string): Promise<readonly LookupAddress
 
 type Zone = Readonly<Record<string, { readonly v4: readonly number[]; readonly v6: boolean }>>;
 
-/** It answers questions with one name, as every resolver sends them. */
+/** Starts a DNS server that answers requests for one name, as every resolver sends them. */
 async function makeResolveAt(t: TestContext, zone: Zone): Promise<Resolve> {
   const server = createSocket("udp4");
   server.on("message", (question, { port, address }) => {
@@ -279,7 +282,10 @@ function answerTo(question: Buffer, zone: Zone): Buffer {
   return Buffer.concat([head, asked, ...addresses]);
 }
 
-/** The name is said by pointing to the question; class internet, for a minute. */
+/**
+ * Makes the answers. They refer to the name in the question, with class internet and a life of one
+ * minute.
+ */
 function addressesOf({ v4, v6 }: Zone[string], type: number): readonly Buffer[] {
   const six = Buffer.from("26064700000000000000000000000001", "hex");
   const bytes = type === typeA ? Buffer.from(v4) : v6 ? six : undefined;

@@ -1,8 +1,8 @@
 /**
- * Which addresses callbacks may go to. The merchant chooses the URL, and must not be able to make
- * the gateway call what only the gateway can reach. The URL is checked when the order is accepted
- * and again at each attempt; the addresses of its host are checked in the connection's own DNS
- * look-up, so that the checked address is the one that is connected to.
+ * Decides which addresses callbacks may use. The merchant chooses the URL, and must not be able to
+ * make the gateway call hosts that only the gateway can reach. The URL is checked when the order is
+ * accepted and again at each attempt. The addresses of its host are checked in the connection's own
+ * DNS look-up, so that the connection uses the checked address.
  */
 import { type LookupAddress, lookup, Resolver } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
@@ -12,13 +12,13 @@ import type { Endpoint } from "../orders/merchant.ts";
 export type AddressRules = ReturnType<typeof makeAddressRules>;
 
 export type AddressOptions = {
-  /** Besides the default ports. */
+  /** The permitted ports besides the default ones. */
   readonly ports: readonly number[];
-  /** Staging: every port, and all of this machine. */
+  /** If true, as in staging, every port and every address of this machine is permitted. */
   readonly allowsLoopback: boolean;
-  /** Private networks that may be called, as CIDR. */
+  /** Private networks that may be called, as CIDR blocks. */
   readonly privateNetworks: readonly string[];
-  /** Names or addresses that may be called, in any range. */
+  /** Names or addresses that may be called in any range. */
   readonly names: readonly string[];
 };
 
@@ -34,7 +34,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Networks = readonly [Address, number][];
 
 const defaultPorts = [80, 443, 8080, 8443];
-/** How many results of `findHostFault` are kept. */
+/** The limit on cached results of `findHostFault`. */
 const checkedMax = 1_000;
 
 const forbidden = parseNetworks([
@@ -76,11 +76,14 @@ const internal = parseNetworks([
 ]);
 
 const loopback = parseNetworks(["127.0.0.0/8", "::1/128"]);
-/** All of IPv6 that has been allocated for global unicast. */
+/** The part of IPv6 that has been allocated for global unicast. */
 const globalUnicast = parseNetworks(["2000::/3"]);
-/** IPv4 in the last 32 bits: compatible, mapped, translated (SIIT) and translated (NAT64). */
+/**
+ * Ranges with an IPv4 address in the last 32 bits: compatible, mapped, translated (SIIT) and
+ * translated (NAT64).
+ */
 const withIPv4Tail = parseNetworks(["::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96"]);
-/** Names that resolve only inside a network. */
+/** Names that only resolve inside a network. */
 const localName =
   /^[^.]*$|\.\.|\.(?:localhost|internal|intranet|local|lan|home|corp|svc|home\.arpa)?$/;
 
@@ -105,12 +108,12 @@ export function makeAddressRules(options: AddressOptions) {
   const checked = new Map<string, string | undefined>();
   return { findUrlFault, findAddressFault, isNamed };
 
-  /** The operator allows this host by name. */
+  /** Whether the operator permits this host by name. */
   function isNamed(hostname: string): boolean {
     return names.has(bare(hostname));
   }
 
-  /** Returns undefined when the URL may be called. */
+  /** Returns the fault of a URL, or undefined if it may be called. */
   function findUrlFault(text: string, url = URL.parse(text)): string | undefined {
     if (url === null || !/^https?:$/.test(url.protocol)) return "not an http(s) address";
     const hasCredentials = url.username !== "" || url.password !== "";
@@ -163,7 +166,10 @@ export function makeAddressChecks(settings: AddressSettings) {
   const opened = makeAddressRules(options);
   const closed = makeAddressRules(closedOptions(options));
   return {
-    /** Why an address of a request is refused: a group allows what all of its endpoints allow. */
+    /**
+     * Returns the reason why an address of a request is refused. A group permits what all of its
+     * endpoints permit.
+     */
     findAddressFault(
       url: string,
       use: "return" | "callback",
@@ -201,13 +207,13 @@ function isIn(networks: Networks, address: Address): boolean {
   );
 }
 
-/** IPv4 inside IPv6: each of them must pass too. */
+/** Returns the IPv4 addresses inside an IPv6 address, each of which must be permitted too. */
 function embeddedIn(address: Address): readonly ipaddr.IPv4[] {
   if (address instanceof ipaddr.IPv4) return [];
   const bytes = address.toByteArray();
   if (isIn(withIPv4Tail, address) || isIsatap(address)) return [ipv4At(bytes, 12)];
   const [first, second] = address.parts;
-  // 6to4, and Teredo with its server and its client, which is inverted.
+  // These are 6to4, and Teredo with its server and its client, which is inverted.
   if (first === 0x2002) return [ipv4At(bytes, 2)];
   if (first !== 0x2001 || second !== 0) return [];
   const inverted = bytes.map((byte) => byte ^ 0xff);
@@ -222,13 +228,13 @@ function ipv4At(bytes: readonly number[], start: number): ipaddr.IPv4 {
   return new ipaddr.IPv4(bytes.slice(start, start + 4));
 }
 
-/** Every address of a host, IPv4 and IPv6. */
+/** Returns every address of a host, IPv4 and IPv6. */
 export type Resolve = (
   hostname: string,
   done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-/** A host with one forbidden address, or with none at all, is not connected to. */
+/** Makes a look-up that refuses a host with a forbidden address or without any address. */
 export function makeLookup(rules: AddressRules, resolve: Resolve): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname, (error, found) => {
@@ -294,7 +300,7 @@ export function makeResolve(
   };
 }
 
-/** An operator who has the name in the hosts file must see that it was not asked. */
+/** The error says that the hosts file was not read, for an operator who has the name there. */
 function explain(error: NodeJS.ErrnoException, hostname: string): Error {
   if (error.code !== "ENOTFOUND" && error.code !== "ENODATA") return error;
   return new Error(`no name server has an address of ${hostname} (${error.code})`);

@@ -1,4 +1,4 @@
-/** Callback URLs of endpoints: what a macro may be, and which results a URL gets. */
+/** Callback URLs of endpoints: permitted macros, and the results that each URL gets. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CallbackUrl } from "../orders/merchant.ts";

@@ -1,7 +1,7 @@
 /**
- * The callback URLs of endpoints: which results each gets, and the macros in its query, which the
- * fields of the callback replace. A macro cannot change the host, the path or the number of
- * parameters, because only values may have one and every value is percent-encoded.
+ * The callback URLs of endpoints: the results that each gets, and the macros in its query, which
+ * are replaced by fields of the callback. A macro cannot change the host, the path or the number of
+ * parameters, because only values may contain one and every value is percent-encoded.
  */
 import type { FindEndpointUrls } from "../orders/advance.ts";
 import type { CallbackUrl, Endpoint } from "../orders/merchant.ts";
@@ -16,7 +16,7 @@ const charactersMax = 1_024;
 export const callbackTypes = ["all", ...wireTypes, ...disputeTypes] as const;
 export const callbackStatuses = ["approved", "declined", "filtered", "error"] as const;
 
-/** Each URL is called once, also when several entries lead to it. */
+/** Returns the URLs of a result. Each URL is called once, even if several entries name it. */
 export function makeFindEndpointUrls(
   findEndpoint: (id: EndpointId) => Pick<Endpoint, "settings"> | undefined,
 ): FindEndpointUrls {
@@ -36,7 +36,7 @@ export function makeFindEndpointUrls(
 const macros = /\$!?\{([^}]*)\}/g;
 const macroBegins = /\$!?\{/;
 
-/** Returns the URL with each macro as `${field}`, or what is wrong with it. */
+/** Returns the URL with each macro as `${field}`, or the fault of the URL. */
 export function readMacros(
   text: string,
   { fieldWord }: { readonly fieldWord: string },
@@ -57,7 +57,7 @@ export function readMacros(
     unknown ??= field === undefined ? macro : undefined;
     return `\${${field}}`;
   });
-  // An opening without its end is no macro.
+  // An opening brace without a closing one is not a macro.
   unknown ??= macroBegins.exec(read.replace(macros, ""))?.[0];
   if (unknown !== undefined) return { fault: `there is no macro ${unknown}` };
   return { url: address + read + rest };

@@ -1,5 +1,6 @@
 /**
- * Runs in a thread of its own: payments do not wait for receivers' DNS, certificates and responses.
+ * Runs in its own thread, so that payments do not wait for receivers' DNS, certificates and
+ * responses.
  */
 import { workerData } from "node:worker_threads";
 import { serveRequests } from "../worker-threads/worker-thread.ts";
@@ -15,7 +16,7 @@ import type { SendingOptions } from "./callback-worker.ts";
 import { makeSend, type Send, type SendOutcome } from "./send.ts";
 
 const { addresses, resolvesBySystem, proxy }: SendingOptions = workerData;
-// Connections that one endpoint may use are closed to the others.
+// Connections to addresses that one endpoint may use are not shared with the others.
 const opened = makeSender(addresses);
 const closed = makeSender(closedOptions(addresses));
 

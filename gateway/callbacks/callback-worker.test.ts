@@ -1,4 +1,6 @@
-/** The thread that sends callbacks: it sends as we would, and no try outlives it. */
+/**
+ * The thread that sends callbacks sends like the main thread, and no attempt outlives the thread.
+ */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -86,7 +88,7 @@ test("a thread that ends leaves nobody waiting, and the next try starts another"
   await silent.isHeard;
   await thread.worker.terminate();
 
-  // The first may have been the cause of it, the second was not.
+  // The first callback may have ended the thread, while the second did not.
   const [first, innocent] = [await thread.first, await second];
   assert.match(first.failure ?? "", /lost/);
   assert.deepEqual([first.isGatewayFault, innocent.isGatewayFault], [false, true]);
@@ -119,7 +121,7 @@ test("a thread that says nothing long after a try must be over is replaced", asy
 
   const sent = get(`${silent.url}/`);
   await silent.isHeard;
-  // All moves happen in one turn, in which no message of the thread is read.
+  // The clock moves within one turn, in which no message of the thread is read.
   clock.move(timeoutMs);
   clock.move(4_999);
   assert.deepEqual(lost, []);
@@ -142,7 +144,7 @@ test("whoever stops ends what is under way, and sends no more", async (t) => {
   assert.deepEqual(lost, []);
 });
 
-/** Node tells the process of every thread that it starts. */
+/** Returns the thread that starts during a send, which Node reports to the process. */
 async function threadOf<Sent>(send: () => Promise<Sent>) {
   const { promise, resolve } = Promise.withResolvers<Worker>();
   process.once("worker", resolve);

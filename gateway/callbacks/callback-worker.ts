@@ -1,6 +1,7 @@
 /**
- * Sends callbacks from a thread, and decides how many at a time. The gateway's clock limits each
- * attempt, and the thread has none: a test that moves the clock uses the same thread as production.
+ * Sends callbacks from a thread, and decides how many are in flight. The gateway's clock limits
+ * each attempt, and the thread has no clock, so that a test that moves the clock uses the same
+ * thread as production.
  */
 import type { MerchantId } from "../values/ids.ts";
 import { type Clock, systemClock } from "../values/time.ts";
@@ -20,7 +21,7 @@ export type CallbackWorker = ReturnType<typeof startCallbackWorker>;
 
 export type SendingOptions = {
   readonly addresses: AddressOptions;
-  /** Host names are resolved by the system. */
+  /** If true, host names are resolved by the operating system. */
   readonly resolvesBySystem: boolean;
   readonly proxy: string | undefined;
 };
@@ -33,7 +34,7 @@ type Dependencies = {
   readonly onLost: (cause: string) => void;
 };
 
-/** A thread that reports nothing for so long after cancelling an attempt hangs. */
+/** A thread that reports nothing for this long after an attempt was cancelled hangs. */
 const replyWithinMs = 5_000;
 
 export function startCallbackWorker(
@@ -51,7 +52,7 @@ export function startCallbackWorker(
   });
 
   return {
-    /** Never rejects: every failure of the network is an attempt. */
+    /** Sends a callback. Never rejects: every failure of the network counts as an attempt. */
     async send(message: CallbackRequest): Promise<DeliveryAttempt> {
       const { method, url, body } = message;
       const request = { at: clock.now(), method, url, body };
@@ -83,21 +84,24 @@ type Receiver<Job> = { active: number; readonly queue: Job[] };
 const slotsPerReceiver = 64;
 export const activeMax = 4_096;
 export const queuedMax = 20_000;
-/** A receiver with a longer queue is saturated. */
+/** The longest queue. A receiver with a longer one is saturated. */
 const saturatedAt = 256;
 
-/** A third of the free slots: one merchant alone gets a quarter of all, and never the last one. */
+/**
+ * A merchant gets a third of the free slots. A single merchant gets a quarter of all, and never the
+ * last one.
+ */
 const activeShareOf = (free: number) => free / 3;
 /**
- * The queue share is all that is free, which is half of all for one merchant alone: a queued
- * callback costs little.
+ * A merchant gets all free places in the queue, which is half of them for a single merchant,
+ * because a queued callback costs little.
  */
 const queueShareOf = (free: number) => free;
 
 /**
  * Decides whether a callback runs now, is queued, or is deferred to the database. Each receiver of
- * each merchant has a few slots, and each merchant a share of the slots that are left: a merchant
- * whose receivers hang fills its own share, and the next merchant always finds slots.
+ * each merchant has a few slots, and each merchant a share of the free slots. A merchant whose
+ * receivers hang fills its own share, and the next merchant always finds slots.
  */
 export function makeDeliveryLimiter<Job extends Limited>() {
   const receivers = new Map<string, Receiver<Job>>();
@@ -117,14 +121,14 @@ export function makeDeliveryLimiter<Job extends Limited>() {
         for (const each of [receiver, merchant, all]) each.active += 1;
         return "run";
       }
-      // A finishing job starts the next of its receiver, so a queue needs an active one. No queue
-      // is longer than the room it leaves to the merchant's others: those can always queue too.
+      // A finished job starts the next one of its receiver, so a queue needs an active job. No
+      // queue is so long that the merchant's other receivers could not queue.
       if (receiver.active === 0 || receiver.queue.length >= roomOf(merchant)) return "defer";
       receiver.queue.push(job);
       for (const each of [merchant, all]) each.queued += 1;
       return "queue";
     },
-    /** Frees the job's slot; a queued job that is returned has it now. */
+    /** Frees the job's slot. Returns the queued job that gets it. */
     finish({ callback }: Job): Job | undefined {
       const key = receiverKey(callback);
       const receiver = receivers.get(key);
@@ -140,7 +144,7 @@ export function makeDeliveryLimiter<Job extends Limited>() {
       if (merchant.active === 0) merchants.delete(callback.merchantId);
       return undefined;
     },
-    /** Empties the queues, and returns what they held. */
+    /** Empties the queues and returns their jobs. */
     clear(): readonly Job[] {
       for (const each of [...merchants.values(), all]) each.queued = 0;
       return [...receivers.values()].flatMap(({ queue }) => queue.splice(0));

@@ -1,4 +1,7 @@
-/** A callback: the notice of one transaction's result, its attempts, and when the next is due. */
+/**
+ * A callback: the notification of one transaction's result, its attempts, and the time of the next
+ * one.
+ */
 import type { Order } from "../orders/order.ts";
 import { sequencesPerUrl } from "../orders/transactions.ts";
 import type { MerchantId, OrderId, SerialNumber } from "../values/ids.ts";
@@ -7,17 +10,20 @@ import { asInstant, hours, type Instant, parseDate } from "../values/time.ts";
 export type Callback = {
   readonly merchantId: MerchantId;
   readonly orderId: OrderId;
-  /** A URL gets an order's callbacks in this sequence, which the step that owes them says. */
+  /** The position of the callback. A URL gets an order's callbacks in this sequence. */
   readonly sequence: number;
   readonly serialNumber: SerialNumber;
   readonly url: string;
-  /** Host and port of the URL, normalised: the delivery limiter counts by it. */
+  /** The normalised host and port of the URL, which the delivery limiter counts. */
   readonly receiver: string;
-  /** Failed attempts that count. */
+  /** The number of failed attempts that count. */
   readonly tries: number;
-  /** When the first attempt could be made. */
+  /** The time from which the first attempt was possible. */
   readonly begunAt: Instant;
-  /** This node's lease; a row with another time was moved by another node or by the operator. */
+  /**
+   * The end of this node's lease. If the row has another time, another node or the operator has
+   * moved it.
+   */
   readonly leaseUntil: Instant;
 };
 
@@ -25,28 +31,28 @@ export type CallbackRequest = {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A form or JSON, or empty when the URL carries all fields. */
+  /** The body: a form or JSON, or empty if the URL contains all fields. */
   readonly body: string;
-  /** The endpoint may use the private networks and names that the operator has opened. */
+  /** If true, the endpoint may use the private networks and names that the operator permits. */
   readonly isPrivate?: boolean;
 };
 
 export type DeliveryAttempt = Omit<CallbackRequest, "headers" | "isPrivate"> & {
   readonly at: Instant;
-  /** Undefined when no response came. */
+  /** The status of the response; undefined if none came. */
   readonly status: number | undefined;
   readonly failure: string | undefined;
   readonly durationMs: number;
   /** The first bytes of the response's body. */
   readonly answer: string;
   readonly retryAfterMs: number | undefined;
-  /** The receiver did not cause the failure. */
+  /** If true, the gateway and not the receiver caused the failure. */
   readonly isGatewayFault?: boolean;
 };
 
 export type DeliveryDecision =
   | { readonly ended: "delivered" | "stopped" | "given_up" }
-  /** An attempt that the gateway made fail is recorded and does not count. */
+  /** An attempt that failed because of the gateway is recorded and does not count. */
   | { readonly dueAt: Instant; readonly isCounted: boolean };
 
 export type AttemptRecord = {
@@ -57,13 +63,13 @@ export type AttemptRecord = {
 
 type CallbackClaim = {
   readonly now: Instant;
-  /** The lease of the claiming node. */
+  /** How long the lease of the claiming node lasts. */
   readonly until: Instant;
   readonly countMax: number;
   readonly except: Saturated;
 };
 
-/** Receivers (as `receiverKey`) and merchants with enough callbacks on this node. */
+/** Receivers (as `receiverKey`) and merchants that already have enough callbacks on this node. */
 export type Saturated = {
   readonly receivers: readonly string[];
   readonly merchants: readonly MerchantId[];
@@ -71,23 +77,26 @@ export type Saturated = {
 
 export type CallbackStore = {
   claimDue(claim: CallbackClaim): Promise<readonly Callback[]>;
-  /** True when an earlier callback to the URL is open: this one is then due with that one. */
+  /**
+   * Returns true if an earlier callback to the URL is open. This callback then becomes due together
+   * with that one.
+   */
   waitsForEarlier(callback: Callback): Promise<boolean>;
   /**
-   * Every attempt is kept. The decision applies only while this node's lease is in the row: an
-   * operator who resends the callback replaces it. The order's next callback becomes due when
-   * this one has ended.
+   * Records attempts. A decision is only applied while this node's lease is in the row, because an
+   * operator who resends the callback replaces the lease. The order's next callback becomes due
+   * when this one has ended.
    */
   record(record: AttemptRecord): Promise<void>;
-  /** Makes callbacks due at once for any node, as far as this node still holds their leases. */
+  /** Makes callbacks due at once for any node, if this node still has their leases. */
   release(callbacks: readonly Callback[], now: Instant): Promise<void>;
   findOrder(callback: Callback): Promise<Order | undefined>;
-  /** Deletes some callbacks that ended before, with their attempts; answers how many. */
+  /** Deletes some callbacks that ended before a time, with their attempts. Returns their number. */
   deleteEnded(before: Instant): Promise<number>;
 };
 
 export type RetryOptions = {
-  /** Between attempts; after the last gap the callback is given up. */
+  /** The gaps between attempts. After the last gap the callback is given up. */
   readonly gapsMs: readonly number[];
   /**
    * Returns a random number from 0 up to 1, so that receivers that failed together are not called
@@ -98,20 +107,23 @@ export type RetryOptions = {
 
 const retryAfterMaxMs = hours(24);
 const jitter = 0.1;
-/** Allows for the time in which no node was running. */
+/** The margin for the time in which no node was running. */
 const ageMarginMs = hours(24);
 
-/** Whether the callback is of the order's first transaction, and waits for no other. */
+/** Whether the callback belongs to the order's first transaction and waits for no other. */
 export function isFirst({ sequence }: Pick<Callback, "sequence">): boolean {
   return sequence % sequencesPerUrl === 1;
 }
 
-/** A merchant's receiver. The store's statements build the same text. */
+/** Returns the key of a merchant's receiver. The store's statements build the same text. */
 export function receiverKey({ merchantId, receiver }: Pick<Callback, "merchantId" | "receiver">) {
   return `${merchantId} ${receiver}`;
 }
 
-/** Long enough for a queued callback, several times what a hanging attempt can take. */
+/**
+ * How long a lease lasts. It is long enough for a queued callback: several times the longest
+ * attempt.
+ */
 export function callbackLeaseMs(timeoutMs: number): number {
   return 4 * timeoutMs;
 }
@@ -129,12 +141,16 @@ export function decide(
   const jittered = gapMs * (1 - jitter + 2 * jitter * random());
   const requested = Math.min(retryAfterMs, retryAfterMaxMs);
   const dueAt = asInstant(now + Math.max(jittered, requested));
-  // `Retry-After` does not extend the table: a receiver that always sends it is called less often.
+  // `Retry-After` never makes the series of attempts longer. A receiver that always sends it is
+  // called less often.
   const ageMaxMs = gapsMs.reduce((sum, each) => sum + each * (1 + jitter), ageMarginMs);
   return dueAt > begunAt + ageMaxMs ? { ended: "given_up" } : { dueAt, isCounted: true };
 }
 
-/** Seconds or a date, as milliseconds from now; nothing when it is neither or has passed. */
+/**
+ * Returns the milliseconds until the time in the header, which has seconds or a date. Returns
+ * undefined if it has neither or has passed.
+ */
 export function readRetryAfter(header: string | undefined, now: Instant): number | undefined {
   if (header === undefined) return undefined;
   const isCount = /^\d{1,9}$/.test(header);

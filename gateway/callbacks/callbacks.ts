@@ -1,7 +1,7 @@
 /**
- * Callbacks of a node: their messages, the thread that sends them, and their delivery. The database
- * holds a lease for every callback in flight on this node: what a node defers or loses is claimed
- * there again.
+ * The callbacks of a node: their messages, the thread that sends them, and their delivery. The
+ * database has a lease for every callback in flight on this node. If the node defers or loses a
+ * callback, it is claimed again there.
  */
 import type { Step } from "../orders/advance.ts";
 import type { Order } from "../orders/order.ts";
@@ -66,7 +66,7 @@ function startSending(settings: SendingSettings, clock: Clock, onLost: (cause: s
   );
 }
 
-/** Sends one message, by a thread of its own. A command needs no running node for it. */
+/** Sends one message from a thread of its own, so that a command needs no running node. */
 export async function sendOnce(
   settings: SendingSettings,
   message: CallbackRequest,
@@ -96,7 +96,7 @@ export function openCallbacks(options: Options) {
     ...makeAddressChecks(settings),
     find: store.find,
     findOrder: store.findOrder,
-    /** The request of a callback as it would be sent now. */
+    /** Returns the request of a callback as it would be sent now. */
     write: makeRewrite(store, buildMessage),
   };
 }
@@ -109,7 +109,7 @@ type DeliveryDependencies = {
   readonly timeoutMs: number;
   readonly drainMs: number;
   readonly retry: RetryOptions;
-  /** 0 keeps them for ever. */
+  /** How many days callbacks are kept. Zero means for ever. */
   readonly keepDays: number;
   readonly observe: (outcome: string, durationMs: number) => void;
   readonly log: (event: ReturnType<typeof eventOf> | "callback.failed", facts: object) => void;
@@ -118,10 +118,11 @@ type DeliveryDependencies = {
 type Job = { readonly callback: Callback; readonly order: Order | undefined };
 
 const claimMax = 256;
-/** In how many statements at most: a thousand callbacks a second. */
+/** The highest number of statements, which allows a thousand callbacks a second. */
 const deletionsMax = 20;
 /**
- * While more callbacks are queued, orders are read again when their turn comes: it saves memory.
+ * If more callbacks are queued, their orders are read again when it is their turn, which saves
+ * memory.
  */
 const ordersKeptMax = 2_000;
 const nodeStopped = "cancelled: the node stopped";
@@ -145,11 +146,11 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
     /** Delivers the callbacks of a step that was committed. */
     start({ order, callbacks = [], at }: Pick<Step, "order" | "callbacks" | "at">): void {
       const key = { merchantId: order.merchantId, orderId: order.id };
-      // The lease that the commit wrote, however long the commit took.
+      // The end of the lease that the commit has written, however long the commit took.
       const lease = { tries: 0, begunAt: at, leaseUntil: later(at, leaseMs) };
       for (const each of callbacks) admit({ callback: { ...each, ...key, ...lease }, order });
     },
-    /** Claims callbacks that are due; answers how many. */
+    /** Claims due callbacks and returns their number. */
     async claimDue(): Promise<number> {
       let count = 0;
       for (let claimed = 1; claimed > 0; count += claimed) claimed = await claimSome();
@@ -168,7 +169,10 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
     },
     countInFlight: () => inFlight.size,
     idle,
-    /** Releases what has not begun. Attempts in flight get a moment, and are then cancelled. */
+    /**
+     * Releases callbacks that have not begun. Attempts in flight may continue for a moment, and are
+     * then cancelled.
+     */
     async stop(): Promise<void> {
       const graceMs = Math.min(graceMaxMs, dependencies.drainMs);
       await Promise.race([drain(graceMs), pause(systemClock, graceMs + releaseMs)]);
@@ -217,7 +221,7 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
     const work = deliver(job, finish).catch((error) => logFailure(job.callback, error));
     track(work.finally(finish));
 
-    /** Called once the receiver has answered: recording the attempt does not occupy the slot. */
+    /** Called when the receiver has answered. Recording the attempt does not occupy the slot. */
     function finish(): void {
       if (hasFinished) return;
       hasFinished = true;
@@ -231,7 +235,7 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
     inFlight.add(tracked);
   }
 
-  /** When the database does not answer, the leases expire. */
+  /** If the database does not answer, the leases expire. */
   function release(jobs: readonly Job[]): void {
     if (jobs.length === 0) return;
     const callbacks = jobs.map(({ callback }) => callback);
@@ -239,7 +243,8 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
   }
 
   async function deliver({ callback, order }: Job, finish: () => void): Promise<void> {
-    // It was queued for so long that another node could claim it during the attempt.
+    // The callback was queued for so long that another node could have claimed it during the
+    // attempt.
     if (later(clock.now(), timeoutMs) > callback.leaseUntil) return;
     if (!isFirst(callback) && (await store.waitsForEarlier(callback))) return;
     const current = order ?? (await store.findOrder(callback));
@@ -257,7 +262,10 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
     await store.record({ callback, attempt, decision });
   }
 
-  /** A message that cannot be built counts as a failed attempt: it must not be tried for ever. */
+  /**
+   * A message that cannot be built counts as a failed attempt, because it must not be tried for
+   * ever.
+   */
   async function send(callback: Callback, order: Order | undefined): Promise<DeliveryAttempt> {
     try {
       const message = order && dependencies.buildMessage(callback, order);
@@ -295,7 +303,7 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
   }
 }
 
-/** The database has every attempt: a first one that delivers is logged at level debug only. */
+/** The database has every attempt, so a successful first one is only logged at level debug. */
 export function eventOf({ tries }: Pick<Callback, "tries">, decision: DeliveryDecision) {
   const ended = "ended" in decision ? decision.ended : undefined;
   if (ended === "delivered" && tries === 0) return "callback.delivered";

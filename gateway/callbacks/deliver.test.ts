@@ -1,4 +1,4 @@
-/** Delivery on a real database and real sockets: who gets how much of a node. */
+/** Delivery with a real database and real sockets: how receivers and merchants share a node. */
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -36,7 +36,7 @@ test("a merchant whose receivers all hang leaves the others their places", async
   await shop.isHeard;
 
   assert.equal([1_024, 1_025].includes(deliver.countInFlight()), true);
-  // A quarter of what a node can do; the rest is left to other nodes.
+  // One merchant gets a quarter of a node's slots. The rest is left to other merchants and nodes.
   assert.equal(await countDue("7"), 1_360 - 1_024);
   assert.equal(await deliver.claimDue(), 0);
   clock.passAll();
@@ -133,7 +133,7 @@ async function startDelivery(t: TestContext) {
   return { deliver, clock, reads };
 }
 
-// The test uses only the address of an order, which is its text.
+// The test uses only the URL of an order, which is its text.
 function orderOf(merchantId: string, at: number): Order {
   return { merchantId: asMerchantId(merchantId), id: asOrderId(String(at)) } as Order;
 }

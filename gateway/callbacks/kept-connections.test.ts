@@ -1,4 +1,4 @@
-/** Which connections callbacks share, and for how long. */
+/** The connections that callbacks share, and how long they are kept. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -7,7 +7,7 @@ import { connectionAgeMaxMs, makeConnectThrough } from "./send.ts";
 import { type Answer, startReceiver } from "./testing/receiver.ts";
 import { makeSender } from "./testing/sender.ts";
 
-/** Less than the time after which connections are closed anyway. */
+/** This is less than the time after which connections are closed anyway. */
 const timeout = 20_000;
 
 test("a connection is used again, and only for the name that it was checked for", async (t) => {

@@ -1,4 +1,4 @@
-/** A callback's text: where its fields stand, and what is signed. */
+/** A callback's text: the places of its fields, and the signed values. */
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
@@ -85,13 +85,13 @@ const shadows: readonly (readonly [query: string, kept: string])[] = [
   ["?status=approved&shop=7",             "?shop=7"],
   ["?a=1&status&orderid=9&b=2",           "?a=1&b=2"],
   ["?st%61tus=approved",                  ""],
-  // Deployed shops look their order up by it.
+  // Deployed shops find their order by this field.
   ["?orderId=42&orderid=9",               "?orderId=42"],
   ["?status[]=approved&status%5Bx%5D=1",  ""],
   ["?client.orderid=1&error+code=2",      ""],
   ["?+status=approved&status%00x=1",      ""],
   ["?a=1;control=2;b=3",                  "?a=1;b=3"],
-  // One of ours that this result does not have.
+  // A field of the gateway that this result does not have.
   ["?error_code=0&processor-rrn=1",       ""],
   ["?mystatus=1&statuses=2&a=status",     "?mystatus=1&statuses=2&a=status"],
   ["?a=%E0%A4&%zz=1",                     "?a=%E0%A4&%zz=1"],

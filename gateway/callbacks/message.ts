@@ -1,7 +1,7 @@
 /**
- * The HTTP request of a callback. The default is a `GET` with every field in the URL; an endpoint
- * may choose a signed form or signed JSON, and a URL that would be too long becomes a form by
- * itself.
+ * Builds the HTTP request of a callback. The default is a `GET` with every field in the URL. An
+ * endpoint may choose a signed form or signed JSON. If the URL would be too long, the callback
+ * becomes a form by itself.
  */
 import { createHmac } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
@@ -31,11 +31,11 @@ type MessageOptions = {
   readonly fields: ResultFields;
   readonly method: CallbackMethod;
   /**
-   * The endpoint's secrets for Standard Webhooks; two during a renewal. They are derived only for a
-   * body.
+   * Returns the endpoint's secrets for Standard Webhooks, of which there are two during a renewal.
+   * They are only derived for a body.
    */
   readonly secrets: () => readonly Uint8Array[];
-  /** Seconds since 1970. */
+  /** The time of the signature in seconds since 1970. */
   readonly timestamp: number;
 };
 
@@ -43,7 +43,7 @@ export type MessageDependencies = {
   readonly clock: Clock;
   readonly getEndpoint: (id: EndpointId) => Endpoint;
   readonly secretFor: (name: string) => Uint8Array;
-  /** The `control` of a result. */
+  /** Returns the `control` of a result. */
   readonly sign: (merchant: Endpoint["merchant"], text: string) => string;
 };
 
@@ -127,7 +127,7 @@ type Journaled = {
 };
 
 export type CallbackJournal = {
-  /** Callbacks of a merchant, the latest first. */
+  /** Returns callbacks of a merchant, the latest first. */
   find(
     filter: Pick<CallbackKey, "merchantId"> & Partial<CallbackKey> & { readonly since?: Instant },
     most: number,
@@ -137,7 +137,10 @@ export type CallbackJournal = {
   ): Promise<Order | undefined>;
 };
 
-/** The request as it would be sent now, to the address that `urlOf` makes of its own. */
+/**
+ * Returns the request as it would be sent now, to the address that `urlOf` makes from the
+ * callback's own.
+ */
 export function makeRewrite(
   { find, findOrder }: CallbackJournal,
   buildMessage: ReturnType<typeof makeBuildMessage>,
@@ -160,7 +163,7 @@ export function writeMessage(
   callback: Omit<Told, "serialNumber">,
   { secrets, timestamp, ...options }: MessageOptions,
 ): CallbackRequest {
-  // The id is the same for every attempt, so that a receiver can recognise a repeat.
+  // The id is the same in every attempt, so that a receiver can recognise a repeat.
   const id = `${callback.orderId}-${callback.sequence}`;
   const { method, address, form } = partsOf(callback, options);
   const url = withQuery(address, form);
@@ -199,8 +202,8 @@ function partsOf(
 }
 
 /**
- * Without the parameters of the merchant's own query that a receiver could take for the gateway's:
- * some read the first of two names, and some read the query of a `POST` too.
+ * Removes parameters from the merchant's own query that a receiver could take for the gateway's.
+ * Some receivers read the first of two equal names, and some read the query of a `POST` too.
  */
 function withoutShadows(url: string): string {
   const at = url.indexOf("?");
@@ -215,8 +218,8 @@ function withoutShadows(url: string): string {
 }
 
 /**
- * The name as lenient frameworks read it: decoded, `a[]` as `a`, dots and spaces as underlines.
- * Case counts: deployed shops find their order by an `orderId` of their own.
+ * Returns the name as lenient frameworks read it: decoded, `a[]` as `a`, dots and spaces as
+ * underscores. Case counts, because deployed shops find their order by an `orderId` of their own.
  */
 function nameIn(parameter: string): string {
   const [name = ""] = parameter.split(/[=&;]/);
@@ -232,7 +235,7 @@ function unescapeName(name: string): string {
   }
 }
 
-/** Measured as it goes out: escaping makes a URL longer. */
+/** The length of the URL is measured as it is sent, because escaping makes it longer. */
 function isShort(url: string): boolean {
   const written = isPlain.test(url) ? url : (URL.parse(url)?.href ?? "");
   return written.length <= urlCharactersMax;
@@ -240,7 +243,7 @@ function isShort(url: string): boolean {
 
 const isPlain = /^[!#-;=?-[\]_a-z~]*$/;
 
-/** The URL keeps its own query, and loses its fragment. */
+/** Adds fields to the URL. It keeps its own query and loses its fragment. */
 function withQuery(url: string, text: string): string {
   const [address = ""] = url.split("#");
   if (!address.includes("?")) return `${address}?${text}`;
@@ -248,8 +251,8 @@ function withQuery(url: string, text: string): string {
 }
 
 /**
- * The names from which the vault derives an endpoint's current secrets, newest first. For a day
- * after a renewal forms carry a signature with the old secret too.
+ * Returns the names from which the vault derives an endpoint's current secrets, the newest first.
+ * For a day after a renewal, forms have a signature with the old secret too.
  */
 export function secretNames(
   { id, settings }: Pick<Endpoint, "id" | "settings">,
@@ -258,7 +261,7 @@ export function secretNames(
   const generation = settings.webhookSecret?.generation ?? 0;
   const isRenewing = now < (oldSecretUntil(settings) ?? 0);
   return (isRenewing ? [generation, generation - 1] : [generation]).map((each) =>
-    // The first secret's name is older than renewals.
+    // The first secret has a name without a number, because there were no renewals then.
     each === 0 ? `webhook/${id}` : `webhook/${id}/${each}`,
   );
 }
@@ -268,12 +271,12 @@ export function renewSecret(settings: EndpointSettings, now: Instant): EndpointS
   return { ...settings, webhookSecret: { generation, renewedAt: now } };
 }
 
-/** Retires the old secret, so that only the newest one signs. */
+/** Retires the old secret, so that only the newest one signs callbacks. */
 export function retireOldSecret(settings: EndpointSettings): EndpointSettings {
   return { ...settings, webhookSecret: { generation: settings.webhookSecret?.generation ?? 0 } };
 }
 
-/** Returns undefined when there is no old secret. */
+/** Returns the time at which the old secret ends, or undefined if there is none. */
 export function oldSecretUntil({ webhookSecret }: EndpointSettings): number | undefined {
   const renewedAt = webhookSecret?.renewedAt;
   return renewedAt === undefined ? undefined : renewedAt + oldSecretLastsMs;

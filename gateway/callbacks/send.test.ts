@@ -1,6 +1,6 @@
 /**
- * One callback over real sockets: what a name leads to, certificates, proxies, and receivers that
- * break every rule. An attempt always ends, and never hurts others.
+ * One callback over real sockets: names, certificates, proxies, and receivers that break every
+ * rule. An attempt always ends, and never affects others.
  */
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
@@ -195,7 +195,8 @@ test("what is said unasked is not taken for the next answer", async (t) => {
   const { get } = makeSender(t);
 
   const first = await get(`${shop.url}/`);
-  // Only now: behind the answer in one piece, it would be seen with that.
+  // The bytes are sent only now. In one piece with the answer, they would be noticed together with
+  // it.
   const closed = shop.closed();
   lieNow();
   await closed;
@@ -337,7 +338,7 @@ for (const [name, start, rest] of endless) {
   });
 }
 
-/** A server that does with each connection what the test says, and counts what it hears. */
+/** A server that treats each connection as the test says, and counts the requests. */
 async function startServer(t: TestContext, onData: (socket: Socket, count: number) => void) {
   const sockets = new Set<Socket>();
   const { promise: isHeard, resolve: hear } = Promise.withResolvers<void>();
@@ -360,7 +361,7 @@ async function startServer(t: TestContext, onData: (socket: Socket, count: numbe
   });
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  /** Until we have closed what there was. */
+  /** Waits until the sender has closed its connections. */
   const closed = async () => {
     for (const socket of sockets) await new Promise((resolve) => socket.once("close", resolve));
   };

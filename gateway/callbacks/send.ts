@@ -13,7 +13,7 @@ export type SendOutcome = Pick<DeliveryAttempt, "status" | "failure" | "answer" 
   readonly retryAfter: string | undefined;
 };
 
-/** Calls `done` exactly once; the returned function cancels the exchange. */
+/** Sends a request and calls `done` exactly once. The returned function cancels the exchange. */
 export type Send = (message: CallbackRequest, done: Done) => (() => void) | undefined;
 
 type Done = (outcome: SendOutcome) => void;
@@ -21,26 +21,29 @@ type Done = (outcome: SendOutcome) => void;
 type Dependencies = {
   readonly rules: AddressRules;
   readonly resolve: Resolve;
-  /** Every callback goes through it, when there is one. */
+  /** The proxy through which every callback is sent, if there is one. */
   readonly proxy?: string | undefined;
-  /** Certificates to trust in place of the system's. */
+  /** The certificates to trust in place of the system's. */
   readonly authorities?: string[] | undefined;
-  /** In milliseconds, from any moment on. */
+  /** Returns milliseconds since any fixed moment. */
   readonly now?: () => number;
 };
 
 const headBytesMax = 16_384;
-/** Counts what undici does not: status lines, interim responses, what is between chunks. */
+/**
+ * The limit on all bytes of a response, with those that undici does not count: status lines,
+ * interim responses, and those between chunks.
+ */
 const responseBytesMax = headBytesMax + 65_536;
 const answerBytesMax = 512;
 const failureCharactersMax = 300;
 const idleMs = 30_000;
 /**
- * The age at which a connection is closed, so that the host is resolved and checked again: its name
- * may lead to another address by then.
+ * The age at which a connection is closed. The host is resolved and checked again then, because its
+ * name may lead to another address.
  */
 export const connectionAgeMaxMs = 300_000;
-/** While more connections are open, each is closed after its response. */
+/** If more connections are open, each is closed after its response. */
 const keptConnectionsMax = 1_024;
 
 const clientOptions = {
@@ -118,7 +121,10 @@ export function makeSend(dependencies: Dependencies): Send {
     };
   }
 
-  /** A proxy gets the whole URL of a request without TLS, and a tunnel for one with it. */
+  /**
+   * Makes a request. A proxy gets the whole URL of a request without TLS, and a tunnel for one with
+   * TLS.
+   */
   function requestOf({ method, headers: own, body }: CallbackRequest, url: URL) {
     const path = `${url.pathname}${url.search}`;
     const headers = { "user-agent": "Tollgate", accept: "*/*", ...own };
@@ -179,7 +185,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    // An interim response (1xx): the final one follows.
+    // With an interim response (1xx), the final one is still to come.
     if (status < 200) return;
     this.#status = status;
     this.#retryAfter = headers["retry-after"]?.toString();
@@ -195,8 +201,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * A kept connection may close while the request is written, or be reset before: that tells
-   * nothing of the receiver, and the request goes out again. A repeat is allowed, and carries the
+   * Sends the request again or ends the exchange. A kept connection may close or be reset while the
+   * request is written, which says nothing about the receiver. A repeat is permitted and has the
    * same id.
    */
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -206,7 +212,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     else this.#finish(describe(error));
   }
 
-  /** The status is the response; its body may have been cut off. */
+  /** The status counts as the response, even if its body was cut off. */
   #finish(failure: string | undefined): void {
     if (this.#isDone) return;
     this.#isDone = true;
@@ -229,7 +235,7 @@ function readProxy({ origin, username, password }: URL): ProxyServer {
   return { origin, headers: { "proxy-authorization": `Basic ${credentials}` } };
 }
 
-/** A percent sign that escapes nothing stands for itself. */
+/** Decodes a text. A percent sign that is not part of an escape stands for itself. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -256,7 +262,10 @@ function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]+/g, " ");
 }
 
-/** `own` gets every socket on the way, for the caller to destroy when it gives up. */
+/**
+ * Opens a connection. `own` gets every socket during that, so that the caller can destroy it when
+ * it gives up.
+ */
 export type Connect = (
   to: Target,
   connected: buildConnector.Callback,
@@ -265,7 +274,10 @@ export type Connect = (
 
 type Target = Pick<buildConnector.Options, "protocol" | "hostname" | "port">;
 
-/** A look-up of its own, a socket to the proxy, or a list of trusted authorities. */
+/**
+ * The options for one connection: its look-up, a socket to the proxy, or a list of trusted
+ * authorities.
+ */
 type Route = {
   readonly lookup?: LookupFunction;
   readonly socket?: Socket;
@@ -284,17 +296,17 @@ export type ProxyServer = {
 const connectWithinMs = 60_000;
 
 /**
- * Opens connections. A host's addresses are checked in the connection's own look-up; a TLS
- * connection is handed over once its certificate is verified.
+ * Opens connections. A host's addresses are checked in the connection's own look-up. A TLS
+ * connection is returned once its certificate is verified.
  */
 export function makeConnect(route: Route): Connect {
   return (to, connected, own) => own(openSocket(to, route, connected));
 }
 
-/** The operator chose the proxy, which may be anywhere. */
+/** The proxy's address is not checked, because the operator has chosen it. */
 export const connectToProxy = makeConnect({});
 
-/** The proxy resolves host names; certificates are verified through the tunnel. */
+/** The proxy resolves host names. Certificates are verified through the tunnel. */
 export function makeConnectThrough(
   { origin, headers }: ProxyServer,
   route: Route,
@@ -312,7 +324,7 @@ export function makeConnectThrough(
     });
     client.connect({ path: host, headers: { ...headers, host } }, (error, response) => {
       if (error !== null) return fail(error.message);
-      // undici hands over the socket that `connectToProxy` opened.
+      // undici passes the socket that `connectToProxy` opened.
       const socket = response.socket as Socket;
       if (response.statusCode >= 200 && response.statusCode < 300) {
         return own(openSocket(to, { ...route, socket }, connected));
@@ -337,7 +349,7 @@ function openSocket(to: Target, route: Route, connected: buildConnector.Callback
     socket.setTimeout(0);
     settle(() => connected(null, socket));
   });
-  // It stays: without a listener, a late error would end the process.
+  // The listener stays, because without one a late error would end the process.
   socket.on("error", (error) => settle(() => connected(error, null)));
   socket.once("close", () => settle(() => connected(new Error("connection closed"), null)));
   return socket;
@@ -349,7 +361,10 @@ function openSocket(to: Target, route: Route, connected: buildConnector.Callback
   }
 }
 
-/** Ends a connection whose response goes on and on. A response starts with what is written. */
+/**
+ * Ends a connection whose response does not end. A response starts with the first bytes that are
+ * written.
+ */
 export function limitResponses(socket: Socket): void {
   let [written, readBefore, read] = [0, 0, 0];
   socket.on("readable", () => {

@@ -12,9 +12,9 @@ export const answerWith =
   (status: number, headers: Record<string, string> = {}): Answer =>
   (response) =>
     void response.writeHead(status, headers).end();
-/** It takes the request and never says a word. */
+/** Accepts the request and never answers. */
 export const hang: Answer = () => undefined;
-/** It says no with a text that never ends, as fast as it is read. */
+/** Refuses with a text that never ends, as fast as it is read. */
 export const flood: Answer = (response) => {
   response.writeHead(500);
   const text = "x".repeat(65_536);
@@ -39,7 +39,7 @@ export async function startReceiver(
     answer(response);
   };
   const server = tls === undefined ? createServer(take) : createSecureServer(tls, take);
-  // The sender closes idle connections, not the receiver.
+  // The receiver does not close idle connections; the sender does.
   server.keepAliveTimeout = 0;
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -56,7 +56,7 @@ export async function startReceiver(
     port,
     url: `http://127.0.0.1:${port}`,
     heard,
-    /** Something was heard. */
+    /** Resolves when the receiver has received something. */
     isHeard,
     get connections() {
       return sockets.size;
@@ -64,7 +64,7 @@ export async function startReceiver(
   };
 }
 
-/** Time stands still; timers run when the test says so. */
+/** The time stands still, and timers run when the test says so. */
 export function makeStillClock(): Clock & { passAll(): void } {
   let waiting: (() => void)[] = [];
   return {

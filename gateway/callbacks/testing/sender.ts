@@ -31,7 +31,10 @@ type Options = {
   readonly now?: () => number;
 };
 
-/** Names are answered for in turn; asked once more than there are answers, the last is repeated. */
+/**
+ * Answers requests for names in turn. If there are more requests than answers, the last answer is
+ * repeated.
+ */
 export function makeSender(
   t: TestContext,
   { answers = [[here]], rules = staging, ...more }: Options = {},
@@ -61,7 +64,7 @@ export function makeSender(
     const cancel = start(message, done);
     if (cancel !== undefined) cancels.push(cancel);
     const outcome = await promise;
-    // Outcomes leave the sending thread a turn later; undici keeps the connection by then.
+    // Results leave the sending thread a turn later, when undici has kept the connection.
     for (let turns = 0; turns < 2; turns += 1) await turn();
     return outcome;
   };
@@ -89,7 +92,7 @@ export async function makeAuthority(t: TestContext) {
   return { authorities: [writeCertificate(root)], valid, over, secure };
 }
 
-/** It leads everything to one port of this machine. */
+/** Starts a proxy that connects everything to one port of this machine. */
 export async function startProxy(t: TestContext, port: number) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
