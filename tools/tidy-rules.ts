@@ -151,6 +151,15 @@ export function findTitleFaults({ path, text }: TextFile): readonly string[] {
   return count === 1 ? [] : [`${path} has ${count} titles instead of one`];
 }
 
+/** Finds documents for newcomers that are longer than a newcomer reads. */
+export function findLongDocuments({ path, text, lines }: TextFile): readonly string[] {
+  const words = text.split(/\s+/).filter((word) => word !== "").length;
+  const isLong =
+    (path === "README.md" && lines.length - 1 > 120) ||
+    (path === "ARCHITECTURE.md" && words > 2_000);
+  return isLong ? [`${path} has ${lines.length - 1} lines and ${words} words`] : [];
+}
+
 /** Finds paths and hosts of one machine. */
 export function findMachineTraces(file: TextFile): readonly string[] {
   if (file.path === "package-lock.json") {
