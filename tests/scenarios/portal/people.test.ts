@@ -6,6 +6,7 @@ import { endOfFile } from "../../support/end-of-file.ts";
 import {
   addUser,
   codeAt,
+  copyOrderRow,
   disableIdle,
   openBrowser,
   password,
@@ -349,24 +350,8 @@ test("the audit has each sign-in with its factor, each refusal and each sign-out
 });
 
 test("every part of an export is in the audit, and no part begins at an invented position", async () => {
-  // The rows are more than a part of an export has, as if the order had been paid each second
-  // before.
-  const [paid] = await query<{ row: object; id: string; at: number }>(
-    `select to_jsonb(order_index) as row, order_id as id, extract(epoch from at) as at
-     from order_index`,
-  );
-  assert.ok(paid !== undefined);
-  const earlier = Array.from({ length: 5000 }, (_, second) => ({
-    ...paid.row,
-    order_id: String(BigInt(paid.id) + BigInt(second) + 1n),
-    at: new Date((Number(paid.at) - second - 1) * 1000),
-  }));
-  const copies = await query(
-    `insert into order_index select * from jsonb_populate_recordset(null::order_index, $1)
-     returning order_id`,
-    [JSON.stringify(earlier)],
-  );
-  assert.equal(copies.length, 5000);
+  // The rows are more than a part of an export has.
+  assert.equal(await copyOrderRow(world, 5000), 5000);
   await Promise.all([ann.signIn("ann"), bob.signIn("bob@demo")]);
   const part = (own: typeof ann, after?: string, status = ["approved"]) =>
     own.call("GET /exports/orders", { status, ...(after && { after }) });
