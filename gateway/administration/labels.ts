@@ -125,6 +125,8 @@ export const fieldLabels = {
   at:                      texts("Made at",                            "Getätigt an"),
   compare:                 texts("Compared",                           "Verglichen wird"),
   of:                      texts("Which payments",                     "Welche Zahlungen"),
+  case:                    texts("Case",                               "Fall"),
+  decision:                texts("Decision",                           "Entscheidung"),
   as:                      texts("Settled as",                         "Klären als"),
   sequence:                texts("Number of the callback",             "Nummer des Callbacks"),
   since:                   texts("Since",                              "Seit"),
@@ -194,6 +196,8 @@ export const choiceLabels = {
   filtered:         texts("Filtered",                        "Gefiltert"),
   error:            texts("Error",                           "Fehler"),
   all:              texts("All",                             "Alle"),
+  accepted:         texts("Accepted",                        "Hingenommen"),
+  contested:        texts("Contested",                       "Angefochten"),
   transactions:     texts("As transactions",                 "Als Transaktionen"),
   endpoint:         texts("At the same endpoint",            "Am selben Endpunkt"),
   merchant:         texts("At any endpoint of the merchant", "An irgendeinem Endpunkt des Händlers"),
@@ -209,6 +213,32 @@ export const choiceLabels = {
   "merchant-admin": texts("Merchant administrator: all of one merchant", "Händler-Administrator: alles eines Händlers"),
   "merchant-developer": texts("Merchant developer: keys and callbacks of one merchant; who has its control key can sign refunds", "Händler-Entwickler: Schlüssel und Callbacks eines Händlers; mit dem Kontrollschlüssel lassen sich Erstattungen signieren"),
   "merchant-viewer": texts("Merchant viewer: orders of one merchant", "Händler (nur Lesen): Zahlungen eines Händlers"),
+} satisfies Labels;
+
+/** The meanings of the reasons of disputes. */
+// biome-ignore format: a table
+export const disputeMeanings = {
+  fraud:          texts("The cardholder denies the payment.", "Der Karteninhaber bestreitet die Zahlung."),
+  authorisation:  texts("The issuer had not approved the payment, or the approval had expired.", "Der Herausgeber hatte nicht genehmigt, oder die Genehmigung war abgelaufen."),
+  processing:     texts("The amount, currency or date is wrong, or the payment was made twice.", "Betrag, Währung oder Datum stimmen nicht, oder es wurde zweimal gezahlt."),
+  not_received:   texts("The goods or services did not arrive.", "Die Ware oder Leistung kam nicht an."),
+  not_as_sold:    texts("The goods or services are not as described, or defective.", "Die Ware oder Leistung ist nicht wie beschrieben oder mangelhaft."),
+  cancelled:      texts("The customer says that the purchase or subscription was cancelled.", "Der Kunde sagt, Kauf oder Abonnement seien gekündigt."),
+  credit:         texts("The customer says that a refund was promised and did not come.", "Der Kunde sagt, eine zugesagte Erstattung sei nicht gekommen."),
+  other:          texts("The gateway does not know this reason.", "Das Gateway kennt diesen Grund nicht."),
+} satisfies Labels;
+
+/** The documents to send to contest a dispute, by its reason. */
+// biome-ignore format: a table
+export const disputeAnswers = {
+  fraud:          texts("Send the result of 3-D Secure, the IP address, proof of delivery, and earlier undisputed payments of the card.", "Senden Sie das Ergebnis von 3-D Secure, die IP-Adresse, den Liefernachweis und frühere unbestrittene Zahlungen derselben Karte."),
+  authorisation:  texts("Send the approval code with its date and amount.", "Senden Sie den Genehmigungscode mit Datum und Betrag."),
+  processing:     texts("Send the invoice, and show that each payment was for a purchase of its own.", "Senden Sie die Rechnung und zeigen Sie, dass jede Zahlung zu einem eigenen Kauf gehört."),
+  not_received:   texts("Send proof of delivery to the agreed address, or of the use of the service.", "Senden Sie den Nachweis der Lieferung an die vereinbarte Adresse oder der Nutzung der Leistung."),
+  not_as_sold:    texts("Send the description as the customer saw it, your terms, and what you offered since.", "Senden Sie die Beschreibung, die der Kunde sah, Ihre Bedingungen und was Sie seither angeboten haben."),
+  cancelled:      texts("Send the terms that the customer accepted, and show that no cancellation came, or came too late.", "Senden Sie die angenommenen Bedingungen und zeigen Sie, dass keine oder eine zu späte Kündigung einging."),
+  credit:         texts("Send the reference of the refund, or show that none was due.", "Senden Sie die Referenz der Erstattung, oder zeigen Sie, dass keine fällig war."),
+  other:          texts("Ask the acquirer what to send.", "Fragen Sie den Acquirer, was zu senden ist."),
 } satisfies Labels;
 
 /** Fields of these kinds always have this label. */

@@ -204,9 +204,13 @@ function placesOf(): readonly (readonly [TransactionKind, Stage])[] {
   );
 }
 
-/** The order owes an effect, its page has expired, and an earlier attempt was approved. */
+/** The order owes an effect and is disputed. Its page has expired, and an attempt was approved. */
 function busyIn(stage: Stage, kind: TransactionKind): Order {
-  const order = inStage(stage, kind);
+  const { chargeback } = events.charged_back;
+  const order = {
+    ...inStage(stage, kind),
+    chargebacks: [{ ...chargeback, stage: "retrieval" }] as const,
+  };
   const priorAttempts = [{ identifiers, amount: order.transaction.amount, owes }];
   const charge = { ...order.transaction, priorAttempts };
   const paid = { ...charge, kind: "sale", stage: "approved" } as const;

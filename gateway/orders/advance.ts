@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { Failure } from "../values/failure.ts";
 import { type GateId, receiverOf, type SerialNumber } from "../values/ids.ts";
 import { type Instant, later } from "../values/time.ts";
+import { withDecision } from "./disputes.ts";
 import { acquirerIsAsked, isBeforeRest, isFollowUp, mayArrive, type OrderEvent } from "./events.ts";
 import { applyFacts } from "./facts.ts";
 import type { Endpoint } from "./merchant.ts";
@@ -270,6 +271,8 @@ function meetInAnyStage(order: Order, event: OrderEvent, at: Instant): Order | F
       return { ...takeOver(order, event, at), version: order.version + 1 };
     case "charged_back":
       return withChargeback(order, event.chargeback);
+    case "dispute_decided":
+      return withDecision(order, event);
     case "page_closed":
       return closePage(order, at) ?? notIn(order, event);
     case "prior_approved_late":

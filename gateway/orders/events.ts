@@ -14,6 +14,7 @@ import type {
   Answer,
   CardFacts,
   Chargeback,
+  DisputeOutcome,
   Finding,
   FollowUpTerms,
   GateFacts,
@@ -126,6 +127,13 @@ type Facts = {
 
   /** The acquirer has reported a stage of a dispute. */
   charged_back: { readonly chargeback: Chargeback; readonly notify: boolean };
+  /** A user has decided whether to contest a dispute. */
+  dispute_decided: {
+    readonly caseId: string;
+    readonly outcome: DisputeOutcome;
+    readonly who: string;
+    readonly why: string;
+  };
   operator_alerted: object;
   /**
    * An operator demands that the acquirer is asked again now, or has settled the doubt with the

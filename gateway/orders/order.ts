@@ -333,6 +333,9 @@ export const chargebackStages = [
 ] as const;
 export type ChargebackStage = (typeof chargebackStages)[number];
 
+export const disputeOutcomes = ["accepted", "contested"] as const;
+export type DisputeOutcome = (typeof disputeOutcomes)[number];
+
 /**
  * An amount that the issuer took back for the cardholder, or a later stage of the dispute about it.
  */
@@ -344,6 +347,10 @@ export type Chargeback = {
   readonly reason: string;
   /** The date of the stage, as the acquirer states it. */
   readonly at: Instant;
+  /** The date by which the answer is due, if the acquirer states it. */
+  readonly dueAt?: Instant;
+  /** The merchant's decision about this stage. */
+  readonly outcome?: DisputeOutcome;
   /** The serial number of the stage in its callback and in status requests. */
   readonly serialNumber: SerialNumber;
   /** The number of transactions that the order had when the stage was recorded. */

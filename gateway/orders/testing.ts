@@ -286,6 +286,7 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
 
   expired:               { kind: "expired" },
   claimed:               { kind: "claimed", node: "b" },
+  dispute_decided:       { kind: "dispute_decided", caseId: "C1", outcome: "contested", who: "ann", why: "delivered" },
   noted:                 { kind: "noted", what: "pares_uploaded", detail: "" },
 };
 

@@ -283,6 +283,7 @@ export const anyStage: AnyStageTable = {
   claimed:             stay("every stage", "renewed"),
   noted:               stay("every stage", "as before"),
   charged_back:        stay("every stage", "as before", "notify_merchant"),
+  dispute_decided:     stay("every stage", "as before"),
   page_closed:         stay("every open stage of a charge", "as before"),
   prior_approved_late: stay("every stage", "reverse_prior"),
   prior_reversed:      stay("every stage", "reverse_prior"),

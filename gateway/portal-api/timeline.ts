@@ -119,7 +119,7 @@ const shownFacts = [
   ["authentication status", true], ["authentication eci", true],
   ["request operation", true], ["request by", true], ["request comment", false], ["serialNumber", true],
   ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
-  ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
+  ["caseId", true], ["outcome", true], ["who", false], ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
 ] as const satisfies readonly (readonly [path: string, forMerchants: boolean])[];
 /** The names of facts. A gate is shown by its name, and a removed one by its id. */
 export type FactName = (typeof shownFacts)[number][0] | "gate" | "amount";

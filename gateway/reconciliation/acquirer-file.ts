@@ -30,6 +30,9 @@ function usualNames<Column extends string>(columns: readonly Column[]) {
   return names as Readonly<Record<Column, string>>;
 }
 
+/** Columns that a file may lack. */
+const optionalColumns: readonly string[] = ["due"];
+
 type FileRow<Column extends string> = {
   readonly line: number;
   /** The trimmed text of a column. */
@@ -45,7 +48,8 @@ async function* readRows<Column extends string>(
   const { sentences, complain } = makeFaults();
   // Every value is a name or a place of the table's own column.
   const named = Object.entries(columns) as [Column, string][];
-  const hasHeader = !named.every(([, name]) => /^\d{1,3}$/.test(name));
+  const needed = named.filter(([column]) => !optionalColumns.includes(column));
+  const hasHeader = !needed.every(([, name]) => /^\d{1,3}$/.test(name));
   let places = hasHeader ? undefined : named.map(([column, place]) => [column, Number(place) - 1]);
   for await (const { line, cells } of readRecords(chunks, delimiter)) {
     if (cells === undefined) complain(line, undefined, "the quotes do not match");
@@ -77,7 +81,9 @@ function findPlaces<Column extends string>(
   const header = cells.map((cell) => cell.trim().toLowerCase());
   return named.map(([column, name]) => {
     const place = header.indexOf(name.toLowerCase());
-    if (place < 0) complain(line, undefined, `no column ${name}`);
+    if (place < 0 && !optionalColumns.includes(column)) {
+      complain(line, undefined, `no column ${name}`);
+    }
     if (place >= 0 && header.lastIndexOf(name.toLowerCase()) !== place) {
       complain(line, undefined, `several columns ${name}`);
     }
@@ -193,6 +199,7 @@ const chargebackFields = [
   "reason",
   "stage",
   "at",
+  "due",
 ] as const;
 type ChargebackColumn = (typeof chargebackFields)[number];
 type ChargebackFormat = FileFormat<ChargebackColumn, ChargebackStage>;
@@ -222,10 +229,15 @@ function readChargebackLine(row: FileRow<ChargebackColumn>, format: ChargebackFo
   const reference = readReference(row);
   // Some acquirers write the amounts that they take with a minus.
   const amount = readMoney(row, format.amounts)?.money;
-  const at = readTime(row);
+  const at = readTime(row, "at");
+  const dueAt = row.cells.due === "" ? undefined : readTime(row, "due");
   if (caseId === undefined || reason === undefined || stage === undefined) return undefined;
   if (reference === undefined || amount === undefined || at === undefined) return undefined;
-  return { line: row.line, reference, chargeback: { caseId, stage, amount, reason, at } };
+  return {
+    line: row.line,
+    reference,
+    chargeback: { caseId, stage, amount, reason, at, ...(dueAt && { dueAt }) },
+  };
 }
 
 /**
@@ -245,10 +257,13 @@ function readText(
   return undefined;
 }
 
-function readTime({ cells, complain }: FileRow<ChargebackColumn>): Instant | undefined {
+function readTime(
+  { cells, complain }: FileRow<ChargebackColumn>,
+  column: "at" | "due",
+): Instant | undefined {
   const [, day, time = "00:00"] =
-    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)Z?)?$/.exec(cells.at) ?? [];
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)Z?)?$/.exec(cells[column]) ?? [];
   const at = day === undefined ? undefined : parseDate(`${day}T${time}Z`);
-  if (at === undefined) complain("at", "not a date like 2030-01-31 or 2030-01-31T12:00:00Z");
+  if (at === undefined) complain(column, "not a date like 2030-01-31 or 2030-01-31T12:00:00Z");
   return at;
 }

@@ -31,6 +31,7 @@ const rights: Readonly<Record<string, string>> = {
   "link": "move_money",
   "reconcile": "reconcile",
   "chargeback": "reconcile",
+  "chargeback decide": "move_money",
   "callback": "reveal_secrets",
   "key": "manage_keys",
   "user": "manage_users",

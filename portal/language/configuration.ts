@@ -52,6 +52,7 @@ export const configuration = {
     "list remove": "Remove | Entfernen",
     "key rotate": "Rotate keys | Schlüssel wechseln",
     "reconcile": "Compare a day | Tag abgleichen",
+    "chargeback decide": "Decide | Entscheiden",
     "chargeback import": "Import a file | Datei importieren",
     "user add": "Add user | Benutzer hinzufügen",
     "user role": "Change role | Rolle ändern",
@@ -76,6 +77,7 @@ export const configuration = {
       | Callback-Adresse ${url} entfernen`,
     "endpoint callback test": (url: string) => `Send a test callback to ${url}
       | Test-Callback an ${url} senden`,
+    "chargeback decide": (id: string) => `Decide about case ${id} | Über Fall ${id} entscheiden`,
     "merchant key remove": (id: string) => `Remove OAuth key ${id}
       | OAuth-Schlüssel ${id} entfernen`,
     "wallet key remove": (id: string) => `Remove wallet key ${id}
@@ -294,6 +296,21 @@ export const configuration = {
     "no such order": "no order has this reference | keine Zahlung hat diese Referenz",
     "recorded before with another amount": `recorded before with another amount
       | früher mit einem anderen Betrag erfasst`,
+  },
+  disputes: "Chargebacks | Rückbelastungen",
+  answerDue: "Answer by | Antwort bis",
+  evidence: "Earlier undisputed payments of the card | Frühere unbestrittene Zahlungen der Karte",
+  evidenceHint: `Approved 120 to 365 days before the dispute, with facts in common. Visa takes two
+    that share the IP address and one more fact (compelling evidence 3.0).
+    | 120 bis 365 Tage vor der Rückbelastung genehmigt, mit gemeinsamen Angaben. Visa genügen zwei,
+    die die IP-Adresse und eine weitere Angabe teilen (Compelling Evidence 3.0).`,
+  noEvidence: "None was found. | Keine gefunden.",
+  inCommon: "In common | Gemeinsam",
+  sharedFacts: {
+    ip: "IP address | IP-Adresse",
+    email: "Email | E-Mail",
+    phone: "Phone | Telefon",
+    address: "Address | Adresse",
   },
   case: "Case | Fall",
   recorded: "At | Am",

@@ -1,5 +1,11 @@
 /** Every text of the portal in each language. The labels of settings come from the gateway. */
-import { choiceLabels, fieldLabels, inLanguage } from "@tollgate/gateway/labels";
+import {
+  choiceLabels,
+  disputeAnswers,
+  disputeMeanings,
+  fieldLabels,
+  inLanguage,
+} from "@tollgate/gateway/labels";
 import { configuration } from "./configuration.ts";
 import { frame } from "./frame.ts";
 import { money } from "./money-states.ts";
@@ -33,6 +39,8 @@ function messagesIn(code: LanguageCode) {
     ...readRows(table, code),
     choices: inLanguage(choiceLabels, code),
     fields: inLanguage(fieldLabels, code),
+    disputeMeanings: inLanguage(disputeMeanings, code),
+    disputeAnswers: inLanguage(disputeAnswers, code),
   };
 }
 

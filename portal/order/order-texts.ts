@@ -33,6 +33,10 @@ type Statuses = {
 
 const open: readonly string[] = ["processing", "in_doubt"];
 
+export function isDisputed({ timeline }: Pick<OrderDetail, "timeline">): boolean {
+  return timeline.some(({ event }) => event === "charged_back");
+}
+
 /**
  * Whether the order may still change: it is in progress, in doubt, or has a callback to deliver.
  */

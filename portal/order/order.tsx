@@ -13,7 +13,15 @@ import { useKeys } from "../shell/keys.ts";
 import { useAddress } from "../shell/url.tsx";
 import type { Done } from "./action-texts.ts";
 import { Actions, Confirmation } from "./actions.tsx";
-import { detailsOf, fieldsOf, isUnfinished, type OrderDetail, totalsOf } from "./order-texts.ts";
+import { Disputes } from "./disputes.tsx";
+import {
+  detailsOf,
+  fieldsOf,
+  isDisputed,
+  isUnfinished,
+  type OrderDetail,
+  totalsOf,
+} from "./order-texts.ts";
 import { FieldList, Timeline } from "./timeline.tsx";
 
 /** The interval at which an unfinished order is read again. */
@@ -46,6 +54,7 @@ function Shown({ detail }: { readonly detail: OrderDetail }) {
       </Head>
       <Confirmation done={done} detail={detail} />
       <Summary line={line} />
+      {isDisputed(detail) && <Disputes order={line.order} />}
       <div className="columns">
         <div>
           <Section title={messages.timeline}>

@@ -189,6 +189,8 @@ function Chargebacks({ imported }: { readonly imported: object }) {
           [messages.amount, ({ amount }) => amount, "number"],
           [messages.case, ({ case: id }) => id, "quiet"],
           [messages.reason, ({ reason }) => reason || "–", "wide quiet"],
+          [messages.answerDue, ({ due }) => due, "time"],
+          [messages.fields.decision, ({ decision }) => wordIn(messages.choices, decision ?? "")],
           [messages.recorded, ({ at }) => at, "time"],
         ]}
       />

@@ -191,9 +191,11 @@ test("a rule is added and tried on past orders, and a list is imported from a fi
 
 test("a day is compared with the acquirer's file, and chargebacks are imported from another", async () => {
   const merchant = world.merchant();
+  const earlier = await merchant.sale({ amount: "8.00" });
   const sale = await merchant.sale({ amount: "9.00" });
   await world.settle();
   const { "processor-rrn": reference } = await merchant.status(sale);
+  const later = new Date(world.clock.now() + 200 * 86_400_000).toISOString().slice(0, 10);
   const lines = await fetchSettlement(world, "sandbox");
   const { page, troubles } = await atDesk("reconciliation");
   const content = lines.slice(0, -1).join("\n");
@@ -209,7 +211,7 @@ test("a day is compared with the acquirer's file, and chargebacks are imported f
   await atDesk("reconciliation?tab=chargebacks");
   const chargebacks = [
     "case,reference,amount,currency,reason,stage,at",
-    `C1,${reference},900,USD,10.4 fraud,first,2030-01-31`,
+    `C1,${reference},900,USD,10.4 fraud,first,${later}`,
     "C2,000000000000,900,USD,10.4 fraud,first,2030-01-31",
   ];
   await fill(page, "Import", { "Or its content": chargebacks.join("\n") });
@@ -217,6 +219,13 @@ test("a day is compared with the acquirer's file, and chargebacks are imported f
   await page.getByRole("link", { name: sale["gw-order-id"] ?? "" }).waitFor();
   await page.getByText("line 3, case C2: no order has this reference").waitFor();
   await glance(page, "portal-chargebacks");
+  await page.getByRole("link", { name: sale["gw-order-id"] ?? "" }).click();
+  await page.getByText("The cardholder denies the payment.").waitFor();
+  await page.getByRole("link", { name: earlier["gw-order-id"] ?? "" }).waitFor();
+  await fill(page, "Decide", { Decision: "contested" });
+  await send(page);
+  await page.getByText("Contested").first().waitFor();
+  await lookAtBoth(page, "portal-disputed-order");
   assert.deepEqual(troubles, []);
 });
 

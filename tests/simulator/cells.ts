@@ -32,6 +32,7 @@ const unreachableRows: readonly (readonly [kinds: readonly string[], place: stri
   [charges,                  "inquiring settled_as_done", "an operator decides while an order rests between two tries, and an inquiry has no second try"],
   [charges,                  "inquiring settled_as_not_done", "an operator decides while an order rests between two tries, and an inquiry has no second try"],
   [["any stage"],            "charged_back",              "no acquirer of the simulation reports a dispute"],
+  [["any stage"],            "dispute_decided",           "no acquirer of the simulation reports a dispute"],
   [["any stage"],            "page_closed",               "only a restored installation closes pages"],
   [["account-verification"], "filtering filtered_out",    "no limit and no rule of the simulation judges a payment of nothing"],
   [["account-verification"], "authorizing amount_refused", "it has no other amounts to try"],

@@ -340,6 +340,7 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   repeat_refused:        "the acquirer refused the message because it is a repeat: the first one may have been booked, and the operator is alerted",
 
   charged_back:          "the acquirer reported a stage of a chargeback; no transaction changes",
+  dispute_decided:       "a user accepted or contested a dispute, with a reason",
   operator_alerted:      "the operator was alerted to an order in doubt",
   asked_again:           "an operator requests an inquiry or repeat now",
   settled_as_done:       "an operator confirms with the acquirer that it was done",

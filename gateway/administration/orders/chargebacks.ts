@@ -3,31 +3,48 @@
  * findings if a line cannot be recorded.
  */
 import { randomUUIDv7 } from "node:crypto";
+import {
+  answerDueAt,
+  evidencePeriod,
+  isCompelling,
+  reasonKindOf,
+  sharedWith,
+} from "../../orders/disputes.ts";
 import type { OrderEvent } from "../../orders/events.ts";
-import { chargebackStages, type Order } from "../../orders/order.ts";
+import {
+  type Chargeback,
+  chargebackStages,
+  disputeOutcomes,
+  type Order,
+} from "../../orders/order.ts";
 import { findRecorded, initialOf } from "../../orders/transactions.ts";
+import { wordOf } from "../../portal-api/order-index.ts";
 import {
   type ChargebackLine,
   chargebackColumns,
   readChargebackFile,
 } from "../../reconciliation/acquirer-file.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
-import { indexChargeback, listChargebacks } from "../../storage/portal/reconciliations.ts";
+import {
+  findEarlierPayments,
+  indexChargeback,
+  listChargebacks,
+} from "../../storage/portal/reconciliations.ts";
 import { Failure } from "../../values/failure.ts";
-import { asSerialNumber } from "../../values/ids.ts";
-import { getCurrency } from "../../values/iso-codes.ts";
-import { isSameMoney, Money, printMoney } from "../../values/money.ts";
+import { asSerialNumber, type MerchantId } from "../../values/ids.ts";
+import { isSameMoney, printMoney } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
-import { asInstant, parseDate } from "../../values/time.ts";
-import { type Action, action } from "../action.ts";
-import { option, word } from "../field.ts";
+import { asInstant, makePrintDate, parseDate } from "../../values/time.ts";
+import { type Action, action, type FindOwner } from "../action.ts";
+import { option, required, word } from "../field.ts";
 import { formatFields, readFormat } from "../file-format.ts";
-import { findByReference, queriesOf } from "../find.ts";
+import { findByReference, findOrder, order, ownerByOrder, queriesOf } from "../find.ts";
 import {
   makeReport,
   type OperatorReport,
   reportToLatest,
 } from "../installation/operator-events.ts";
+import { disputeAnswers, disputeMeanings } from "../labels.ts";
 import { refuseFaults } from "../readers.ts";
 import { Report, readConfiguration, type Session } from "../session.ts";
 
@@ -71,31 +88,148 @@ export const chargebackActions: readonly Action[] = [
   action("look", "see_orders", {
     name: "chargeback list",
     does: [
-      "list recorded chargebacks, the latest first",
-      "vermerkte Rückbelastungen auflisten, die neuesten zuerst",
+      "list recorded chargebacks with their deadlines, the latest first",
+      "vermerkte Rückbelastungen mit ihren Fristen auflisten, die neuesten zuerst",
     ],
+    findOwner: ownerOfOrder,
     fields: {
       since: option("day", "YYYY-MM-DD", ["only those from this day on", "nur die ab diesem Tag"]),
+      order: option("text", "orderid", ["only those of one order", "nur die einer Zahlung"]),
     },
-    async perform(session, { since }) {
-      const from = since === undefined ? asInstant(0) : parseDate(`${since}T00:00:00Z`);
-      if (from === undefined) return new Problem("since is a date like 2030-01-31.");
+    async perform(session, { since: day, order: id }) {
+      const since = day === undefined ? asInstant(0) : parseDate(`${day}T00:00:00Z`);
+      if (since === undefined) return new Problem("since is a date like 2030-01-31.");
+      const order = id === undefined ? undefined : await findOrder(session, id);
+      if (order instanceof Problem) return order;
+      const filter = { since, orderId: order?.id };
       const found = await queriesOf(session).each((query) =>
-        listChargebacks(query, from, listedMax),
+        listChargebacks(query, filter, listedMax),
       );
-      const latestFirst = found.flat().toSorted((one, other) => other.at.localeCompare(one.at));
-      const rows = latestFirst.slice(0, listedMax).map(({ amount, currency, ...row }) => ({
-        order: row.order_id,
-        case: row.case_id,
-        stage: row.stage,
-        amount: printMoney(new Money(BigInt(amount), getCurrency(currency))),
-        reason: row.reason,
-        at: row.at,
-      }));
+      const latestFirst = found
+        .flat()
+        .toSorted((one, other) => other.dispute.at - one.dispute.at)
+        .slice(0, listedMax);
+      const rows = latestFirst.map(describe);
       return rows.length > 0 ? rows : new Report(rows, "There are no chargebacks.");
     },
   }),
+  action("look", "see_orders", {
+    name: "chargeback evidence",
+    does: [
+      "say what to send for a disputed order, and find earlier undisputed payments of its card",
+      "zeigen, was zu senden ist, und frühere unbestrittene Zahlungen derselben Karte finden",
+    ],
+    findOwner: ownerByOrder,
+    fields: { order },
+    async perform(session, { order: id }) {
+      const found = await findOrder(session, id);
+      if (found instanceof Problem) return found;
+      const dispute = found.chargebacks?.at(-1);
+      if (dispute === undefined) return new Problem(`Order ${id} has no chargeback.`);
+      const kind = reasonKindOf(dispute);
+      const payments = kind === "fraud" ? await findEvidence(session, found, dispute) : [];
+      const advice = [disputeMeanings[kind].en, disputeAnswers[kind].en];
+      if (isCompelling(payments.map(({ shared }) => shared))) advice.push(compelling);
+      const rows = payments.map(({ earlier, shared }) => ({
+        order: earlier.id,
+        "merchant-order": earlier.clientOrderId,
+        at: session.printDate(earlier.acceptedAt),
+        amount: printMoney(earlier.purchase.amount),
+        shared: shared.join(" "),
+        ip: earlier.purchase.ipAddress,
+        reference: initialOf(earlier).identifiers?.reference ?? "",
+      }));
+      return new Report(rows, advice.join(" "), rows);
+    },
+  }),
+  action("record", "move_money", {
+    name: "chargeback decide",
+    does: [
+      "record whether a chargeback is accepted or contested, with the reason",
+      "vermerken, ob eine Rückbelastung hingenommen oder angefochten wird, mit dem Grund",
+    ],
+    needsReason: true,
+    findOwner: ownerByOrder,
+    fields: {
+      order,
+      case: word("text", "case", ["the acquirer's case", "der Fall beim Acquirer"]),
+      decision: required(disputeOutcomes, "decision", [
+        "accepted or contested",
+        "accepted (hingenommen) oder contested (angefochten)",
+      ]),
+    },
+    async perform(session, { order: id, case: caseId, decision: outcome }) {
+      const { reason: why = "", actor } = session;
+      const found = await findOrder(session, id);
+      if (found instanceof Problem) return found;
+      // A decision owes no callback.
+      const report = makeReport(session, () => undefined);
+      const decided = await reportToLatest(
+        report,
+        () => findOrder(session, id).then((each) => (each instanceof Problem ? undefined : each)),
+        async () => ({ kind: "dispute_decided", caseId, outcome, who: actor.who, why }),
+      );
+      if (decided === undefined || decided instanceof Failure) {
+        return new Problem(`The case ${caseId} of order ${id} waits for no decision.`, "not_now");
+      }
+      session.node?.noteStep(decided);
+      return { order: id, case: caseId, decision: outcome };
+    },
+  }),
 ];
+
+const evidenceMax = 500;
+const compelling = "Two of these payments are enough for Visa's compelling evidence 3.0.";
+
+/** Returns the owner of the list of one order. The list of all is for operators. */
+async function ownerOfOrder(
+  opened: Parameters<FindOwner>[0],
+  { order: id }: { readonly order?: string | undefined },
+): Promise<MerchantId | undefined> {
+  return id === undefined ? undefined : ownerByOrder(opened, { order: id });
+}
+
+function describe({
+  order: found,
+  dispute,
+}: {
+  readonly order: Order;
+  readonly dispute: Chargeback;
+}) {
+  const { caseId, stage, amount, reason, at, outcome = "" } = dispute;
+  const due = answerDueAt(found, dispute);
+  return {
+    order: found.id,
+    case: caseId,
+    stage,
+    amount: printMoney(amount),
+    reason,
+    means: reasonKindOf(dispute),
+    at: printUtc(at),
+    due: due === undefined ? "" : printUtc(due).slice(0, 10),
+    decision: outcome,
+  };
+}
+
+const printUtc = makePrintDate("UTC");
+
+async function findEvidence(session: Session, disputed: Order, dispute: Chargeback) {
+  const { card, merchantId } = disputed;
+  if (card.lastFour === "") return [];
+  const words = [
+    wordOf("lastFour", card.lastFour),
+    wordOf("merchant", merchantId),
+    wordOf("outcome", "approved"),
+  ];
+  const wanted = { ...evidencePeriod(dispute), words };
+  const earlier = await queriesOf(session).call(merchantId, (query) =>
+    findEarlierPayments(query, disputed, wanted, evidenceMax),
+  );
+  return earlier.flatMap((each) => {
+    const shared = sharedWith(disputed, each);
+    return shared === undefined ? [] : [{ earlier: each, shared }];
+  });
+}
 
 type Dependencies = {
   readonly session: Session;

@@ -3,11 +3,14 @@
  * orders that a comparison reads, and chargebacks by date.
  */
 import type { Chargeback, Order } from "../../orders/order.ts";
+import type { OrderId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
 import { assertHomeCell, isHere } from "../cells/cells.ts";
 import { openIds } from "../orders/find-orders.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "../orders/order-row.ts";
 import type { Database, Query } from "../server/database.ts";
+
+const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 
 const differencesMax = 1_000;
 
@@ -123,25 +126,61 @@ export async function indexChargeback(
   );
 }
 
-type ListedChargeback = {
-  readonly order_id: string;
-  readonly case_id: string;
-  readonly stage: string;
-  readonly amount: string;
-  readonly currency: string;
-  readonly reason: string;
-  readonly at: string;
+type DisputeFilter = { readonly since: Instant; readonly orderId: OrderId | undefined };
+
+/** Lists stages of disputes with their orders, the latest first. */
+export async function listChargebacks(
+  query: Query,
+  { since, orderId }: DisputeFilter,
+  most: number,
+) {
+  const rows = await query<OrderRow & { readonly case_id: string; readonly found_stage: string }>(
+    `select ${orderColumns}, case_id, found_stage from orders join (
+       select order_id, case_id, stage as found_stage, at as found_at, recorded_at from chargebacks
+       where ${isHere} and at >= to_timestamp($1::float8 / 1000)
+         and ($3::bigint is null or order_id = $3)
+       order by at desc, order_id, recorded_at desc limit $2) as found on id = order_id
+     order by found_at desc, id, recorded_at desc`,
+    [since, most, orderId ?? null],
+  );
+  return rows.flatMap((row) => {
+    const order = unpackOrder(row);
+    const { chargebacks = [] } = order;
+    const { case_id: caseId, found_stage: stage } = row;
+    const dispute = chargebacks.find((each) => each.caseId === caseId && each.stage === stage);
+    return dispute === undefined ? [] : [{ order, dispute }];
+  });
+}
+
+type EarlierPayments = {
+  readonly from: Instant;
+  readonly until: Instant;
+  /** Words of the index that all of them have. */
+  readonly words: readonly string[];
 };
 
-/** Lists chargebacks, the latest first. */
-export function listChargebacks(query: Query, since: Instant, most: number) {
-  return query<ListedChargeback>(
-    `select order_id, case_id, stage, amount, currency, reason,
-       to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC') as at
-     from chargebacks where ${isHere} and at >= to_timestamp($1::float8 / 1000)
-     order by at desc, order_id, recorded_at desc limit $2`,
-    [since, most],
+/**
+ * Finds earlier orders of the merchant by words of the portal's index, the latest first. The words
+ * are searched first, because the planner would otherwise read all orders of the time.
+ */
+export async function findEarlierPayments(
+  query: Query,
+  { merchantId }: Order,
+  { from, until, words }: EarlierPayments,
+  most: number,
+): Promise<readonly Order[]> {
+  const rows = await query<OrderRow>(
+    `with named as materialized (
+       select merchant_id, order_id, at from order_index where words @> $4::text[]
+     )
+     select ${orderColumns} from orders where ${isHere} and id in (
+       select order_id from named
+       where merchant_id = $1 and at >= ${time("$2")} and at <= ${time("$3")}
+       order by at desc limit $5)
+     order by accepted_at desc`,
+    [merchantId, from, until, words, most],
   );
+  return rows.map(unpackOrder);
 }
 
 /**
@@ -172,8 +211,6 @@ export function readOrdersSettled(
 export const settledPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
 ];
-
-const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 
 /**
  * Orders with a step since the period began, open ones, whose earlier transactions may have moved

@@ -66,7 +66,10 @@ const untilEnded = (path: string) =>
   );
 
 /** Actions whose examples name something that does not exist. */
-const namesNothing = ["reconcile", "approval give", "doubt ask", "doubt settle", "callback resend"];
+const namesNothing = [
+  ...["reconcile", "approval give", "doubt ask", "doubt settle", "callback resend"],
+  "chargeback decide",
+];
 
 for (const example of changing.filter((each) => offered.has(nameIn(each)))) {
   test(`${example.path}: a preview changes nothing, and the action does what gw does`, async () => {
@@ -151,6 +154,12 @@ test("nothing of another merchant is shown or changed", async () => {
     { action: "callback resend",            values: { merchant: login, since: "2000-01-01" } },
     { action: "doubt settle",               values: { order, as: "done" } },
     { action: "audit verify",               values: {} },
+    { action: "chargeback list",            values: {} },
+    { action: "chargeback list",            values: { order } },
+    { action: "chargeback evidence",        values: { order } },
+    { action: "chargeback decide",          values: { order, case: "C1", decision: "accepted" } },
+    { action: "endpoint callback list",     values: { endpoint: plain } },
+    { action: "endpoint callback test",     values: { endpoint: plain, url: "http://127.0.0.1:1/" } },
   ];
   for (const request of requests) {
     const text = JSON.stringify(request);

@@ -11,9 +11,10 @@ import { endOfFile } from "../../support/end-of-file.ts";
 import { assertRefused, bookedFor } from "../../support/expect.ts";
 import { readGw, runGw } from "../../support/programs.ts";
 import { startReceiver } from "../../support/receiver.ts";
+import { until } from "../../support/until.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
-const world = await startWorld(endOfFile);
+const world = await startWorld(endOfFile, { GW_PORTAL_INDEX_EVERY_S: "1" });
 const header = "case,reference,amount,currency,reason,stage,at";
 
 async function importLines(world: World, lines: readonly string[], ...more: readonly string[]) {
@@ -145,6 +146,67 @@ test("status and callbacks contain chargebacks only if the endpoint is configure
     assert.equal((await client.receive({ ...request, url: path }, keep)).status, 200);
   }
   assert.deepEqual(kept, ["sale", "chargeback", "fraud", "reversal"]);
+});
+
+test("a chargeback has a deadline, evidence and a decision", async () => {
+  const merchant = world.merchant("plain");
+  const card = { credit_card_number: "4000001000000018", amount: "7.00" };
+  const disputed = { ...card, ipaddress: "203.0.113.70" };
+  const buy = async (fields: Readonly<Record<string, string>>) => {
+    const sale = await merchant.sale(fields);
+    await world.settle();
+    return merchant.status(sale);
+  };
+  const earlier = [await buy(disputed), await buy(disputed)];
+  const elsewhere = await buy({ ...card, email: "other@shop.example", phone: "1", address1: "2" });
+  const { "processor-rrn": reference, "gw-order-id": order = "" } = await buy(disputed);
+  const at = new Date(world.clock.now() + 200 * 86_400_000).toISOString().slice(0, 10);
+  const file = await writeLines(world, "due.csv", [
+    `${header},reply`,
+    `E1,${reference},700,USD,10.4 fraud,first,${at},2031-02-03`,
+    `E2,${reference},700,USD,13.1,fraud,${at},`,
+  ]);
+  const gw = (action: string, ...words: readonly string[]) =>
+    runGw(world, "chargeback", action, ...words);
+  const decide = (caseId: string) =>
+    gw("decide", order, caseId, "--decision", "contested", "--why", "delivered");
+
+  await gw("import", file, "--columns", "due=reply");
+  const evidence = await until("the portal's index has the payments", async () => {
+    const { printed } = await gw("evidence", order, "--json");
+    const rows: readonly Record<string, string>[] = JSON.parse(printed);
+    return rows.length === 2 ? rows : undefined;
+  });
+  const advice = await gw("evidence", order);
+  const none = await gw("evidence", elsewhere["gw-order-id"] ?? "");
+  const decided = await decide("E1");
+  const refused = [await decide("E2"), await decide("E3")];
+  const listed = await readGw(world, "chargeback", "list", "--order", order);
+
+  assert.deepEqual(
+    evidence.map((each) => [each["order"], each["shared"]]).sort(),
+    earlier.map((each) => [each["gw-order-id"], "ip email phone address"]),
+  );
+  assert.match(advice.printed, /denies the payment\..*enough for Visa's compelling evidence 3\.0/s);
+  assert.match(none.complaint, /has no chargeback/);
+  assert.equal(decided.code, 0, decided.complaint);
+  assert.deepEqual(
+    refused.map(({ code, complaint }) => [code, /waits for no decision/.test(complaint)]),
+    [
+      [2, true],
+      [2, true],
+    ],
+  );
+  assert.deepEqual(
+    Array.isArray(listed) &&
+      listed.map(({ case: id, means, due, decision }) => [id, means, due, decision]).sort(),
+    [
+      ["E1", "fraud", "2031-02-03", "contested"],
+      ["E2", "fraud", "", ""],
+    ],
+  );
+  const shown = await runGw(world, "order", "show", order);
+  assert.match(shown.printed, /dispute_decided\n[\s\S]*delivered/);
 });
 
 test("unknown orders are reported, and a faulty file records nothing", async () => {
