@@ -3,12 +3,14 @@
  * of each of them is in the history, and a partial index has these rows in their order. Reports
  * wait for the connections of screens, so that they never make a payment wait.
  */
+import type { Order } from "../../orders/order.ts";
 import { findNamed, initialOf } from "../../orders/transactions.ts";
-import type { FindBegun, ReportPage } from "../../report/report.ts";
+import type { FindBegun, ReportPage, ReportPosition } from "../../report/report.ts";
 import { asSerialNumber, type MerchantId } from "../../values/ids.ts";
 import { asInstant } from "../../values/time.ts";
 import { assertHomeCell, type Cells } from "../cells/cells.ts";
 import type { Database, Query } from "../server/database.ts";
+import { plainArray } from "../server/gather.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
 
 export function makeFindBegun(cells: Cells): FindBegun {
@@ -16,38 +18,37 @@ export function makeFindBegun(cells: Cells): FindBegun {
   return (page) => stores.call(page.merchantId, (query) => findBegun(query, page));
 }
 
-type BegunRow = OrderRow & {
-  readonly begun_at: number;
-  readonly begun_version: number;
-  /** Null for the transaction that began the order. */
-  readonly serial: string | null;
-};
+type BegunRow = OrderRow & { readonly begun_at: number; readonly begun_version: number };
 
 export async function findBegun(query: Query, page: ReportPage) {
   const { merchantId, from, until, after, limit } = page;
   const first = after ?? { at: from, orderId: "0", version: 0 };
-  const rows = await query<BegunRow>(begunStatement, [
-    merchantId,
-    first.at,
-    first.orderId,
-    first.version,
-    until,
-    limit,
-  ]);
-  const last = rows.length === limit ? rows.at(-1) : undefined;
-  return { rows: rows.flatMap(readRow), end: last && positionOf(last) };
+  const range = [merchantId, first.at, first.orderId, first.version, until, limit];
+  const found = await query<BegunRow>(begunStatement, range);
+  const begun = found.map((row) => ({ position: positionOf(row), order: unpackOrder(row) }));
+  const end = begun.length === limit ? begun.at(-1)?.position : undefined;
+  const serials = await findSerials(query, merchantId, begun);
+  const rows = begun.flatMap(({ position, order }) => {
+    const serial = serials.get(`${position.orderId}/${position.version}`);
+    const named =
+      serial === undefined
+        ? { order, transaction: initialOf(order) }
+        : findNamed(order, asSerialNumber(serial));
+    // A restored order may lack what its history still has.
+    return named === undefined ? [] : [{ ...named, at: position.at }];
+  });
+  return { rows, end };
 }
 
-function positionOf({ begun_at, id: orderId, begun_version: version }: BegunRow) {
+function positionOf({ begun_at, id: orderId, begun_version: version }: BegunRow): ReportPosition {
   return { at: asInstant(begun_at), orderId, version };
 }
 
 /** The condition is that of the index `order_history_begun`. */
 const begunStatement = `
-select ${orderColumns.replace(/\w+/g, "orders.$&")}, begun_at, begun_version, serial
+select ${orderColumns.replace(/\w+/g, "orders.$&")}, begun_at, begun_version
 from (
-  select order_id, version as begun_version, (extract(epoch from at) * 1000)::float8 as begun_at,
-    coalesce(events #>> '{0,serialNumber}', events #>> '{0,chargeback,serialNumber}') as serial
+  select order_id, version as begun_version, (extract(epoch from at) * 1000)::float8 as begun_at
   from order_history
   where merchant_id = $1
     and (at, order_id, version) > (to_timestamp($2::float8 / 1000), $3::bigint, $4::int)
@@ -60,15 +61,40 @@ join orders on orders.merchant_id = $1 and orders.id = begun.order_id
 where ${assertHomeCell("= $1")}
 order by begun_at, order_id, begun_version`;
 
-function readRow({ begun_at, begun_version: _, serial, ...row }: BegunRow) {
-  const order = unpackOrder(row);
-  const found =
-    serial === null
-      ? { order, transaction: initialOf(order) }
-      : findNamed(order, asSerialNumber(serial));
-  // A restored order may lack what its history still has.
-  return found === undefined ? [] : [{ ...found, at: asInstant(begun_at) }];
+type Begun = { readonly position: ReportPosition; readonly order: Order };
+
+/**
+ * Finds what began, by its serial number, for orders with more than their first transaction. Most
+ * orders have one, and PostgreSQL takes longer to read its events than to find the order.
+ */
+async function findSerials(query: Query, merchantId: MerchantId, begun: readonly Begun[]) {
+  const several = begun.filter(
+    ({ order }) => order.earlier.length + (order.chargebacks?.length ?? 0) > 0,
+  );
+  const positions = several.map(({ position }) => position);
+  if (positions.length === 0) return new Map<string, string>();
+  const found = await query<{ order_id: string; version: number; serial: string | null }>(
+    serialsStatement,
+    [
+      merchantId,
+      plainArray(positions.map(({ orderId }) => orderId)),
+      plainArray(positions.map(({ version }) => version)),
+      plainArray(positions.map(({ at }) => at)),
+    ],
+  );
+  return new Map(
+    found.flatMap(({ order_id, version, serial }) =>
+      serial === null ? [] : [[`${order_id}/${version}`, serial] as const],
+    ),
+  );
 }
+
+const serialsStatement = `
+select order_id, version,
+  coalesce(events #>> '{0,serialNumber}', events #>> '{0,chargeback,serialNumber}') as serial
+from unnest($2::bigint[], $3::int[], $4::float8[]) as wanted(order_id, version, begun_at)
+join order_history using (order_id, version)
+where merchant_id = $1 and at = to_timestamp(begun_at / 1000)`;
 
 /** The upper half of the number of a report's lock; the lower one is the merchant's. */
 const lockClass = 8_583_037;
