@@ -28,6 +28,7 @@ export const subjects: readonly Subject[] = [
   { name: "filter",    does: "the rules of screening: add, list, change, try on past orders", load: async () => (await import("./screening/filters.ts")).filterActions, groups: { add: "add a rule; its kinds are commands" } },
   { name: "list",      does: "the allow and block lists of screening: add, show, remove, import, export", load: async () => (await import("./screening/lists.ts")).listActions },
   { name: "order",     does: "list, export and show orders", load: async () => (await import("./orders/orders.ts")).orderActions },
+  { name: "report",    does: "write the transaction report of a merchant to standard output, as CSV or JSON lines", load: async () => (await import("./orders/report.ts")).reportActions },
   { name: "link",      does: "payment links: create, list, show, close", load: async () => (await import("./merchants/links.ts")).linkActions },
   { name: "doubt",     does: "orders in doubt: the gateway does not know whether the acquirer processed them", load: async () => (await import("./orders/doubts.ts")).doubtActions },
   { name: "reconcile", does: "compare a day of a gate with the acquirer's settlement file or its host", load: async () => (await import("./orders/reconcile.ts")).reconcileActions },

@@ -7,12 +7,8 @@ import { randomUUIDv7 } from "node:crypto";
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import type { Merchant } from "../orders/merchant.ts";
-import {
-  type ReportQuery,
-  reportStatuses,
-  reportTypes,
-  type TransactionReport,
-} from "../report/report.ts";
+import { type OpenReport, reportRetryAfterS } from "../report/open-report.ts";
+import { type ReportQuery, reportStatuses, reportTypes } from "../report/report.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber, type MerchantId } from "../values/ids.ts";
 import {
@@ -35,24 +31,18 @@ export type ReportRouteOptions = Pick<
   RoutesOptions,
   "pathWord" | "wire" | "clock" | "log" | "metrics" | "oauth" | "takeToken"
 > & {
-  readonly stream: TransactionReport["stream"];
+  readonly openReport: OpenReport;
   readonly merchants: () => readonly Merchant[];
   readonly isEndpointOf: (endpoint: string, merchant: MerchantId) => boolean;
-  /** Returns undefined while another report of the merchant is being sent, by any node. */
-  readonly takeReport: (merchant: MerchantId) => Promise<Release | undefined | Failure>;
   readonly zone: string;
   readonly historyKeepMonths: number;
 };
-type Release = () => Promise<void>;
 
 /** After the word of the operator. */
 export const reportPath = "-ui/services/transaction-report";
 const name = "transaction-report";
 
 const daysMax = 31;
-/** Nodes have few connections to the database, and reports are no payments. */
-const reportsAtOnceMax = 4;
-const retryAfterSeconds = 10;
 
 export function reportFields(zone: string) {
   const date = (documentation: string) => dateField(zone, documentation);
@@ -78,11 +68,10 @@ export function reportFields(zone: string) {
 }
 
 export function reportRoutes(options: ReportRouteOptions): readonly HttpRoute[] {
-  const { wire, clock, oauth, takeToken, merchants, takeReport, log } = options;
+  const { wire, clock, oauth, takeToken, merchants, openReport } = options;
   const fields = reportFields(options.zone);
   const path = `/${options.pathWord}${reportPath}`;
   const refuse = async (request: HttpRequest) => refuseMethod(request, wire, "GET");
-  let running = 0;
   return [
     { method: "GET", path, answer },
     { method: "*", path, answerEarly: refuse, answer: refuse },
@@ -118,20 +107,14 @@ export function reportRoutes(options: ReportRouteOptions): readonly HttpRoute[] 
       return { answer: merchant };
     }
     const waitSeconds = takeToken(true, merchant.id);
-    if (waitSeconds > 0) return tooMany(waitSeconds);
+    if (waitSeconds > 0) {
+      return { answer: new Failure("too_many_requests"), retryAfterSeconds: waitSeconds };
+    }
     const query = readQuery(sent, merchant);
     if (query instanceof Failure) return { answer: query };
-    if (running >= reportsAtOnceMax) return tooMany(retryAfterSeconds, "other reports are sent");
-    running += 1;
-    const release = await takeReport(merchant.id).catch((error) => {
-      running -= 1;
-      throw error;
-    });
-    if (typeof release === "function") return { parts: send(query, merchant, release) };
-    running -= 1;
-    return release === undefined
-      ? tooMany(retryAfterSeconds, "another report of the merchant is being sent")
-      : { answer: release };
+    const parts = await openReport(query);
+    if (!(parts instanceof Failure)) return { parts };
+    return { answer: parts, retryAfterSeconds: reportRetryAfterS };
   }
 
   function readQuery(sent: Sent, merchant: Merchant): ReportQuery | Failure {
@@ -140,23 +123,6 @@ export function reportRoutes(options: ReportRouteOptions): readonly HttpRoute[] 
     const values = readValues(fields, sent);
     if (values instanceof Failure) return values;
     return queryOf(values, merchant, options);
-  }
-
-  async function* send(query: ReportQuery, { login }: Merchant, release: Release) {
-    const startedAt = performance.now();
-    let isWhole = false;
-    try {
-      yield* options.stream(query);
-      isWhole = true;
-    } catch (error) {
-      log("report.failed", { merchant: login, err: error });
-      throw error;
-    } finally {
-      running -= 1;
-      await release();
-      const ms = Math.round(performance.now() - startedAt);
-      log(isWhole ? "report.sent" : "report.broken_off", { merchant: login, ms });
-    }
   }
 }
 
@@ -169,10 +135,6 @@ const reportHeaders = {
   "content-disposition": 'attachment; filename="transaction-report.csv"',
   "cache-control": "no-store",
 };
-
-function tooMany(waitSeconds: number, detail = ""): Refused {
-  return { answer: new Failure("too_many_requests", detail), retryAfterSeconds: waitSeconds };
-}
 
 function readSent(url: string): Sent | Failure {
   const [, query = ""] = /\?(.*)$/s.exec(url) ?? [];

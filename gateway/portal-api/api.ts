@@ -26,6 +26,7 @@ import {
   sessionShape,
 } from "./shapes.ts";
 import { teamRoutes } from "./team-routes.ts";
+import { reportRoutes } from "./transaction-report.ts";
 
 const secret = (max = 256) => text("", { max, isExact: true });
 const byPassword = { password: text("the user's own, once more", { max: 256, isExact: true }) };
@@ -100,6 +101,7 @@ export const api = {
   "GET /home":                       row("see_orders", "merchant", record({ range: optional(oneOf(ranges)), merchant: optional(text("a login; for operators", { max: 64 })) }), homeShape, "how payments go"),
   "POST /orders/preview/:order":     row("see_orders",       "merchant", record({ order: orderId, action: oneOf(["capture", "return", "void", ...decisions]), amount }), actionPreviewShape, "what a capture, a return, a void or a decision about doubt would do now"),
 
+  ...reportRoutes,
   ...callbackRoutes,
   ...requestRoutes,
 

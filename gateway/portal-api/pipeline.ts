@@ -13,6 +13,7 @@ import {
   type Access,
   type Account,
   type Caller,
+  PortalFile,
   PortalRefusal,
   type PortalRoute,
   type PortalVisit,
@@ -194,8 +195,17 @@ function isOwnOrigin({ headers }: HttpRequest, options: PipelineOptions): boolea
 function reply(result: unknown, cookies: readonly string[] = []): HttpReply {
   const set = cookies.length === 0 ? {} : { "set-cookie": [...cookies] };
   const headers = { ...apiHeaders, ...set };
+  if (result instanceof PortalFile) return fileReply(result, headers);
   if (!(result instanceof PortalRefusal))
     return { status: 200, headers, body: JSON.stringify(result) };
   const { status, code, message, field } = result;
   return { status, headers, body: JSON.stringify({ error: { code, message, field } }) };
+}
+
+function fileReply({ name, parts }: PortalFile, headers: HttpReply["headers"]): HttpReply {
+  const own = {
+    "content-type": "text/csv; charset=utf-8",
+    "content-disposition": `attachment; filename="${name}"`,
+  };
+  return { status: 200, headers: { ...headers, ...own }, body: "", parts };
 }

@@ -34,6 +34,7 @@ import {
   type TeamOptions,
   teamHandlers,
 } from "./team.ts";
+import { type ReportHandlerOptions, reportHandlers } from "./transaction-report.ts";
 import { type ViewOptions, viewHandlers } from "./views.ts";
 
 type Handled = AccountOptions &
@@ -50,6 +51,7 @@ type Handled = AccountOptions &
   ReconciliationOptions &
   AuditOptions &
   ApprovalOptions &
+  ReportHandlerOptions &
   ViewOptions &
   PipelineOptions;
 
@@ -105,6 +107,7 @@ export function portalRoutes(given: Options): readonly HttpRoute[] {
     ...auditHandlers(options),
     ...approvalHandlers(options),
     ...viewHandlers(options),
+    ...reportHandlers(options),
     ...given.sandbox,
   };
   return [

@@ -104,6 +104,17 @@ export class PortalRefusal {
   }
 }
 
+/** A file that the browser downloads while it is written. */
+export class PortalFile {
+  readonly name: string;
+  readonly parts: AsyncIterable<string>;
+
+  constructor(name: string, parts: AsyncIterable<string>) {
+    this.name = name;
+    this.parts = parts;
+  }
+}
+
 export const notFound = new PortalRefusal(404, "not_found", "There is no such thing here.");
 
 export type PortalRoute = {

@@ -108,6 +108,13 @@ export function instant(meaning = "") {
   return whole(`${meaning}${meaning && ", "}in milliseconds since 1970`, 0, lastInstant);
 }
 
+/** A file, for output only. */
+export function file<File>(mediaType: string) {
+  const json = { type: "string", contentMediaType: mediaType };
+  // The gateway's types guarantee that output is one.
+  return schema<File>(json, (given) => given as File);
+}
+
 export function flag(meaning = "") {
   return schema<boolean>({ type: "boolean", ...described(meaning) }, (given, at) =>
     typeof given === "boolean" ? given : new ShapeFault(at, "is neither true nor false"),

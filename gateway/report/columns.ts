@@ -73,13 +73,16 @@ function commissionIn(name: string, { line, status }: Facts): string | undefined
 }
 
 /** Two names contain the operator's own word in place of `gw`. */
-export function reportHeader(fieldWord: string): string {
-  return `${reportColumns.map(([name]) => name.replace(/^gw-/, `${fieldWord}-`)).join(",")}\r\n`;
+export function columnNames(fieldWord: string): readonly string[] {
+  return reportColumns.map(([name]) => name.replace(/^gw-/, `${fieldWord}-`));
 }
 
-export function printReportLine(facts: Facts): string {
-  const cells = reportColumns.map(([name, , print]) => {
-    return quoteCell((print === undefined ? facts.status(name) : print(facts)) ?? "");
+export function cellsOf(facts: Facts): readonly string[] {
+  return reportColumns.map(([name, , print]) => {
+    return (print === undefined ? facts.status(name) : print(facts)) ?? "";
   });
-  return `${cells.join(",")}\r\n`;
+}
+
+export function writeReportLine(cells: readonly string[]): string {
+  return `${cells.map(quoteCell).join(",")}\r\n`;
 }

@@ -10,7 +10,7 @@ import type { FoundOrder } from "../orders/requests.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import { foundStatusOf, makeStatusReader, type Status } from "../views/status.ts";
-import { printReportLine, type ReportLine, reportHeader } from "./columns.ts";
+import { cellsOf, columnNames, type ReportLine, writeReportLine } from "./columns.ts";
 
 /** The types of a report. */
 export const reportTypes = [
@@ -71,42 +71,50 @@ const printedTogether = 25;
 export type TransactionReport = ReturnType<typeof makeTransactionReport>;
 
 export function makeTransactionReport(options: ReportOptions) {
-  const { findBegun, settingsOf, printDate, fieldWord } = options;
-  return { page, stream };
+  const { findBegun, settingsOf, printDate } = options;
+  const names = columnNames(options.fieldWord);
+  return { names, rows, stream };
 
-  /** Reads a page. It has an end if more may follow. */
-  async function page(query: ReportQuery, after?: ReportPosition): FoundPage {
-    const { merchantId, from, until } = query;
-    const { rows, end } = await findBegun({ merchantId, from, until, after, limit: pageRows });
-    return { rows: rows.filter((row) => matches(row, query, settingsOf(row.order))), end };
+  /** Yields the CSV in parts. */
+  async function* stream(query: ReportQuery): AsyncGenerator<string> {
+    yield writeReportLine(names);
+    for await (const lines of readLines(query)) {
+      yield lines.map((line) => writeReportLine(read(line))).join("");
+    }
   }
 
-  /** Yields the CSV in parts. The next page is read while the present one is printed and sent. */
-  async function* stream(query: ReportQuery): AsyncGenerator<string> {
-    yield reportHeader(fieldWord);
-    for (let next: FoundPage | undefined = page(query); next !== undefined; ) {
-      const { rows, end }: Awaited<FoundPage> = await next;
-      next = end && page(query, end);
+  /** Yields the lines as objects by the names of the columns. */
+  async function* rows(query: ReportQuery): AsyncGenerator<Readonly<Record<string, string>>> {
+    for await (const lines of readLines(query)) {
+      for (const line of lines) {
+        const cells = read(line);
+        yield Object.fromEntries(names.map((name, at) => [name, cells[at] ?? ""]));
+      }
+    }
+  }
+
+  /** Yields a few lines at a time. The next page is read while the present one is printed. */
+  async function* readLines(query: ReportQuery): AsyncGenerator<readonly ReportLine[]> {
+    for (let next: FoundPage | undefined = findPage(query); next !== undefined; ) {
+      const { rows: found, end }: Awaited<FoundPage> = await next;
+      next = end && findPage(query, end);
       // Without a reader the rest is not awaited, and its failure concerns no one.
       next?.catch(() => undefined);
-      for (let at = 0; at < rows.length; at += printedTogether) {
-        yield print(rows.slice(at, at + printedTogether));
+      const matching = found.filter((line) => matches(line, query, settingsOf(line.order)));
+      for (let at = 0; at < matching.length; at += printedTogether) {
+        yield matching.slice(at, at + printedTogether);
         await nextTurn();
       }
     }
   }
 
-  function print(rows: readonly ReportLine[]): string {
-    return rows.map(printLine).join("");
+  function findPage({ merchantId, from, until }: ReportQuery, after?: ReportPosition): FoundPage {
+    return findBegun({ merchantId, from, until, after, limit: pageRows });
   }
 
-  function printLine(line: ReportLine): string {
+  function read(line: ReportLine): readonly string[] {
     const settings = settingsOf(line.order);
-    return printReportLine({
-      line,
-      status: makeStatusReader(line, { printDate, settings }),
-      printDate,
-    });
+    return cellsOf({ line, status: makeStatusReader(line, { printDate, settings }), printDate });
   }
 }
 

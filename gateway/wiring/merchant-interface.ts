@@ -11,10 +11,8 @@ import { makeRefusedRequests, type RefusedRequests } from "../merchant-api/refus
 import { reportRoutes } from "../merchant-api/report.ts";
 import { merchantRoutes } from "../merchant-api/routes.ts";
 import { lookedThrough } from "../portal-api/reads.ts";
-import { makeTransactionReport } from "../report/report.ts";
 import { routeStoreRequest, routeTakeNonce } from "../storage/cells/routed-stores.ts";
 import { makeNoteOldControlKey } from "../storage/configuration/configuration.ts";
-import { makeFindBegun, makeTakeReport } from "../storage/orders/begun-transactions.ts";
 import { makeRefusedStore } from "../storage/portal/refused-requests.ts";
 import type { NodeContext } from "./node-context.ts";
 import type { EdgeServices } from "./services.ts";
@@ -29,7 +27,6 @@ export function merchantInterface(
   { services, refused, addressOf }: Parts,
 ): readonly HttpRoute[] {
   const { oauthWindowMs: windowMs, acceptRetryMs: retryMs } = config;
-  const { settingsOf, printDate, querying } = services;
   const shared = {
     pathWord: config.pathWord,
     wire: config,
@@ -50,7 +47,6 @@ export function merchantInterface(
     ),
   };
   const { current } = configuration;
-  const findBegun = makeFindBegun(cells);
   return [
     ...merchantRoutes({
       ...shared,
@@ -66,15 +62,9 @@ export function merchantInterface(
       ...shared,
       zone: config.zone,
       historyKeepMonths: config.historyKeepMonths,
-      ...makeTransactionReport({
-        findBegun,
-        settingsOf,
-        printDate,
-        fieldWord: config.fieldWord,
-      }),
+      openReport: services.openReport,
       merchants: () => current().merchants,
       isEndpointOf: (id, merchant) => current().endpointById.get(id)?.merchant.id === merchant,
-      takeReport: querying(makeTakeReport(database)),
     }),
   ];
 }

@@ -111,6 +111,7 @@ export function portalRoutes(context: NodeContext, parts: Parts): readonly HttpR
       findEntryPoint: (endpoint) => configuration.findEntryPoint("endpoint", endpoint),
       followUp: services.orders.followUp,
     }),
+    openReport: services.openReport,
     reload: configuration.reload,
     configured: configuration.current,
     checksums: makeChecksumDebugger(operations, configuration.current),

@@ -5,6 +5,9 @@
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import { makeStorageGuard } from "../http/server.ts";
 import type { Order } from "../orders/order.ts";
+import { makeOpenReport } from "../report/open-report.ts";
+import { makeTransactionReport } from "../report/report.ts";
+import { makeFindBegun, makeTakeReport } from "../storage/orders/begun-transactions.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
 import type { ThreeDs } from "../threeds/threeds.ts";
 import { makePrintDate } from "../values/time.ts";
@@ -27,11 +30,16 @@ type Parts = {
 
 export type EdgeServices = ReturnType<typeof makeServices>;
 
-export function makeServices({ config, configuration, hold }: NodeContext, parts: Parts) {
+export function makeServices(context: NodeContext, parts: Parts) {
+  const { config, configuration, hold, cells, database, log } = context;
   const { engine, wallets, callbacks } = parts;
   const { cards, paymentPages: pages } = engine;
   const { refusing } = hold;
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
+  const settingsOf = ({ endpointId }: Order) => configuration.getEndpoint(endpointId).settings;
+  const printDate = makePrintDate(config.zone);
+  const findBegun = makeFindBegun(cells);
+  const { fieldWord } = config;
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
   return {
     /**
@@ -71,7 +79,12 @@ export function makeServices({ config, configuration, hold }: NodeContext, parts
     },
     wallets: { open: querying(refusing(wallets.open)) },
     findAddressFault: callbacks.findAddressFault,
-    settingsOf: ({ endpointId }: Order) => configuration.getEndpoint(endpointId).settings,
-    printDate: makePrintDate(config.zone),
+    settingsOf,
+    printDate,
+    openReport: makeOpenReport({
+      ...makeTransactionReport({ findBegun, settingsOf, printDate, fieldWord }),
+      takeReport: querying(makeTakeReport(database)),
+      log,
+    }),
   };
 }

@@ -2,6 +2,16 @@
 import { type Rows, some } from "./rows.ts";
 
 export const frame = {
+  "transaction-report": "Transaction report | Transaktionsbericht",
+  reportHint: `A line for each sale, capture, refund, void and stage of a dispute that began in the
+    chosen days, 31 at most. Without days, the file has the last 31.
+    | Eine Zeile für jeden Verkauf, Einzug, jede Erstattung, Rücknahme und Stufe einer
+    Rückbelastung der gewählten Tage, höchstens 31. Ohne Auswahl enthält die Datei die letzten 31.`,
+  reportColumnsHint: `The columns are those of the merchant interface. One report of a merchant is
+    written at a time: if the download fails, try again in a minute.
+    | Die Spalten sind die der Händlerschnittstelle. Je Händler wird nur ein Bericht gleichzeitig
+    geschrieben: Bricht der Download ab, versuchen Sie es in einer Minute erneut.`,
+  reportNeedsMerchant: "Choose a merchant first. | Wählen Sie zuerst einen Händler.",
   "payment-links": "Payment links | Zahlungslinks",
   merchants: "Merchants | Händler",
   gates: "Gates | Gates",

@@ -28,6 +28,7 @@ type Screens = Readonly<Record<string, ReturnType<typeof screen>>>;
 const screens: Screens = {
   home: screen("Home", () => import("../home/home.tsx")),
   orders: screen("Orders", () => import("../orders/orders.tsx")),
+  "transaction-report": screen("Report", () => import("../report/report.tsx")),
   callbacks: screen("Callbacks", () => import("../callbacks/callbacks.tsx")),
   requests: screen("Requests", () => import("../requests/requests.tsx")),
   checksum: screen("Checksum", () => import("../requests/checksum.tsx")),

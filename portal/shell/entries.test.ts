@@ -17,7 +17,15 @@ const rights = [
 
 test("an administrator sees every screen in staging, and all but the sandbox in production", () => {
   const all = [
-    ...[...everyone, "payment-links", "merchants", "gates", "screening", "reconciliation"],
+    ...[
+      ...everyone,
+      "transaction-report",
+      "payment-links",
+      "merchants",
+      "gates",
+      "screening",
+      "reconciliation",
+    ],
     ...["vault-keys", "team", "audit"],
   ];
 
@@ -45,7 +53,7 @@ test("a merchant's user with the same rights sees no screen of the operator", ()
 
 // biome-ignore format: a table
 const needed = [
-  ["payment-links", "see_orders"], ["merchants", "see_configuration"], ["reconciliation", "reconcile"], ["vault-keys", "manage_keys"],
+  ["transaction-report", "see_orders"], ["payment-links", "see_orders"], ["merchants", "see_configuration"], ["reconciliation", "reconcile"], ["vault-keys", "manage_keys"],
   ["team", "manage_users"], ["audit", "see_audit"],
 ] as const;
 

@@ -3,6 +3,7 @@
  * gates, screening and reconciliation. Each kind of form field is used once.
  */
 import assert from "node:assert/strict";
+import { text } from "node:stream/consumers";
 import type { Page } from "playwright-core";
 import { dayOf, fetchSettlement } from "../support/bank/settlement.ts";
 import { test, testInLongRun } from "../support/browser/browser.ts";
@@ -234,6 +235,23 @@ testInLongRun("the vault's keys are listed", async () => {
 
   await page.getByRole("row", { name: /^Card numbers/ }).waitFor();
   await lookAtBoth(page, "portal-vault-keys");
+  assert.deepEqual(troubles, []);
+});
+
+test("an operator chooses a merchant, and downloads the transaction report by its filters", async () => {
+  await world.merchant().sale({ order_desc: "Pottery" });
+  await world.settle();
+  const { page, troubles } = await atDesk("transaction-report");
+  await page.getByText("Choose a merchant first.").waitFor();
+  await lookAtBoth(page, "portal-report");
+
+  await atDesk("transaction-report?merchant=demo&type=sale&status=approved");
+  const saved = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Export CSV" }).click();
+  const stream = await (await saved).createReadStream();
+
+  assert.match(await text(stream), /^gw-order-id,.*\r\n.*,sale,approved,sale_approved,/);
+  await look(page, "portal-report-desk");
   assert.deepEqual(troubles, []);
 });
 

@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { type Client, makeClient, type ReportRow } from "@tollgate/client";
 import { writeLines } from "../support/bank/settlement.ts";
 import { endOfFile } from "../support/end-of-file.ts";
+import { addUser, openBrowser } from "../support/operator/portal.ts";
 import { runGw } from "../support/programs.ts";
 import { until } from "../support/until.ts";
 import { giveKey, makeKeyPair, type Signer, signGet, type Wrong } from "../support/wire.ts";
@@ -162,6 +163,53 @@ test("every parameter chooses lines", async () => {
   const at = (first?.["created"] ?? "").slice(0, 19);
   const inSecond = await readLines({ createdFromDate: at, createdToDate: at });
   assert.ok(inSecond.some((line) => line["serial-number"] === first?.["serial-number"]));
+});
+
+test("the portal and gw write the same lines", async () => {
+  const rita = openBrowser(world.gateway);
+  await rita.signIn(
+    await addUser(world, { login: "rita", role: "merchant-viewer", merchant: "demo" }),
+  );
+  const otto = openBrowser(world.gateway);
+  await otto.signIn(await addUser(world, { login: "otto", role: "support" }));
+  const [from, until] = [world.clock.now() - hourMs, world.clock.now() + hourMs];
+  const download = async ({ jar }: typeof rita, query: Sent) => {
+    const headers = { cookie: [...jar].map((pair) => pair.join("=")).join("; ") };
+    const range = new URLSearchParams({ from: String(from), until: String(until), ...query });
+    const path = `/portal/api/exports/transactions?${range}`;
+    const answer = await fetch(`http://127.0.0.1:${world.gateway.port}${path}`, { headers });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const asked = { transactionTypes: "sale,void", transactionStatuses: "approved" };
+  const { text } = await ask({ ...span, ...asked });
+
+  const own = await download(rita, { type: "sale,void", status: "approved" });
+  const chosen = await download(otto, { type: "sale,void", status: "approved", merchant: "demo" });
+  const between = [
+    "--since",
+    new Date(from).toISOString(),
+    "--until",
+    new Date(until).toISOString(),
+  ];
+  const filters = ["--type", "sale", "--type", "void", "--status", "approved"];
+  const printed = await runGw(world, "report", "demo", ...between, ...filters, "--json");
+
+  assert.deepEqual(
+    [own, chosen],
+    [
+      { status: 200, text },
+      { status: 200, text },
+    ],
+  );
+  const rows: readonly Sent[] = printed.printed
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(rows, await readLines(asked));
+  assert.equal((await download(otto, {})).status, 400);
+  assert.equal((await download(rita, { from: "0" })).status, 400);
+  assert.equal((await download(rita, { endpoint: "999999" })).status, 400);
+  assert.equal((await runGw(world, "report", "demo", ...between, "--type", "transfer")).code, 2);
 });
 
 test("HMAC-SHA1 with the control key signs it too, unless the merchant takes RSA alone", async (t) => {

@@ -151,6 +151,7 @@ export const looking: readonly Example[] = [
   { path: "list export",       words: "" },
   { path: "order list",        words: "" },
   { path: "order export",      words: "" },
+  { path: "report",            words: "demo --since 2030-01-01 --until 2030-01-02" },
   { path: "order show",        words: "<order>" },
   { path: "doubt list",        words: "" },
   { path: "chargeback list",   words: "" },

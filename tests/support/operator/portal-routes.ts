@@ -58,6 +58,7 @@ const inputs: Inputs = {
   "POST /passkeys/remove/:passkey":   () => ({ passkey: "none", ...wrong }),
   "GET /orders":                      ({ order }) => ({ search: order }),
   "GET /exports/orders":                      ({ order }) => ({ search: order }),
+  "GET /exports/transactions":        () => ({ merchant: "demo" }),
   "GET /orders/:order":               ({ order }) => ({ order }),
   "GET /filters":                     () => ({}),
   "GET /views":                       () => ({}),

@@ -1,0 +1,61 @@
+/**
+ * The transaction report: the chosen span, types, statuses and endpoints, and the file. The browser
+ * downloads it by itself while the gateway reads the transactions, so that it may be of any size.
+ */
+import { Button } from "@mantine/core";
+import { Head } from "../design/details.tsx";
+import { Icon } from "../design/icons.tsx";
+import { useMessages } from "../language/language.tsx";
+import { FilterBar } from "../orders/filters.tsx";
+import { configured, makeFilters, readListQuery, useKnown } from "../orders/order-query.ts";
+import { type InputOf, requestFor } from "../shell/call.ts";
+import { useUser } from "../shell/session.ts";
+import { useAddress } from "../shell/url.tsx";
+
+/** The words of the report's own columns, in which users find them again. */
+const types = [
+  ...["sale", "preauth", "capture", "account-verification", "reversal", "refund", "cancel"],
+  ...["void", "payout", "chargeback", "chargeback-reversal", "retrieval", "dispute", "fraud"],
+];
+const statuses = ["approved", "declined", "filtered", "error", "processing"];
+const listed = ["type", "status", "endpoint"];
+const filters = makeFilters([...listed, "merchant", "from", "until"]);
+
+export function Report() {
+  const messages = useMessages();
+  const { isOperator } = useUser();
+  const { data: known } = useKnown();
+  const { query } = useAddress();
+  const { merchant, endpoint } = configured(known);
+  const words = (all: readonly string[]) => all.map((value) => ({ value, label: value }));
+  const offered = [
+    ...(isOperator ? [{ name: "merchant", label: messages.merchant, choices: merchant }] : []),
+    { name: "type", label: messages.type, choices: words(types) },
+    { name: "status", label: messages.status, choices: words(statuses) },
+    { name: "endpoint", label: messages.endpoint, choices: endpoint },
+  ];
+  const needsMerchant = isOperator && !query.has("merchant");
+  const input: InputOf<"GET /exports/transactions"> = readListQuery(query, listed);
+  const { address } = requestFor("GET /exports/transactions", input);
+  return (
+    <div className="screen stack">
+      <Head title={messages["transaction-report"]}>
+        {!needsMerchant && (
+          <Button
+            component="a"
+            href={address}
+            download="transaction-report.csv"
+            variant="default"
+            leftSection={<Icon name="download" size={14} />}
+          >
+            {messages.exportCsv}
+          </Button>
+        )}
+      </Head>
+      <FilterBar offered={offered} own={filters} />
+      {needsMerchant && <p role="status">{messages.reportNeedsMerchant}</p>}
+      <p className="quiet">{messages.reportHint}</p>
+      <p className="quiet">{messages.reportColumnsHint}</p>
+    </div>
+  );
+}
