@@ -462,6 +462,164 @@ export type AccountVerificationFormRequest = {
   readonly merchant_data?: string | undefined;
 };
 
+/** Registers a card for recurring payments without a payment. Each field is taken with hyphens in its name too. */
+export type CreateRecurringPaymentRequest = {
+  /** 128/String: merchant order id; it can have one profile. */
+  readonly client_orderid: string;
+  /** 3/String: `SRC` for the payer's card, `DST` for the card of a receiver, which is never charged; for `DST` the fields of the customer are ignored. */
+  readonly rp_card_type: string;
+  /** 12-19/Numeric: card number. */
+  readonly credit_card_number: string;
+  /** 128/String: cardholder's name as printed on the card; mandatory for `SRC`; needed in some requests. */
+  readonly card_printed_name?: string | undefined;
+  /** 1-2/Numeric: month of expiry; mandatory for `SRC`; needed in some requests. */
+  readonly expire_month?: string | undefined;
+  /** 2 or 4/Numeric: year of expiry; mandatory for `SRC`; needed in some requests. */
+  readonly expire_year?: string | undefined;
+  /** 3/String: three-letter currency code, that of the endpoint. */
+  readonly currency: string;
+  /** 50/String: customer's first name. */
+  readonly first_name?: string | undefined;
+  /** 50/String: customer's last name. */
+  readonly last_name?: string | undefined;
+  /** 50/String: customer's email address; needed in some requests. */
+  readonly email?: string | undefined;
+  /** 15/String: customer's phone number, any characters; needed in some requests. */
+  readonly phone?: string | undefined;
+  /** 50/String: customer's address; needed in some requests. */
+  readonly address1?: string | undefined;
+  /** 50/String: customer's city; needed in some requests. */
+  readonly city?: string | undefined;
+  /** 10/String: customer's postal code; needed in some requests. */
+  readonly zip_code?: string | undefined;
+  /** 2/String: customer's country, two letters; needed in some requests. */
+  readonly country?: string | undefined;
+  /** 3/String: customer's state; mandatory, and one of the country's codes, for US, CA and AU unless the endpoint waives it; ignored when it cannot be read; needed in some requests. */
+  readonly state?: string | undefined;
+  /** 45/String: customer's IP address, for fraud screening; needed in some requests. */
+  readonly customer_ip?: string | undefined;
+  /** 3-4/Numeric: card verification value, used for an account verification alone. */
+  readonly cvv2?: string | undefined;
+  /** 64/String: the network's id of the card's first payment at another gateway, sent with later payments. */
+  readonly network_transaction_id?: string | undefined;
+  /** 10/Numeric: amount of later payments that name none. */
+  readonly amount?: string | undefined;
+  /** 64k/String: description of later payments that have none. */
+  readonly order_desc?: string | undefined;
+  /** 128/String: automatic schedules are not offered: a request with it is refused. */
+  readonly interval?: string | undefined;
+  /** 128/String: automatic schedules are not offered: a request with it is refused. */
+  readonly period?: string | undefined;
+  /** 128/String: automatic schedules are not offered: a request with it is refused. */
+  readonly start_date?: string | undefined;
+  /** 128/String: automatic schedules are not offered: a request with it is refused. */
+  readonly finish_date?: string | undefined;
+  /** 128/String: automatic schedules are not offered: a request with it is refused. */
+  readonly amount_from?: string | undefined;
+  /** 128/String: automatic schedules are not offered: a request with it is refused. */
+  readonly amount_to?: string | undefined;
+  /** 128/String: automatic schedules are not offered: a request with it is refused. */
+  readonly amount_sequence?: string | undefined;
+};
+
+/** Charges the card of a recurring payment profile. The request is acknowledged at once; poll status for the result. Each field is taken with hyphens in its name too. */
+export type ProcessRecurringPaymentRequest = {
+  /** 128/String: merchant order id; it can be paid once. */
+  readonly client_orderid: string;
+  /** 20/String: id of the profile. */
+  readonly recurring_payment_id: string;
+  /** 10/Numeric: amount in the highest unit with `.` as delimiter; mandatory unless the profile has one; needed in some requests. */
+  readonly amount?: string | undefined;
+  /** 64k/String: order description; by default that of the profile. */
+  readonly order_desc?: string | undefined;
+  /** 45/String: customer's IP address; by default that of the profile. */
+  readonly customer_ip?: string | undefined;
+  /** 50/String: customer's first name. */
+  readonly first_name?: string | undefined;
+  /** 50/String: customer's last name. */
+  readonly last_name?: string | undefined;
+  /** 50/String: customer's email address. */
+  readonly email?: string | undefined;
+  /** 15/String: customer's phone number, any characters. */
+  readonly phone?: string | undefined;
+  /** 50/String: customer's address. */
+  readonly address1?: string | undefined;
+  /** 50/String: customer's city. */
+  readonly city?: string | undefined;
+  /** 10/String: customer's postal code. */
+  readonly zip_code?: string | undefined;
+  /** 2/String: customer's country, two letters. */
+  readonly country?: string | undefined;
+  /** 3/String: customer's state. */
+  readonly state?: string | undefined;
+  /** 1024/String: receives the result. */
+  readonly server_callback_url?: string | undefined;
+  /** 1024/String: receives the results of later transactions. */
+  readonly notify_url?: string | undefined;
+  /** 64k/String: free merchant data, returned in status and callback. */
+  readonly merchant_data?: string | undefined;
+};
+
+/** Changes the card or the values of a recurring payment profile, or stops it. Each field is taken with hyphens in its name too. */
+export type UpdateRecurringPaymentRequest = {
+  /** 128/String: merchant's id of the request. */
+  readonly client_orderid: string;
+  /** 20/String: id of the profile. */
+  readonly recurring_payment_id: string;
+  /** 12-19/Numeric: new card number; number, name and both parts of the expiry are sent together or not at all; needed in some requests. */
+  readonly credit_card_number?: string | undefined;
+  /** 128/String: cardholder's name, mandatory with a number; needed in some requests. */
+  readonly card_printed_name?: string | undefined;
+  /** 1-2/Numeric: month of expiry, mandatory with a number; needed in some requests. */
+  readonly expire_month?: string | undefined;
+  /** 2 or 4/Numeric: year of expiry, mandatory with a number; needed in some requests. */
+  readonly expire_year?: string | undefined;
+  /** 50/String: customer's first name. */
+  readonly first_name?: string | undefined;
+  /** 50/String: customer's last name. */
+  readonly last_name?: string | undefined;
+  /** 50/String: customer's email address. */
+  readonly email?: string | undefined;
+  /** 15/String: customer's phone number, any characters. */
+  readonly phone?: string | undefined;
+  /** 50/String: customer's address. */
+  readonly address1?: string | undefined;
+  /** 50/String: customer's city. */
+  readonly city?: string | undefined;
+  /** 10/String: customer's postal code. */
+  readonly zip_code?: string | undefined;
+  /** 2/String: customer's country, two letters. */
+  readonly country?: string | undefined;
+  /** 3/String: customer's state. */
+  readonly state?: string | undefined;
+  /** 45/String: customer's IP address. */
+  readonly customer_ip?: string | undefined;
+  /** 10/Numeric: amount of later payments that name none. */
+  readonly amount?: string | undefined;
+  /** 64/String: the network's id of the card's first payment at another gateway, sent with later payments. */
+  readonly network_transaction_id?: string | undefined;
+  /** 10/String: `YYYY-MM-DD`, today or earlier: stops the profile; only the operator can start it again. */
+  readonly finish_date?: string | undefined;
+};
+
+/** As create-recurring-payment, for many profiles at once. Each entry is accepted or refused by itself; an unknown or repeated column or a broken line refuses all of them. */
+export type CreateRecurringPaymentsRequest = {
+  /** 1048576/String: CSV (RFC 4180) with at most 1000 entries; the first line has the names of columns, in any order: `client-orderid`, `rp-card-type`, `credit-card-number`, `card-printed-name`, `expire-month`, `expire-year`, `currency`, `first-name`, `last-name`, `email`, `phone`, `address1`, `city`, `zip-code`, `country`, `state`, `customer-ip`, `cvv2`, `network-transaction-id`, `amount`, `order-desc`, `interval`, `period`, `start-date`, `finish-date`, `amount-from`, `amount-to`, `amount-sequence`. */
+  readonly payload: string;
+};
+
+/** As process-recurring-payment, for many profiles at once. Each entry is accepted or refused by itself; an unknown or repeated column or a broken line refuses all of them. */
+export type ProcessRecurringPaymentsRequest = {
+  /** 1048576/String: CSV (RFC 4180) with at most 1000 entries; the first line has the names of columns, in any order: `client-orderid`, `recurring-payment-id`, `amount`, `order-desc`, `customer-ip`, `first-name`, `last-name`, `email`, `phone`, `address1`, `city`, `zip-code`, `country`, `state`, `server-callback-url`, `notify-url`, `merchant-data`. */
+  readonly payload: string;
+};
+
+/** As update-recurring-payment, for many profiles at once. Each entry is accepted or refused by itself; an unknown or repeated column or a broken line refuses all of them. */
+export type UpdateRecurringPaymentsRequest = {
+  /** 1048576/String: CSV (RFC 4180) with at most 1000 entries; the first line has the names of columns, in any order: `client-orderid`, `recurring-payment-id`, `credit-card-number`, `card-printed-name`, `expire-month`, `expire-year`, `first-name`, `last-name`, `email`, `phone`, `address1`, `city`, `zip-code`, `country`, `state`, `customer-ip`, `amount`, `network-transaction-id`, `finish-date`. */
+  readonly payload: string;
+};
+
 export type Acknowledgement = {
   readonly type: "async-response";
   readonly "serial-number": string;
@@ -741,6 +899,103 @@ export function isAccountVerificationFormReply(fields: Fields): fields is Accoun
   return mandatory.every((name) => fields[name] !== undefined);
 }
 
+export type CreateRecurringPaymentReply = {
+  readonly type: "create-recurring-payment-response";
+  readonly "serial-number": string;
+  readonly "merchant-order-id": string;
+  readonly status?: string | undefined;
+  readonly "recurring-payment-id"?: string | undefined;
+  readonly "card-ref-id"?: string | undefined;
+  readonly "unq-card-ref-id"?: string | undefined;
+  readonly "dst-recurring-payment-id"?: string | undefined;
+  readonly "dst-card-ref-id"?: string | undefined;
+  readonly "end-point-id"?: string | undefined;
+};
+
+export function isCreateRecurringPaymentReply(fields: Fields): fields is CreateRecurringPaymentReply {
+  const mandatory = ["type", "serial-number", "merchant-order-id"];
+  if (fields["type"] !== "create-recurring-payment-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
+export type ProcessRecurringPaymentReply = {
+  readonly type: "process-recurring-payment-response";
+  readonly "serial-number": string;
+  readonly "merchant-order-id": string;
+  readonly "gw-order-id": string;
+  readonly status?: string | undefined;
+};
+
+export function isProcessRecurringPaymentReply(fields: Fields): fields is ProcessRecurringPaymentReply {
+  const mandatory = ["type", "serial-number", "merchant-order-id", "gw-order-id"];
+  if (fields["type"] !== "process-recurring-payment-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
+export type UpdateRecurringPaymentReply = {
+  readonly type: "update-recurring-payment-response";
+  readonly "serial-number": string;
+  readonly "merchant-order-id": string;
+  readonly status?: string | undefined;
+  readonly "recurring-payment-id"?: string | undefined;
+  readonly "card-ref-id"?: string | undefined;
+  readonly "unq-card-ref-id"?: string | undefined;
+  readonly "dst-recurring-payment-id"?: string | undefined;
+  readonly "dst-card-ref-id"?: string | undefined;
+  readonly "end-point-id"?: string | undefined;
+};
+
+export function isUpdateRecurringPaymentReply(fields: Fields): fields is UpdateRecurringPaymentReply {
+  const mandatory = ["type", "serial-number", "merchant-order-id"];
+  if (fields["type"] !== "update-recurring-payment-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
+export type CreateRecurringPaymentsReply = {
+  readonly type: "create-recurring-payments-response";
+  readonly "serial-number": string;
+  readonly total?: string | undefined;
+  readonly accepted?: string | undefined;
+  readonly refused?: string | undefined;
+  readonly payload?: string | undefined;
+};
+
+export function isCreateRecurringPaymentsReply(fields: Fields): fields is CreateRecurringPaymentsReply {
+  const mandatory = ["type", "serial-number"];
+  if (fields["type"] !== "create-recurring-payments-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
+export type ProcessRecurringPaymentsReply = {
+  readonly type: "process-recurring-payments-response";
+  readonly "serial-number": string;
+  readonly total?: string | undefined;
+  readonly accepted?: string | undefined;
+  readonly refused?: string | undefined;
+  readonly payload?: string | undefined;
+};
+
+export function isProcessRecurringPaymentsReply(fields: Fields): fields is ProcessRecurringPaymentsReply {
+  const mandatory = ["type", "serial-number"];
+  if (fields["type"] !== "process-recurring-payments-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
+export type UpdateRecurringPaymentsReply = {
+  readonly type: "update-recurring-payments-response";
+  readonly "serial-number": string;
+  readonly total?: string | undefined;
+  readonly accepted?: string | undefined;
+  readonly refused?: string | undefined;
+  readonly payload?: string | undefined;
+};
+
+export function isUpdateRecurringPaymentsReply(fields: Fields): fields is UpdateRecurringPaymentsReply {
+  const mandatory = ["type", "serial-number"];
+  if (fields["type"] !== "update-recurring-payments-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
 export const operationFacts = {
   sale: {"path":"/v2/sale/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   preauth: {"path":"/v2/preauth/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
@@ -762,6 +1017,12 @@ export const operationFacts = {
   saleForm: {"path":"/v2/sale-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   preauthForm: {"path":"/v2/preauth-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   accountVerificationForm: {"path":"/v2/account-verification-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  createRecurringPayment: {"path":"/v4/create-recurring-payment/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":false,"isQuery":false,"waits":false},
+  processRecurringPayment: {"path":"/v4/process-recurring-payment/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":false,"isQuery":false,"waits":false},
+  updateRecurringPayment: {"path":"/v4/update-recurring-payment/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":false,"isQuery":false,"waits":false},
+  createRecurringPayments: {"path":"/v4/create-recurring-payments/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":false,"isQuery":false,"waits":false},
+  processRecurringPayments: {"path":"/v4/process-recurring-payments/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":false,"isQuery":false,"waits":false},
+  updateRecurringPayments: {"path":"/v4/update-recurring-payments/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":false,"isQuery":false,"waits":false},
 } as const satisfies Record<string, OperationFacts>;
 
 export type Calls = {
@@ -805,6 +1066,18 @@ export type Calls = {
   readonly preauthForm: (request: PreauthFormRequest, options?: CallOptions) => Promise<PreauthFormReply>;
   /** Checks a card that the cardholder enters on the gateway's payment page, for an amount of zero. Nothing is charged or held. */
   readonly accountVerificationForm: (request: AccountVerificationFormRequest, options?: CallOptions) => Promise<AccountVerificationFormReply>;
+  /** Registers a card for recurring payments without a payment. Each field is taken with hyphens in its name too. */
+  readonly createRecurringPayment: (request: CreateRecurringPaymentRequest, options?: CallOptions) => Promise<CreateRecurringPaymentReply>;
+  /** Charges the card of a recurring payment profile. The request is acknowledged at once; poll status for the result. Each field is taken with hyphens in its name too. */
+  readonly processRecurringPayment: (request: ProcessRecurringPaymentRequest, options?: CallOptions) => Promise<ProcessRecurringPaymentReply>;
+  /** Changes the card or the values of a recurring payment profile, or stops it. Each field is taken with hyphens in its name too. */
+  readonly updateRecurringPayment: (request: UpdateRecurringPaymentRequest, options?: CallOptions) => Promise<UpdateRecurringPaymentReply>;
+  /** As create-recurring-payment, for many profiles at once. Each entry is accepted or refused by itself; an unknown or repeated column or a broken line refuses all of them. */
+  readonly createRecurringPayments: (request: CreateRecurringPaymentsRequest, options?: CallOptions) => Promise<CreateRecurringPaymentsReply>;
+  /** As process-recurring-payment, for many profiles at once. Each entry is accepted or refused by itself; an unknown or repeated column or a broken line refuses all of them. */
+  readonly processRecurringPayments: (request: ProcessRecurringPaymentsRequest, options?: CallOptions) => Promise<ProcessRecurringPaymentsReply>;
+  /** As update-recurring-payment, for many profiles at once. Each entry is accepted or refused by itself; an unknown or repeated column or a broken line refuses all of them. */
+  readonly updateRecurringPayments: (request: UpdateRecurringPaymentsRequest, options?: CallOptions) => Promise<UpdateRecurringPaymentsReply>;
 };
 
 export function makeCalls(deliver: Deliver): Calls {
@@ -849,6 +1122,18 @@ export function makeCalls(deliver: Deliver): Calls {
       deliver(operationFacts.preauthForm, isPreauthFormReply, request, options),
     accountVerificationForm: (request, options) =>
       deliver(operationFacts.accountVerificationForm, isAccountVerificationFormReply, request, options),
+    createRecurringPayment: (request, options) =>
+      deliver(operationFacts.createRecurringPayment, isCreateRecurringPaymentReply, request, options),
+    processRecurringPayment: (request, options) =>
+      deliver(operationFacts.processRecurringPayment, isProcessRecurringPaymentReply, request, options),
+    updateRecurringPayment: (request, options) =>
+      deliver(operationFacts.updateRecurringPayment, isUpdateRecurringPaymentReply, request, options),
+    createRecurringPayments: (request, options) =>
+      deliver(operationFacts.createRecurringPayments, isCreateRecurringPaymentsReply, request, options),
+    processRecurringPayments: (request, options) =>
+      deliver(operationFacts.processRecurringPayments, isProcessRecurringPaymentsReply, request, options),
+    updateRecurringPayments: (request, options) =>
+      deliver(operationFacts.updateRecurringPayments, isUpdateRecurringPaymentsReply, request, options),
   };
 }
 

@@ -175,6 +175,7 @@ function mayChallenge(
     threeds?.payerRequest === undefined &&
     card.enrolment !== undefined &&
     purchase.credential?.initiator !== "MERCHANT" &&
+    purchase.isUnattended !== true &&
     // The proof is the wallet's cryptogram. No card range of 3-D Secure contains a device number.
     purchase.wallet?.isDevice !== true &&
     (forces3ds === true || getEndpoint(endpointId).settings.threeDSecure !== "off")

@@ -43,6 +43,7 @@ export const fieldLabels = {
   status:                  texts("Status",                             "Status"),
   chargebacks:             texts("Report chargebacks",                 "Rückbelastungen melden"),
   "void-as":               texts("Show voids as",                      "Rücknahmen zeigen als"),
+  profiles:                texts("Recurring payment profiles",         "Profile für wiederkehrende Zahlungen"),
   "oauth-only":            texts("OAuth only",                         "Nur OAuth"),
   "plain-addresses":       texts("Accept http:// addresses",           "http://-Adressen annehmen"),
   "private-callbacks":     texts("Callbacks into private networks",    "Callbacks in private Netze"),

@@ -6,6 +6,7 @@ import {
   type CardReference,
   type CardReferences,
   isDeviceNumber,
+  type ReferencePurpose,
   type Remover,
   refuseRegistration,
 } from "../orders/card-reference.ts";
@@ -21,7 +22,7 @@ import type { SealCard, StoredCard, Vault } from "../vault/vault.ts";
 
 export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "orderId"> & {
   readonly cardId: CardId;
-  readonly facts: Pick<CardReference, "card" | "networkId" | "isDevice">;
+  readonly facts: Pick<CardReference, "card" | "networkId" | "isDevice" | "profile">;
   readonly at: Instant;
   /** Ignored if the card already has references. */
   readonly ids: CardReferences;
@@ -102,19 +103,24 @@ export function makeCards(dependencies: Dependencies) {
     },
 
     /** Returns a reference that can be used for a payment, or the reason why it cannot. */
-    async find({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
-      const reference = await store.find(merchant.id, id);
-      // The other ids of a registration are for interfaces that this gateway does not have.
-      if (reference === undefined || reference.purpose !== "card") {
-        return new Failure("card_reference_not_found");
-      }
-      const removed = refuseRemoved(reference.removedBy, new Failure("card_reference_not_found"));
-      if (removed !== undefined) return removed;
+    async find(
+      { merchant }: EntryPoint,
+      id: CardRefId,
+      purpose: "card" | "recurring" = "card",
+    ): Promise<CardReference | Failure> {
+      const reference = await findUnremoved(merchant.id, id, [purpose]);
+      if (reference instanceof Failure) return reference;
+      if (reference.stoppedAt !== undefined)
+        return new Failure("card_reference_removed", "stopped");
       const { expiryMonth, expiryYear } = reference.card;
       return isExpired(expiryMonth, expiryYear, clock.now(), graceMs)
         ? new Failure("card_reference_expired")
         : reference;
     },
+
+    /** Returns a recurring payment profile, also a stopped one. */
+    findProfile: ({ merchant }: EntryPoint, id: CardRefId) =>
+      findUnremoved(merchant.id, id, ["recurring", "destination_recurring"]),
 
     /** Removes all references to the card. A second call finds no reference. */
     async remove({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
@@ -136,6 +142,19 @@ export function makeCards(dependencies: Dependencies) {
       return isUsable(found) ? { ...found, cvv: undefined } : undefined;
     },
   };
+
+  async function findUnremoved(
+    merchant: MerchantId,
+    id: CardRefId,
+    purposes: readonly ReferencePurpose[],
+  ): Promise<CardReference | Failure> {
+    const missing = new Failure("card_reference_not_found");
+    const reference = await store.find(merchant, id);
+    if (reference === undefined || !purposes.includes(reference.purpose)) return missing;
+    // No operation removes a profile alone, so the refusal says that its card is gone.
+    const known = purposes.includes("card") ? missing : new Failure("card_reference_removed");
+    return refuseRemoved(reference.removedBy, known) ?? reference;
+  }
 
   /** Returns the existing references to the order's card, or undefined if there are none. */
   async function findRegistered({ merchantId, card }: Pick<Order, "merchantId" | "card">) {

@@ -108,7 +108,9 @@ export function describeRefused(refused: RefusedCall, options: DescribeOptions):
   const check = answer instanceof AccessDenied ? { check: answer.check } : {};
   const body = readBody(call);
   if (body instanceof Failure) return { fields: [], faults: own, ...check };
-  const { sent, pairs } = body;
+  const { pairs } = body;
+  const rewritten = refused.operation.rewrite?.(body.sent) ?? body.sent;
+  const sent = rewritten instanceof Failure ? body.sent : rewritten;
   const fields = showFields(pairs, refused.operation, entryPoint);
   const faults = [...own, ...findFaults(refused, sent).map(messageOf)];
   const known = { fields, faults: [...new Set(faults)].slice(0, faultsMax), ...check };

@@ -8,6 +8,7 @@ import type { AcceptOrders, FindRepeats, FollowUps } from "../engine/accept.ts";
 import type { Cards } from "../engine/cards.ts";
 import type { OrderSearch, ResultWaits } from "../engine/find.ts";
 import type { PaymentPages } from "../engine/payment-page.ts";
+import type { Profiles } from "../engine/profiles.ts";
 import type { Guarded } from "../http/server.ts";
 import type { Endpoint, EndpointSettings, EntryPoint } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
@@ -25,6 +26,7 @@ export type CalledParts = AddressChecks & {
     AcceptOrders & FindRepeats & OrderSearch & FollowUps & Pick<ResultWaits, "waitForResult">
   >;
   readonly cards: Guarded<Cards>;
+  readonly profiles: Guarded<Profiles>;
   readonly threeds: BrowserAuthentication;
   readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf">;
   readonly wallets: Guarded<OpenWallets>;
@@ -49,10 +51,14 @@ export type Operation<Request extends Fields = Fields> = {
   readonly versions?: readonly Version[];
   /** If true, the operation accepts a group id in place of the endpoint id. */
   readonly takesGroupIds?: boolean;
+  /** If true, the operation has no path for groups. */
+  readonly isForEndpoints?: boolean;
   /** If true, requests are signed by OAuth in every version, by RSA-SHA256 or HMAC-SHA1. */
   readonly takesHmac?: boolean;
   readonly purpose: string;
   readonly request: Request;
+  /** Rewrites the fields before they are read. */
+  readonly rewrite?: (sent: Sent) => Sent | Failure;
   readonly control: readonly ControlTerm<keyof Request & string>[];
   /**
    * If true, the operation only reads. It is not recorded by serial number, and has its own rate
@@ -137,6 +143,11 @@ export function versionsOf({ versions = ["v2", "v4"] }: Operation): readonly Ver
 
 export function isSignedByOAuth({ takesHmac = false }: Operation, version: Version): boolean {
   return version === "v4" || takesHmac;
+}
+
+/** The places that a path may name. */
+export function placesOf({ isForEndpoints = false }: Operation): readonly ("endpoint" | "group")[] {
+  return isForEndpoints ? ["endpoint"] : ["endpoint", "group"];
 }
 
 export function pathIn(version: Version, { path }: Operation): string {

@@ -98,6 +98,15 @@ export type PurchaseRequest = field.Values<typeof payerFields> &
     readonly order_desc?: string;
   };
 
+/** The fields of a card, and those that may not contain its number. */
+export type CardRequest = {
+  readonly [Name in
+    | (typeof cardNames)[number]
+    | "card_printed_name"
+    | "client_orderid"
+    | (typeof addresses)[number][0]]?: string | undefined;
+};
+
 export function purchaseRules(request: PurchaseRequest, context: Context): readonly Failure[] {
   const { endpoints } = context.entryPoint;
   const isWallet = request.payment_data !== undefined || request.payment_data_type !== undefined;
@@ -121,7 +130,7 @@ export function mayNeedCvv({ gates }: Endpoint): boolean {
   return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
 }
 
-function cardFaults(request: PurchaseRequest, now: Instant): readonly Failure[] {
+export function cardFaults(request: CardRequest, now: Instant): readonly Failure[] {
   const { credit_card_number: number, cardNumber: other } = request;
   const sent = number ?? other;
   const faults: Failure[] = [];
@@ -151,7 +160,7 @@ const addresses = [
 ] as const;
 
 /** Returns the fields that are stored as they are sent and contain the card number. */
-function namesWith(number: string, request: PurchaseRequest): readonly string[] {
+function namesWith(number: string, request: CardRequest): readonly string[] {
   const names = ["client_orderid", ...addresses.map(([name]) => name)] as const;
   return names.filter((name) => {
     const text = request[name]?.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>
@@ -162,10 +171,10 @@ function namesWith(number: string, request: PurchaseRequest): readonly string[] 
 }
 
 export function stateFaults(
-  { country: code }: Pick<PurchaseRequest, "country">,
+  { country: code }: { readonly country?: string | undefined },
   { entryPoint, sent }: Context,
 ): readonly Failure[] {
-  const states = statesOf(code);
+  const states = statesOf(code ?? "");
   if (states === undefined || isWaived("state", entryPoint)) return [];
   const state = sent.get("state") ?? "";
   if (state === "") return [missing("state")];
@@ -177,7 +186,7 @@ export function stateFaults(
  * at once.
  */
 export function addressFaults(
-  request: Pick<PurchaseRequest, (typeof addresses)[number][0]>,
+  request: { readonly [Name in (typeof addresses)[number][0]]?: string | undefined },
   { services, entryPoint }: Context,
 ): readonly Failure[] {
   const faults: Failure[] = [];

@@ -1,6 +1,6 @@
 /** Begins an order: reads the purchase and the card or wallet of the request, and accepts it. */
 import type { Endpoint } from "../orders/merchant.ts";
-import type { ChargeKind, Purchase, WalletType } from "../orders/order.ts";
+import type { ChargeKind, Customer, Purchase, WalletType } from "../orders/order.ts";
 import type { OrderRequest, RequestFingerprint } from "../orders/requests.ts";
 import { canSend } from "../orders/route.ts";
 import { CardNumber } from "../values/card-number.ts";
@@ -45,16 +45,23 @@ export function withoutAmount(context: Context): PurchaseContext | Failure {
   return { ...context, endpoint, amount: new Money(0n, getCurrency(endpoint.currency)) };
 }
 
-export type PurchaseContext = Context & { readonly endpoint: Endpoint; readonly amount: Money };
+export type PurchaseContext = Context & {
+  readonly endpoint: Endpoint;
+  readonly amount: Money;
+  /** No cardholder is present. */
+  readonly isUnattended?: true;
+};
 
 export async function begin(
   kind: ChargeKind,
-  request: PurchaseRequest,
+  request: SomeFields & Pick<PurchaseRequest, "client_orderid">,
   context: PurchaseContext,
 ): Promise<Reply | Failure> {
   const { endpoint, serialNumber, services } = context;
   const requestFingerprint = requestFingerprintOf(chargeSubject(kind, endpoint.id), context);
-  const purchase = readPurchase(request, context.amount);
+  const { isUnattended } = context;
+  const bought = readPurchase(request, context.amount);
+  const purchase = isUnattended ? { ...bought, isUnattended } : bought;
   const { payment_data: sent, payment_data_type: type } = request;
   const payment: Payment | Failure =
     sent === undefined || type === undefined
@@ -91,7 +98,7 @@ type Payment = {
 type WalletPayment = Pick<OrderRequest, "purchase" | "requestFingerprint"> & {
   readonly sent: string;
   readonly type: WalletType;
-  readonly request: PurchaseRequest;
+  readonly request: SomeFields;
 };
 
 async function openWallet(
@@ -125,25 +132,57 @@ const notAllowed = new Failure(
   "payment_data_type: the operator does not allow the merchant to send decrypted payment data",
 );
 
-/** Splits the card into the facts that may be stored and the data that may not. */
-function readCard(request: PurchaseRequest): Pick<OrderRequest, "card" | "cardData"> {
+type CardFields =
+  | "credit_card_number"
+  | "cardNumber"
+  | "expire_month"
+  | "expire_year"
+  | "card_printed_name"
+  | "cvv2";
+
+/**
+ * Splits the card into the facts that may be stored and the data that may not. The card of a
+ * receiver may lack its expiry.
+ */
+export function splitCard(request: Pick<SomeFields, CardFields>) {
   const number = new CardNumber(request.credit_card_number ?? request.cardNumber ?? "");
   const { bin, lastFour, network } = number;
-  const expiryMonth = (request.expire_month ?? "").padStart(2, "0");
-  const expiryYear = (request.expire_year ?? "").slice(-2);
+  const expiryMonth = request.expire_month?.padStart(2, "0") ?? "";
+  const expiryYear = request.expire_year?.slice(-2) ?? "";
   const holderName = request.card_printed_name ?? "";
-  const expiry = { expiryMonth, expiryYear: `20${expiryYear}` };
+  const expiry = { expiryMonth, expiryYear: expiryYear && `20${expiryYear}` };
   return {
-    card: { kind: "new", facts: { bin, lastFour, network, holderName, ...expiry } },
+    facts: { bin, lastFour, network, holderName, ...expiry },
     cardData: { number, expiryMonth, expiryYear, cvv: readCvv(request) },
   };
 }
 
-export function readCvv({ cvv2 }: Pick<PurchaseRequest, "cvv2">): Secret<string> | undefined {
+function readCard(request: SomeFields): Pick<OrderRequest, "card" | "cardData"> {
+  const { facts, cardData } = splitCard(request);
+  return { card: { kind: "new", facts }, cardData };
+}
+
+export function readCvv({ cvv2 }: Pick<SomeFields, "cvv2">): Secret<string> | undefined {
   return cvv2 === undefined ? undefined : new Secret(cvv2);
 }
 
 type SomeFields = { readonly [Name in keyof PurchaseRequest]?: PurchaseRequest[Name] | undefined };
+
+export function readCustomer(request: SomeFields): Customer {
+  return {
+    firstName: request.first_name,
+    lastName: request.last_name,
+    email: request.email,
+    phone: request.phone,
+    cellPhone: request.cell_phone,
+    birthday: request.birthday,
+    country: request.country,
+    state: request.state,
+    city: request.city,
+    zipCode: request.zip_code,
+    address: request.address1,
+  };
+}
 
 /**
  * Reads the purchase. Recurring payments have only some of the fields, and on the payment page the
@@ -154,19 +193,7 @@ export function readPurchase(request: SomeFields, amount: Money): Purchase {
     amount,
     description: request.order_desc ?? "",
     ipAddress: request.ipaddress ?? "",
-    customer: {
-      firstName: request.first_name,
-      lastName: request.last_name,
-      email: request.email,
-      phone: request.phone,
-      cellPhone: request.cell_phone,
-      birthday: request.birthday,
-      country: request.country,
-      state: request.state,
-      city: request.city,
-      zipCode: request.zip_code,
-      address: request.address1,
-    },
+    customer: readCustomer(request),
     urls: {
       redirect: request.redirect_url,
       redirectSuccess: request.redirect_success_url,

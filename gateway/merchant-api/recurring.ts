@@ -9,7 +9,8 @@ import {
 } from "../orders/card-reference.ts";
 import type { CardData } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
-import type { Credential, Order } from "../orders/order.ts";
+import type { Credential, Customer, Order } from "../orders/order.ts";
+import type { Accepted } from "../orders/requests.ts";
 import { canSend } from "../orders/route.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardRefId, type EndpointId } from "../values/ids.ts";
@@ -74,34 +75,56 @@ export const rebillControl = [
 ] as const;
 
 type RebillRequest = field.Values<typeof rebillFields>;
+/** A profile is charged by the merchant alone. */
+type ProfileRequest = Partial<RebillRequest> &
+  Pick<RebillRequest, "client_orderid" | "cardrefid" | "amount" | "currency">;
 
 export async function rebill(
   kind: "sale" | "preauth",
   request: RebillRequest,
   context: Context,
 ): Promise<Reply | Failure> {
+  const accepted = await chargeAgain(kind, request, context);
+  return accepted instanceof Failure ? accepted : acknowledge(accepted);
+}
+
+type ProfileCharge = {
+  readonly subject: (endpoint: EndpointId) => string;
+  readonly reference: CardReference;
+  readonly customer: Customer;
+};
+
+/** Charges a registered card: the one that the request names, or that of a profile. */
+export async function chargeAgain(
+  kind: "sale" | "preauth",
+  request: ProfileRequest,
+  context: Context,
+  profile?: ProfileCharge,
+): Promise<Accepted | Failure> {
   const { entryPoint, serialNumber, services } = context;
   const endpoint = endpointFor(entryPoint, request.currency.code);
   if (endpoint === undefined) return new Failure("currency_not_supported");
   const amounts = readAmounts(request, endpoint);
   if (amounts instanceof Failure) return amounts;
+  const subject = profile?.subject(endpoint.id) ?? rebillSubject(kind, endpoint.id);
   const identity = {
     merchantId: endpoint.merchant.id,
     clientOrderId: request.client_orderid,
-    requestFingerprint: requestFingerprintOf(rebillSubject(kind, endpoint.id), context),
+    requestFingerprint: requestFingerprintOf(subject, context),
   };
   const terms = credentialOf(request, endpoint);
   const found = lacksCvv(request, endpoint, terms)
     ? new Failure("missing_parameter", "cvv2")
-    : await findCard(request, context, terms.initiator);
+    : await findCard(request, context, { ...terms, reference: profile?.reference });
   if (found instanceof Failure) return found;
 
   const { reference, cardData } = found;
   const { networkId, isDevice } = reference;
   const credential = { ...terms, networkId, ...(isDevice === true ? { isDevice } : {}) };
-  const purchase = { ...readPurchase(request, amounts.amount), credential };
+  const bought = readPurchase(request, amounts.amount);
+  const purchase = { ...bought, customer: profile?.customer ?? bought.customer, credential };
   const { otherAmounts } = amounts;
-  const accepted = await services.orders.accept({
+  return services.orders.accept({
     ...identity,
     kind,
     endpointId: endpoint.id,
@@ -110,8 +133,6 @@ export async function rebill(
     card: { kind: "registered", facts: reference.card },
     cardData,
   });
-  if (accepted instanceof Failure) return accepted;
-  return acknowledge(accepted);
 }
 
 export function rebillSubject(kind: "sale" | "preauth", endpoint: EndpointId): string {
@@ -120,7 +141,7 @@ export function rebillSubject(kind: "sale" | "preauth", endpoint: EndpointId): s
 
 /** A merchant that initiates a payment itself has no CVV, because it must not store one. */
 function lacksCvv(
-  { cvv2 }: RebillRequest,
+  { cvv2 }: Pick<ProfileRequest, "cvv2">,
   endpoint: Endpoint,
   { initiator }: Pick<Credential, "initiator">,
 ): boolean {
@@ -128,11 +149,14 @@ function lacksCvv(
 }
 
 async function findCard(
-  request: RebillRequest,
+  request: ProfileRequest,
   { entryPoint, services: { cards } }: Context,
-  initiator: Credential["initiator"],
+  {
+    initiator,
+    reference: known,
+  }: Pick<Credential, "initiator"> & { readonly reference: CardReference | undefined },
 ): Promise<{ readonly reference: CardReference; readonly cardData: CardData } | Failure> {
-  const reference = await cards.find(entryPoint, asCardRefId(request.cardrefid));
+  const reference = known ?? (await cards.find(entryPoint, asCardRefId(request.cardrefid)));
   if (reference instanceof Failure) return reference;
   const refusal = refuseInitiator(reference, initiator);
   if (refusal !== undefined) return refusal;
@@ -144,7 +168,7 @@ async function findCard(
 
 /** The checksum covers only `amount`, so no other amount may be larger. */
 function readAmounts(
-  request: RebillRequest,
+  request: ProfileRequest,
   endpoint: Endpoint,
 ): { readonly amount: Money; readonly otherAmounts: readonly Money[] } | Failure {
   const { amountMin = "0" } = endpoint.settings;
@@ -174,7 +198,7 @@ function readAmounts(
  * settings. The default is a regular charge by the merchant.
  */
 function credentialOf(
-  request: Pick<RebillRequest, "recurrent_initiator" | "recurrent_scenario">,
+  request: Pick<ProfileRequest, "recurrent_initiator" | "recurrent_scenario">,
   { gates }: Endpoint,
 ) {
   const defaults = gates[0]?.recurrent;

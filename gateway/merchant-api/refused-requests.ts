@@ -136,7 +136,7 @@ export function makeRefusedRequests(options: Options) {
 function rowOf(refused: RefusedCall, document: RefusedDocument): RefusedRow {
   const { call, outcome, operation, version, at, from } = refused;
   const { answer, entryPoint, authenticated } = outcome;
-  const named = ["client_orderid", "client-order-id"];
+  const named = ["client_orderid", "client-order-id", "client-orderid"];
   const clientOrder = document.fields.find(({ name }) => named.includes(name));
   return {
     merchantId: entryPoint.merchant.id,

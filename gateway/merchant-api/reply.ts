@@ -183,8 +183,10 @@ function pairsOf(
   fieldWord: string,
 ): readonly (readonly [string, string])[] {
   if (answer instanceof Failure) {
+    const { type } = failures[answer.code];
     return [
-      ["type", failures[answer.code].type],
+      // Declines and filters are results of orders; here one has stopped the request.
+      ["type", type === "validation-error" ? type : "error"],
       ["serial-number", serialNumber],
       ["error-message", answer.message],
       ["error-code", String(answer.number)],

@@ -20,7 +20,14 @@ import {
 } from "../values/ids.ts";
 import type { Clock, Instant } from "../values/time.ts";
 import { AccessDenied, accessDeniedPage } from "./control.ts";
-import { type Operation, pathIn, type Reply, type Version, versionsOf } from "./operation.ts";
+import {
+  type Operation,
+  pathIn,
+  placesOf,
+  type Reply,
+  type Version,
+  versionsOf,
+} from "./operation.ts";
 import {
   type Call,
   makePipeline,
@@ -63,7 +70,7 @@ export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
   return operations.flatMap((operation) =>
     versionsOf(operation).flatMap((version) => {
       const makeRoute = makeRouteOf(operation, version, inRounds);
-      return (["endpoint", "group"] as const).flatMap((form): readonly HttpRoute[] => {
+      return placesOf(operation).flatMap((form): readonly HttpRoute[] => {
         const id = form === "group" ? "group/:id" : ":id";
         const path = `/${pathWord}/api${pathIn(version, operation).replace("{id}", id)}`;
         const refuse = async (request: HttpRequest) => refuseMethod(request, wire);

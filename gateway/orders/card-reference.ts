@@ -6,12 +6,12 @@ import { Failure } from "../values/failure.ts";
 import type { CardRefId, EndpointId, MerchantId, OrderId } from "../values/ids.ts";
 import { isZero } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
-import type { CardFacts, Credential, Order } from "./order.ts";
+import type { CardFacts, Credential, Customer, Order } from "./order.ts";
 import { initialOf, totalsOf } from "./transactions.ts";
 
 /**
- * The purpose of an id. `destination` is for transfers to the card, and `recurring` for other
- * interfaces.
+ * The purpose of an id. `recurring` is for recurring payment profiles, and `destination` for
+ * transfers to the card.
  */
 export const referencePurposes = [
   "card",
@@ -19,7 +19,17 @@ export const referencePurposes = [
   "destination",
   "destination_recurring",
 ] as const;
-type ReferencePurpose = (typeof referencePurposes)[number];
+export type ReferencePurpose = (typeof referencePurposes)[number];
+
+/** Defaults of later payments with a recurring payment profile. */
+export type Profile = {
+  readonly currency: string;
+  /** A decimal, as the merchant has sent it. */
+  readonly amount?: string | undefined;
+  readonly description?: string | undefined;
+  readonly ipAddress?: string | undefined;
+  readonly customer: Customer;
+};
 
 export type CardReference = {
   readonly merchantId: MerchantId;
@@ -33,8 +43,15 @@ export type CardReference = {
    * payments.
    */
   readonly isDevice?: true;
+  /** Absent where the merchant has only registered a paid card. */
+  readonly profile?: Profile;
   readonly endpointId: EndpointId;
+  /** Zero where the card was registered without a payment. */
   readonly orderId: OrderId;
+  /** All ids of a registration have the same version. */
+  readonly version: number;
+  /** No payment is made with a stopped profile, nor with another id of its card. */
+  readonly stoppedAt: Instant | undefined;
   readonly createdAt: Instant;
   readonly removedAt: Instant | undefined;
   readonly removedBy: Remover | undefined;

@@ -107,6 +107,8 @@ export type CallbackUrl = {
   readonly url: string;
 };
 
+export const profileRules = ["off", "on", "verified"] as const;
+
 export type EndpointSettings = {
   readonly threeDSecure: "off" | "when_possible" | "always";
   /** In minor units, as text. An order with a smaller or larger amount is filtered. */
@@ -131,6 +133,8 @@ export type EndpointSettings = {
   readonly tellsChargebacks?: boolean | "transactions";
   /** Statuses and callbacks of a void have this type: older client libraries know no other. */
   readonly voidAs?: "reversal";
+  /** Whether cards are registered without a payment, and verified with their issuers first. */
+  readonly profiles?: (typeof profileRules)[number];
   /** If true, only requests that are signed by OAuth are accepted. */
   readonly oauthOnly?: boolean;
   /** If true, return and callback addresses may be `http://` in production. */

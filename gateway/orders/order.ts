@@ -81,6 +81,8 @@ export type Purchase = {
   readonly wallet?: WalletPayment;
   /** Present if the payment is made with a registered card. */
   readonly credential?: Credential;
+  /** If true, no cardholder is present who could authenticate. */
+  readonly isUnattended?: true;
   /** Further amounts, which are tried one after the other if the amount itself is refused. */
   readonly otherAmounts?: readonly Money[];
 };

@@ -15,7 +15,7 @@ import { Problem } from "../values/problem.ts";
 
 /** The parts of an order that are needed here. The screening rules have judged the rest. */
 type Screenable = Routed & {
-  readonly purchase: Pick<Order["purchase"], "wallet" | "credential">;
+  readonly purchase: Pick<Order["purchase"], "wallet" | "credential" | "isUnattended">;
 };
 
 export function screen(
@@ -75,14 +75,14 @@ export function settle(findings: readonly Finding[], isAuthenticable: boolean): 
 }
 
 /**
- * Returns false if the merchant charges a registered card, because no cardholder is present, and if
- * the gateway has verified a wallet's cryptogram. A cryptogram that the merchant has decrypted is
- * not verified.
+ * Returns false if the merchant charges a registered card or registers one by itself, because no
+ * cardholder is present, and if the gateway has verified a wallet's cryptogram. A cryptogram that
+ * the merchant has decrypted is not verified.
  */
 export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boolean {
-  const { wallet, credential } = purchase;
+  const { wallet, credential, isUnattended } = purchase;
   if (wallet?.isDevice === true && wallet.type.endsWith("_encrypted")) return false;
-  return credential?.initiator !== "MERCHANT";
+  return credential?.initiator !== "MERCHANT" && isUnattended !== true;
 }
 
 /** Compares the amount with the endpoint's minimum and maximum. */

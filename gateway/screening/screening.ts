@@ -53,7 +53,7 @@ export async function openScreening(options: Options) {
     onUndoFailed: ({ id, merchantId }, error) =>
       log("screening.undo_failed", { order: id, merchant: merchantId, err: error }),
   });
-  const onReached = ({ id, merchantId, card: { bin, lastFour } }: Order) =>
+  const onReached = ({ id, merchantId, card: { bin, lastFour } }: GuessedCard) =>
     log("screening.guesses_blocked", {
       order: id,
       merchant: merchantId,
@@ -75,7 +75,13 @@ type Dependencies = {
   readonly store: Pick<TryStore, "add" | "look">;
   readonly digestSubject: (text: string) => Buffer;
   /** Called when the limit is reached: from the next card on, payments are blocked. */
-  readonly onReached: (order: Order) => void;
+  readonly onReached: (guessed: GuessedCard) => void;
+};
+
+/** The counted facts of an order, or of a card that is registered without one. */
+type GuessedCard = Pick<Order, "merchantId" | "id" | "acceptedAt"> & {
+  readonly card: Pick<Order["card"], "bin" | "lastFour" | "hashId">;
+  readonly transaction: Pick<Order["transaction"], "amount">;
 };
 
 const windowMs = hours(24);
@@ -92,7 +98,7 @@ const noUndo = async () => undefined;
 function blockGuesses(
   { max, store, digestSubject, onReached }: Dependencies,
   judge: Judge,
-): { readonly judgePayment: Judge; readonly isGuess: (order: Order) => Promise<boolean> } {
+): { readonly judgePayment: Judge; readonly isGuess: (guessed: GuessedCard) => Promise<boolean> } {
   if (max === 0) return { judgePayment: judge, isGuess: async () => false };
   const isAlone = makeIsAlone();
 
@@ -106,16 +112,16 @@ function blockGuesses(
         return (await judge(order, digestsOf)) ?? { findings: [], undo: noUndo };
       });
     },
-    isGuess: async (order) => !isAlone(order) && isBeyond(order),
+    isGuess: async (guessed) => !isAlone(guessed) && isBeyond(guessed),
   };
 
   /**
    * Returns whether the limit is reached. A blocked card is not counted, so that the response to a
    * known card takes as long as to any other.
    */
-  async function isBeyond(order: Order): Promise<boolean> {
-    const { merchantId, id: orderId, acceptedAt: at, transaction, card: facts } = order;
-    const key = uuidOf(digestSubject(`guesses\n${nameOf(order)}`).toString("hex", 0, 16));
+  async function isBeyond(guessed: GuessedCard): Promise<boolean> {
+    const { merchantId, id: orderId, acceptedAt: at, transaction, card: facts } = guessed;
+    const key = uuidOf(digestSubject(`guesses\n${nameOf(guessed)}`).toString("hex", 0, 16));
     const rows = [{ owner: merchantId, key, keepUntil: later(at, windowMs) }];
     const card = BigInt(facts.hashId).toString(16).padStart(16, "0");
     const known = cardsIn(await store.look(merchantId, rows), at);
@@ -124,7 +130,7 @@ function blockGuesses(
     const seen: Seen = { orderId, at, minor, currency: currency.code, card };
     const request = Buffer.from(card, "hex");
     const before = cardsIn(await store.add({ merchantId, seen, request, rows }), at);
-    if (before.size === max - 1) onReached(order);
+    if (before.size === max - 1) onReached(guessed);
     return before.size >= max;
   }
 }
@@ -145,7 +151,7 @@ function findingOf(max: number): Finding {
   };
 }
 
-function nameOf({ merchantId, card: { bin, lastFour } }: Order): string {
+function nameOf({ merchantId, card: { bin, lastFour } }: GuessedCard): string {
   return `${merchantId}\n${bin}${lastFour}`;
 }
 
@@ -158,18 +164,18 @@ const several = 0xffff;
  * slot are counted in the database. Cards that share a slot by chance cost a query and are not
  * blocked.
  */
-function makeIsAlone(): (order: Order) => boolean {
+function makeIsAlone(): (guessed: GuessedCard) => boolean {
   const slots = new Uint16Array(slotsMax);
   let since = 0;
-  return (order) => {
-    if (order.acceptedAt - since > windowMs) {
-      since = order.acceptedAt;
+  return (guessed) => {
+    if (guessed.acceptedAt - since > windowMs) {
+      since = guessed.acceptedAt;
       slots.fill(0);
     }
     let slot = 0;
-    for (const letter of nameOf(order)) slot = Math.imul(slot + letter.charCodeAt(0), 0x01000193);
+    for (const letter of nameOf(guessed)) slot = Math.imul(slot + letter.charCodeAt(0), 0x01000193);
     slot = (slot ^ (slot >>> 15)) & (slotsMax - 1);
-    const tag = 1 + Number(order.card.hashId.slice(-4));
+    const tag = 1 + Number(guessed.card.hashId.slice(-4));
     const known = slots[slot];
     slots[slot] = known === 0 || known === tag ? tag : several;
     return slots[slot] === tag;

@@ -69,6 +69,13 @@ async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string
   yield rest + decoder.decode();
 }
 
+/** Writes a record for a program, which gets every value as it is (RFC 4180). */
+export function writeRecord(cells: readonly string[]): string {
+  const quote = (cell: string) =>
+    /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return `${cells.map(quote).join(",")}\r\n`;
+}
+
 const faultsMax = 20;
 
 /** The faults of a file. They are thrown, because only that rolls back a consumer's transaction. */

@@ -11,6 +11,8 @@ import { makeCards } from "../engine/cards.ts";
 import { makeEngine as assemble } from "../engine/engine.ts";
 import type { LateApprovals } from "../engine/late-approvals.ts";
 import type { PageDependencies } from "../engine/payment-page.ts";
+import { makeProfiles } from "../engine/profiles.ts";
+import { makeKeepRules } from "../engine/retention.ts";
 import { afterOutages } from "../engine/run.ts";
 import { makeObserveOrders } from "../observability/observe.ts";
 import type { Step } from "../orders/advance.ts";
@@ -18,7 +20,8 @@ import type { Issuer, Order } from "../orders/order.ts";
 import { screen } from "../screening/screen.ts";
 import type { Screening } from "../screening/screening.ts";
 import { makeStoreKey } from "../storage/cards/delivered-keys.ts";
-import { routeOrders, routeReferences } from "../storage/cells/routed-stores.ts";
+import { makeAuditProfiles } from "../storage/cards/profiles.ts";
+import { routeOrders, routeProfiles, routeReferences } from "../storage/cells/routed-stores.ts";
 import { findPosition, makeNextNumbers, openOrderIds } from "../storage/orders/order-ids.ts";
 import { makeHandOver } from "../storage/server/presence.ts";
 import { lookUp3ds } from "../threeds/authentication-outcome.ts";
@@ -27,7 +30,7 @@ import { makeThreeDs as assembleThreeDs, type ThreeDs } from "../threeds/threeds
 import { newCardId, newCardRefId } from "../vault/keys.ts";
 import type { NodeContext } from "./node-context.ts";
 
-type Used = Pick<NodeContext, "config" | "log" | "metrics" | "database" | "cells"> &
+type Used = Pick<NodeContext, "config" | "log" | "metrics" | "database" | "cells" | "auditAs"> &
   Pick<NodeContext, "clock" | "vault" | "digests" | "isBusy"> &
   Pick<NodeContext, "node" | "hold" | "gates" | "configuration" | "baseUrl">;
 
@@ -98,6 +101,15 @@ export function makeEngine(context: Used, parts: Parts) {
       newReferenceId: newCardRefId,
       clock,
       graceMs: config.cardReferenceGraceMs,
+    }),
+    profiles: makeProfiles({
+      ...context,
+      ...parts,
+      store: { ...routeReferences(cells), ...routeProfiles(cells, vault) },
+      newReferenceId: newCardRefId,
+      newCardId,
+      ...makeKeepRules(config, () => context.configuration.current().merchants),
+      audit: makeAuditProfiles(context.auditAs),
     }),
     closeOrderIds: orderIds.close,
     /**

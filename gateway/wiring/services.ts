@@ -33,7 +33,7 @@ export type EdgeServices = ReturnType<typeof makeServices>;
 export function makeServices(context: NodeContext, parts: Parts) {
   const { config, configuration, hold, cells, database, log } = context;
   const { engine, wallets, callbacks } = parts;
-  const { cards, paymentPages: pages } = engine;
+  const { cards, profiles, paymentPages: pages } = engine;
   const { refusing } = hold;
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
   const settingsOf = ({ endpointId }: Order) => configuration.getEndpoint(endpointId).settings;
@@ -58,8 +58,15 @@ export function makeServices(context: NodeContext, parts: Parts) {
       register: querying(refusing(cards.register)),
       findRegistered: querying(cards.findRegistered),
       find: querying(cards.find),
+      findProfile: querying(cards.findProfile),
       findCardData: querying(cards.findCardData),
       remove: querying(refusing(cards.remove)),
+    },
+    profiles: {
+      findCreated: guarded(profiles.findCreated),
+      create: guarded(refusing(profiles.create)),
+      adopt: guarded(refusing(profiles.adopt)),
+      change: guarded(refusing(profiles.change)),
     },
     threeds: {
       stepOf: threeds.stepOf,

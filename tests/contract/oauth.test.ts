@@ -65,7 +65,10 @@ test("every operation exists in v4, at an endpoint and at a group", async (t) =>
     assert.equal((await at.status(about(taken, {})))["order-stage"], "void_approved");
   }
   const own = new Set(["id", "sync", "waitForResult", "createCardRef"]);
-  const names = Object.keys(client.endpoint("1")).filter((name) => !own.has(name));
+  // Profiles have no path for groups, and tests of their own.
+  const names = Object.keys(client.endpoint("1")).filter(
+    (name) => !own.has(name) && !name.includes("RecurringPayment"),
+  );
   assert.deepEqual(names.sort(), [...called].sort());
 });
 

@@ -22,7 +22,7 @@ import {
   routePendingCards,
   routeTallies,
 } from "../../gateway/storage/cells/routed-stores.ts";
-import { makeAudit } from "../../gateway/storage/people/audit.ts";
+import { type Actor, makeAudit } from "../../gateway/storage/people/audit.ts";
 import type { Database } from "../../gateway/storage/server/database.ts";
 import {
   openDatabaseClock,
@@ -103,7 +103,8 @@ export async function startNode({
     routePendingCards(cells, { ...retries, confirmKeys: keys.confirm }),
   );
   const digests = makeRequestDigests({ keys, clock, store: makeCvvKeyStore(database.query) });
-  const audit = makeAudit(database, { actor: { who: name, from: "simulation" } });
+  const auditAs = (actor: Actor) => makeAudit(database, { actor });
+  const audit = auditAs({ who: name, from: "simulation" });
   const gates = makeGates(clock);
   const hold: LiveHold = {
     current: () => undefined,
@@ -124,6 +125,7 @@ export async function startNode({
     pendingCards,
     node,
     audit,
+    auditAs,
     hold,
     gates,
     configuration: live,

@@ -21,6 +21,7 @@ import { Failure } from "../../gateway/values/failure.ts";
 import { asSerialNumber } from "../../gateway/values/ids.ts";
 import { findCurrency } from "../../gateway/values/iso-codes.ts";
 import { parseAmount } from "../../gateway/values/money.ts";
+import { samplePayloads } from "./recipes.ts";
 import { makeSampleGateway } from "./sample-gateway.ts";
 import * as sample from "./sample-world.ts";
 
@@ -98,6 +99,26 @@ const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "make-rebill": { ...month, client_orderid: "subscription-12-01", enumerate_amounts: "9.99,4.99" },
   "make-rebill-sale": { ...month, client_orderid: "subscription-12-02" },
   "make-rebill-preauth": { ...month, client_orderid: "subscription-12-03" },
+  "create-recurring-payment": {
+    client_orderid: "subscriber-77",
+    rp_card_type: "SRC",
+    currency: "USD",
+    customer_ip: "203.0.113.7",
+    amount: "19.99",
+    order_desc: "A month of apples",
+  },
+  "process-recurring-payment": {
+    client_orderid: "subscription-12-04",
+    recurring_payment_id: sample.references.recurring,
+  },
+  "update-recurring-payment": {
+    client_orderid: "subscriber-77-update",
+    recurring_payment_id: sample.references.recurring,
+    amount: "24.99",
+  },
+  "create-recurring-payments": { payload: samplePayloads.create },
+  "process-recurring-payments": { payload: samplePayloads.process },
+  "update-recurring-payments": { payload: samplePayloads.update },
   void: { client_orderid: "subscription-12-02", orderid: sample.makeOrderId(5) },
   "sale-form": {
     client_orderid: "invoice-1044",

@@ -7,6 +7,7 @@ import type { Field } from "../../gateway/merchant-api/fields.ts";
 import {
   type Operation,
   pathIn,
+  placesOf,
   type Version,
   versionsOf,
 } from "../../gateway/merchant-api/operation.ts";
@@ -71,8 +72,9 @@ function pathsOf(example: Example): readonly (readonly [string, Json])[] {
   const variants = operation.sync ? [operation, synchronousVariantOf(operation)] : [operation];
   return variants.flatMap((variant) =>
     versionsOf(variant).flatMap((version) =>
-      (["endpoint_id", "endpoint_group_id"] as const).map((place) => {
-        const group = place === "endpoint_id" ? "" : "group/";
+      placesOf(variant).map((form) => {
+        const place = form === "group" ? "endpoint_group_id" : "endpoint_id";
+        const group = form === "group" ? "group/" : "";
         const path = pathOf({ path: pathIn(version, variant) }, `${group}{${place}}`);
         return [path, { post: describe(example, { variant, version, place }) }] as const;
       }),

@@ -4,6 +4,7 @@ import {
   type ControlTerm,
   type Operation,
   pathIn,
+  placesOf,
   type Version,
   versionsOf,
 } from "../../gateway/merchant-api/operation.ts";
@@ -57,10 +58,12 @@ function pathTable(operation: Operation): string {
     entry,
     ...versions.map((version) => mono(pathOf({ path: pathIn(version, one) }, place))),
   ];
-  const rowsOf = (one: Operation, manner: string) => [
-    row(one, `endpoint${manner}`, "{endpoint_id}"),
-    row(one, `endpoint group${manner}`, "group/{endpoint_group_id}"),
-  ];
+  const rowsOf = (one: Operation, manner: string) =>
+    placesOf(one).map((form) =>
+      form === "endpoint"
+        ? row(one, `endpoint${manner}`, "{endpoint_id}")
+        : row(one, `endpoint group${manner}`, "group/{endpoint_group_id}"),
+    );
   const synchronous = operation.sync
     ? rowsOf(synchronousVariantOf(operation), ", synchronous")
     : [];

@@ -125,9 +125,47 @@ const walletCard = JSON.stringify({
 });
 
 const one = { id: "invoice" };
+const { ipaddress: customer_ip, ...customer } = payer;
+const { cvv2: _, ...keptCard } = approving;
+const profiled: Step = {
+  does: "Register a card without a payment.",
+  operation: "create-recurring-payment",
+  fields: {
+    client_orderid: "$id",
+    rp_card_type: "SRC",
+    ...month,
+    ...customer,
+    customer_ip,
+    ...keptCard,
+  },
+  keeps: { profile: "recurring-payment-id" },
+};
 const cardSteps = [paid, registered];
 const uploaded = { "client-order-id": "$CLIENT_ORDERID", orderid: "$ORDERID" };
 const keepsMethod = { ...keepsOrder, transaction: "tds-method-url-frame-3ds-server-trans-id" };
+
+/** One profile each; the third line of the creation is refused, because its number is mistyped. */
+export const samplePayloads = {
+  create: [
+    "rp-card-type,client-orderid,credit-card-number,currency",
+    "DST,receiver-1,4000001000000018,USD",
+    "DST,receiver-2,4000001000000019,USD",
+  ].join("\n"),
+  process: [
+    "client-orderid,recurring-payment-id,amount",
+    "subscription-12-05,5518203974410682937,19.99",
+  ].join("\n"),
+  update: [
+    "client-orderid,recurring-payment-id,amount",
+    "update-12,5518203974410682937,24.99",
+  ].join("\n"),
+} as const;
+
+function plural(operation: keyof typeof samplePayloads, does: string): Recipe {
+  const fields = { payload: samplePayloads[operation] };
+  const step = { does, operation: `${operation}-recurring-payments`, fields };
+  return { oauth: true, ids: {}, steps: [step] };
+}
 
 /** The recipes by name. A recipe with the name of an operation is on the page of that operation. */
 // biome-ignore format: a table
@@ -154,6 +192,12 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "make-rebill":          rebill("make-rebill"),
   "make-rebill-sale":     rebill("make-rebill-sale"),
   "make-rebill-preauth":  rebill("make-rebill-preauth"),
+  "create-recurring-payment":  { oauth: true, ids: { id: "subscriber" }, steps: [profiled] },
+  "process-recurring-payment": { oauth: true, ids: { id: "subscriber", next: "subscription" }, steps: [profiled, { does: "Charge its amount.", operation: "process-recurring-payment", fields: { client_orderid: "$next", recurring_payment_id: "$profile" } }] },
+  "update-recurring-payment":  { oauth: true, ids: { id: "subscriber", next: "update" }, steps: [profiled, { does: "Change the amount of later payments.", operation: "update-recurring-payment", fields: { client_orderid: "$next", recurring_payment_id: "$profile", amount: "24.99" } }] },
+  "create-recurring-payments":  plural("create", "Register the cards of two receivers."),
+  "process-recurring-payments": plural("process", "Charge the profiles of the payload."),
+  "update-recurring-payments":  plural("update", "Change the profiles of the payload."),
   "sale-form":            form("sale-form", "Open a payment page, and send the cardholder's browser to its redirect-url.", tickets),
   "preauth-form":         form("preauth-form", "Open a payment page that holds the amount.", tickets),
   "account-verification-form": form("account-verification-form", "Open a page that checks a card.", {}),

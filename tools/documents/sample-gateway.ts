@@ -19,7 +19,7 @@ import { sandboxRanges } from "../../gateway/staging/sandbox-ranges.ts";
 import { lookUp3ds } from "../../gateway/threeds/authentication-outcome.ts";
 import { CardNumber } from "../../gateway/values/card-number.ts";
 import { Failure } from "../../gateway/values/failure.ts";
-import { asOrderId, asReceiptId, type OrderId } from "../../gateway/values/ids.ts";
+import { asCardId, asOrderId, asReceiptId, type OrderId } from "../../gateway/values/ids.ts";
 import { makePrintDate } from "../../gateway/values/time.ts";
 import * as sample from "./sample-world.ts";
 
@@ -110,7 +110,7 @@ export function makeSampleGateway(): CalledParts {
       // No example waits for a result.
       waitForResult: async (found) => found,
     },
-    cards: makeSampleCards(),
+    ...makeSampleCards(),
     threeds: makeSampleAuthentication(),
     paymentPages: samplePages,
     findAddressFault: () => undefined,
@@ -149,21 +149,37 @@ function makeSampleAuthentication(): CalledParts["threeds"] {
 /**
  * Registers cards with references that are always the same and stand for the last registered card.
  */
-function makeSampleCards(): CalledParts["cards"] {
+function makeSampleCards(): Pick<CalledParts, "cards" | "profiles"> {
   const known = new Map<string, CardReference>();
   const find: CalledParts["cards"]["find"] = async (_entryPoint, id) =>
     known.get(id) ?? new Failure("card_reference_not_found");
-  return {
+  type Kept = Pick<CardReference, "merchantId" | "endpointId" | "orderId" | "card"> &
+    Partial<CardReference>;
+  const keep = (kept: Kept) => {
+    const removed = { stoppedAt: undefined, removedAt: undefined, removedBy: undefined };
+    const times = { createdAt: sample.clock.now(), version: 1, ...removed };
+    const ids = sample.references;
+    const facts = { networkId: undefined, ...times, ...kept };
+    known.set(ids.card, { ...facts, id: ids.card, purpose: "card" });
+    known.set(ids.recurring, { ...facts, id: ids.recurring, purpose: "recurring" });
+    return { ids, hashId: "613942087530214466" };
+  };
+  const profiles: CalledParts["profiles"] = {
+    findCreated: async () => undefined,
+    async create({ merchantId, endpointId, profile }, { facts }) {
+      const card = { ...facts, cardId: asCardId("1"), hashId: "" };
+      return keep({ merchantId, endpointId, orderId: asOrderId("0"), card, profile });
+    },
+    adopt: async () => new Failure("card_reference_not_found"),
+    change: async (reference) => ({ ...keep(reference), reference }),
+  };
+  const cards: CalledParts["cards"] = {
     async register({ id, merchantId, endpointId, card }) {
-      const facts = { merchantId, endpointId, orderId: id, card, networkId: undefined };
-      const removed = { removedAt: undefined, removedBy: undefined };
-      const times = { createdAt: sample.clock.now(), ...removed };
-      const reference = { id: sample.references.card, purpose: "card" as const };
-      known.set(sample.references.card, { ...reference, ...facts, ...times });
-      return sample.references;
+      return keep({ merchantId, endpointId, orderId: id, card }).ids;
     },
     findRegistered: async () => undefined,
     find,
+    findProfile: find,
     remove: find,
     findCardData: async () => ({
       number: new CardNumber(sample.cardNumber),
@@ -172,6 +188,7 @@ function makeSampleCards(): CalledParts["cards"] {
       cvv: undefined,
     }),
   };
+  return { cards, profiles };
 }
 
 function approve(order: Order): Order {

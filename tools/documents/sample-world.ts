@@ -82,7 +82,7 @@ export const onlyEndpoint: Endpoint = {
     },
   ],
   enabled: true,
-  settings: { threeDSecure: "off" },
+  settings: { threeDSecure: "off", profiles: "on" },
 };
 
 export const endpoint: EntryPoint = {

@@ -1,7 +1,12 @@
 /** The settings of an endpoint and its gates as operators write them. */
 import type { Gate } from "../../acquirers/gates.ts";
 import type { Config } from "../../config/config.ts";
-import { callbackMethods, type Endpoint, type EndpointSettings } from "../../orders/merchant.ts";
+import {
+  callbackMethods,
+  type Endpoint,
+  type EndpointSettings,
+  profileRules,
+} from "../../orders/merchant.ts";
 import type { RankedGate } from "../../storage/configuration/administration.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import type { Currency } from "../../values/iso-codes.ts";
@@ -65,6 +70,10 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
   setting("voidAs", "voidAs", optional(oneOf("type", ["reversal"])), [
     "the type of a void in status and callbacks, for older client libraries: reversal",
     "die Art einer Rücknahme in Status und Callbacks, für ältere Programme: reversal",
+  ]),
+  setting("profiles", "profiles", oneOf(profileRules.join("|"), profileRules), [
+    "register cards for recurring payments without a payment; verified: ask the issuer first",
+    "Karten ohne Zahlung für wiederkehrende Zahlungen registrieren; verified: Aussteller fragen",
   ]),
   setting("oauthOnly", "oauthOnly", onOff, [
     "accept only v4 requests, which are signed by OAuth",

@@ -158,7 +158,7 @@ export async function createEndpoints(
       name,
       currency,
       gates: [{ gateId, rank: 1, weight: 1 }],
-      settings: { threeDSecure: policy, ...(shopName && { shopName }) },
+      settings: { threeDSecure: policy, ...(shopName && { shopName, profiles: "on" }) },
     });
   }
   return endpoints;

@@ -12,6 +12,7 @@ import {
   type Person,
   vacuumErased,
 } from "../../storage/cards/erasure.ts";
+import { restartProfile } from "../../storage/cards/profiles.ts";
 import { condemnCards } from "../../storage/cards/retention.ts";
 import { hasMoved } from "../../storage/cells/cells.ts";
 import { routeReferences } from "../../storage/cells/routed-stores.ts";
@@ -208,15 +209,16 @@ export const cardActions: readonly Action[] = [
       const subject = `card reference ${id} of ${owner}`;
       await session.audit.write({ action: "card show", subject });
       const { printDate } = session;
-      const { card, purpose, orderId, createdAt, removedAt, isDevice } = reference;
+      const { card, purpose, orderId, createdAt, stoppedAt, removedAt, isDevice } = reference;
       return {
         reference: id,
         purpose,
         card: `${card.bin}****${card.lastFour}`,
         "device number": isDevice === true ? "yes" : "no",
         expires: `${card.expiryMonth}/${card.expiryYear}`,
-        "first payment": orderId,
+        "first payment": orderId === "0" ? "none" : orderId,
         registered: printDate(createdAt),
+        stopped: stoppedAt === undefined ? "no" : printDate(stoppedAt),
         removed: removedAt === undefined ? "no" : printDate(removedAt),
       };
     },
@@ -254,6 +256,30 @@ export const cardActions: readonly Action[] = [
         });
       }
       return { reference: id, removed: "yes", "number destroyed": now ? "at once" : "later" };
+    },
+  }),
+  action("change", "erase_data", {
+    name: "card restart",
+    does: ["start a stopped recurring payment profile again"],
+    commandLineOnly: "only the operator may undo what a customer has asked the merchant for",
+    fields: named,
+    async perform(session, given) {
+      const { login: owner, reference: id } = given;
+      const reference = await findReference(session, given);
+      if (reference instanceof Problem) return reference;
+      const { merchantId, card, stoppedAt, removedAt } = reference;
+      const isRunning = new Problem(`The profile ${id} is not stopped, or its card is removed.`);
+      if (stoppedAt === undefined || removedAt !== undefined) return isRunning;
+      // The audit entry is written first, so that it exists even if the command is interrupted.
+      await session.audit.write({
+        action: "card restart",
+        subject: `card reference ${id} of ${owner}`,
+      });
+      const stores = session.cells.stores(({ node }) => node.query);
+      const isDone = await stores.call(merchantId, (query) =>
+        restartProfile(query, { merchantId, cardId: card.cardId }),
+      );
+      return isDone ? { reference: id, started: "yes" } : isRunning;
     },
   }),
 ];

@@ -3,6 +3,7 @@ import type { Operation } from "../operation.ts";
 import * as cards from "./cards.ts";
 import * as forms from "./forms.ts";
 import * as payments from "./payments.ts";
+import * as profiles from "./profiles.ts";
 import { status } from "./status.ts";
 import * as uploads from "./threeds-uploads.ts";
 
@@ -27,4 +28,10 @@ export const operations: readonly Operation[] = [
   forms.saleForm,
   forms.preauthForm,
   forms.accountVerificationForm,
+  profiles.createRecurringPayment,
+  profiles.processRecurringPayment,
+  profiles.updateRecurringPayment,
+  profiles.createRecurringPayments,
+  profiles.processRecurringPayments,
+  profiles.updateRecurringPayments,
 ];

@@ -64,11 +64,14 @@ type SealedCardRow = KeyedRow &
 export function makeReferenceStore(query: Query): MerchantReferences & RemovedReferences {
   const statement = `
     select references_.merchant_id, references_.id, purpose, endpoint_id as "endpointId",
-      order_id as "orderId", facts, extract(epoch from created_at)::float8 * 1000 as "createdAt",
+      order_id as "orderId", facts, version,
+      extract(epoch from created_at)::float8 * 1000 as "createdAt",
+      extract(epoch from stopped_at)::float8 * 1000 as "stoppedAt",
       extract(epoch from removed_at)::float8 * 1000 as "removedAt", ${remover} as "removedBy"
     from unnest($1::bigint[], $2::bigint[]) as wanted(merchant_id, id)
     join card_references as references_
       on references_.merchant_id = wanted.merchant_id and references_.id = wanted.id
+        and purpose <> 'replaced'
     where ${assertHomeCell("= any($1::bigint[])")}`;
   const name = "card_references_by_id";
   const find = makeFindRow<ReferenceRow, CardRefId>(query, { statement, name });
@@ -77,9 +80,9 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
     async find(merchantId, id) {
       const row = await find(merchantId, id);
       if (row === undefined) return undefined;
-      const { facts, removedAt, removedBy, ...reference } = row;
+      const { facts, stoppedAt, removedAt, removedBy, ...reference } = row;
       const removed = { removedAt: removedAt ?? undefined, removedBy: removedBy ?? undefined };
-      return { ...reference, ...facts, merchantId, ...removed };
+      return { ...reference, ...facts, merchantId, stoppedAt: stoppedAt ?? undefined, ...removed };
     },
 
     async add({ merchantId, cardId, endpointId, orderId, facts, at, ids }) {
@@ -149,10 +152,11 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
 
 type ReferenceRow = Omit<
   CardReference,
-  "merchantId" | "removedAt" | "removedBy" | keyof NewReferences["facts"]
+  "merchantId" | "stoppedAt" | "removedAt" | "removedBy" | keyof NewReferences["facts"]
 > & {
   readonly merchant_id: string;
   readonly facts: NewReferences["facts"];
+  readonly stoppedAt: Instant | null;
   readonly removedAt: Instant | null;
   readonly removedBy: Remover | null;
 };
@@ -165,9 +169,9 @@ const remover = "case when removed_at is not null then coalesce(removed_by, 'ope
  */
 const findRemoved = `
 select merchant_id as "merchantId", card_id as "cardId" from card_references as removed
-where removed_at <= to_timestamp($1::float8 / 1000) and destroyed_at is null and purpose = 'card'
+where removed_at <= to_timestamp($1::float8 / 1000) and destroyed_at is null
   and ${isHere} and not exists (${openWith("removed.merchant_id", "removed.card_id")})
-order by removed_at limit 100`;
+group by merchant_id, card_id order by min(removed_at) limit 100`;
 
 export function cardColumns(cards: readonly CardOfMerchant[]) {
   return [

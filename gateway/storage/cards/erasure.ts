@@ -307,7 +307,7 @@ async function eraseReferences(query: Query, [merchantId, cardId, at]: readonly 
   for (const { id, facts } of rows) {
     await query(
       `update card_references set facts = $3, removed_by = coalesce(removed_by, 'operator'),
-         removed_at = coalesce(removed_at, to_timestamp($4::float8 / 1000)),
+         removed_at = coalesce(removed_at, to_timestamp($4::float8 / 1000)), ${noDigest},
          destroyed_at = to_timestamp($4::float8 / 1000)
        where merchant_id = $1 and id = $2`,
       [merchantId, id, JSON.stringify(erase(facts)), at],
@@ -338,7 +338,9 @@ export async function vacuumErased(database: Pick<Database, "connect">): Promise
 }
 
 /** The properties of a purchase that say nothing about a person. All others are erased. */
-type KeptOfPurchase = "amount" | "otherAmounts" | "siteUrl" | "wallet" | "credential";
+type KeptOfPurchase =
+  | ("amount" | "otherAmounts" | "siteUrl" | "wallet" | "credential")
+  | "isUnattended";
 
 /**
  * The values that are erased on a person's request from a stored order, its history and its card

@@ -6,6 +6,7 @@ import type { CallbackStore } from "../../callbacks/callback.ts";
 import type { Begin } from "../../engine/accept.ts";
 import type { MerchantReferences } from "../../engine/cards.ts";
 import type { Enter } from "../../engine/payment-page.ts";
+import type { ProfileStore } from "../../engine/profiles.ts";
 import { type Commit, LostOrder } from "../../orders/apply.ts";
 import type { Order } from "../../orders/order.ts";
 import type { DeliveryFilter } from "../../portal-api/reads.ts";
@@ -23,6 +24,7 @@ import { findCallbacks } from "../callbacks/callback-journal.ts";
 import { makeCallbackStore } from "../callbacks/callbacks.ts";
 import type { ConfirmKeys } from "../cards/card-keys.ts";
 import { makeFindSealedCard, makePendingCardStore, makeReferenceStore } from "../cards/cards.ts";
+import { makeProfileStore } from "../cards/profiles.ts";
 import { makeClaimToken, releaseToken } from "../cards/wallets.ts";
 import { makeBegin, makeCommit, makeEnter } from "../orders/commit.ts";
 import {
@@ -182,6 +184,17 @@ export function routeReferences(cells: Cells): MerchantReferences {
       stores.call(merchant, (store) => store.findByCard(merchant, card)),
     add: (references) => stores.call(references.merchantId, (store) => store.add(references)),
     remove: (card, by, at) => stores.call(card.merchantId, (store) => store.remove(card, by, at)),
+  };
+}
+
+export function routeProfiles(cells: Cells, options: ConfirmKeys): ProfileStore {
+  const stores = cells.stores(({ node }) => makeProfileStore(node.hot, options));
+  return {
+    add: (added) => stores.call(added.owner.merchantId, (store) => store.add(added)),
+    findCreated: (merchant, clientOrderId) =>
+      stores.call(merchant, (store) => store.findCreated(merchant, clientOrderId)),
+    change: (changed) =>
+      stores.call(changed.reference.merchantId, (store) => store.change(changed)),
   };
 }
 

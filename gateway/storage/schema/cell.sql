@@ -166,10 +166,22 @@ create table card_references (
   -- When the card's data was destroyed. Until then, payments that were made with the card can be
   -- captured, refunded and reversed.
   destroyed_at timestamptz,
+  -- Counts the changes of the facts. A change is written only to the version that it was made from.
+  version      integer not null default 1,
+  -- When a recurring payment profile was stopped.
+  stopped_at   timestamptz,
+  -- The request that has created a recurring payment profile, and the digest of its fingerprint, as
+  -- in orders. Null for the other ids of the card.
+  client_orderid text,
+  digest       bytea,
+  digest_key   integer,
   primary key (merchant_id, id)
 );
 -- A card is registered once, however many requests ask at the same moment.
 create unique index card_references_by_card on card_references (merchant_id, card_id, purpose);
+-- Only one of several concurrent requests with a client order id creates a profile.
+create unique index card_references_by_client_orderid on card_references (merchant_id, client_orderid)
+  where client_orderid is not null;
 create index card_references_to_destroy on card_references (removed_at)
   where removed_at is not null and destroyed_at is null;
 

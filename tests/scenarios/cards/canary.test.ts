@@ -20,7 +20,15 @@ import {
   walletFields,
   walletKinds,
 } from "../../support/wallets.ts";
-import { formOf, post, signedSale, signedStatus } from "../../support/wire.ts";
+import {
+  formOf,
+  giveKey,
+  makeKeyPair,
+  post,
+  postSigned,
+  signedSale,
+  signedStatus,
+} from "../../support/wire.ts";
 import { startWorld, type World } from "../../support/world.ts";
 
 // This card is approved with any CVV, so that it can be registered.
@@ -39,7 +47,7 @@ test("no card number and no CVV is stored or logged after payments of every kind
   const [cvv2] = verificationValues.filter((each) => !before.text.includes(each));
   assert.ok(cvv2 !== undefined, "every CVV is in the empty database by chance");
 
-  const replies = await payWith(world, cvv2);
+  const replies = [...(await payWith(world, cvv2)), ...(await register(world, cvv2))];
   await world.pass(30_000);
   await world.installation.database.query("checkpoint");
   const after = await readEverything(world);
@@ -79,6 +87,49 @@ async function payWith(world: World, cvv2: string): Promise<readonly string[]> {
   await world.bank.waitForMessage({ mti: "0200" });
   for (const reply of await payAgain(world, cvv2)) replies.push(JSON.stringify(reply));
   replies.push(JSON.stringify(world.bank.messages()));
+  return replies;
+}
+
+/** Creates and changes recurring payment profiles, also by requests that are refused. */
+async function register(world: World, cvv2: string): Promise<readonly string[]> {
+  const pair = makeKeyPair();
+  await giveKey(world, "demo", pair);
+  const signer = { consumerKey: "demo", privateKey: pair.privateKey };
+  const endpoint = world.set.endpoints["plain"] ?? "";
+  const send = async (what: string, fields: Readonly<Record<string, string>>) => {
+    const path = `/gw/api/v4/${what}/${endpoint}`;
+    return (await postSigned(world, signer, path, fields)).text;
+  };
+  const replies: string[] = [];
+  for (const [index, number] of cards.entries()) {
+    const known = { rp_card_type: "SRC", currency: "USD", customer_ip: "203.0.113.7", cvv2 };
+    const fields = {
+      ...saleFields({ credit_card_number: number, cvv2, client_orderid: `canary-${index}` }),
+      ...known,
+    };
+    const made = await send("create-recurring-payment", fields);
+    const id = new URLSearchParams(made).get("recurring-payment-id") ?? "";
+    assert.match(id, /^\d+$/, made);
+    const changed = { ...fields, recurring_payment_id: id, card_printed_name: "J DOE" };
+    replies.push(made, await send("update-recurring-payment", changed));
+    const wrong = { client_orderid: number, order_desc: number, email: `${number}@example.com` };
+    const broken = { ...fields, ...wrong, [number]: cvv2, expire_month: "13" };
+    replies.push(await send("create-recurring-payment", broken));
+    replies.push(
+      await send("update-recurring-payment", { ...broken, recurring_payment_id: number }),
+    );
+  }
+  const head = "rp-card-type,client-orderid,credit-card-number,currency";
+  for (const [name, cell] of [
+    ["DST", ""],
+    ["DST", '"'],
+    ["cvv", ""],
+  ]) {
+    const lines = cards.map((card, at) => `${name},canary-many-${at},${card},USD${cell}`);
+    const broken = cards.map((card) => `DST,${card},${card},${card}`);
+    const payload = [head, ...lines, ...broken].join("\n");
+    replies.push(await send("create-recurring-payments", { payload }));
+  }
   return replies;
 }
 

@@ -113,6 +113,7 @@ export const changing: readonly Example[] = [
   { path: "cell move-merchant",         words: "nobody third", isRefused: true },
   { path: "key rewrap",                 words: "", isRefused: true },
   { path: "key rotate",                 words: "" },
+  { path: "card restart",               words: "demo <card>", isRefused: true },
   { path: "card remove",                words: "demo <card>" },
   { path: "privacy erase",              words: "--email nobody@shop.example --yes" },
   { path: "backup",                     words: "", isRefused: true },
