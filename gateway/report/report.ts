@@ -3,7 +3,7 @@
  * that began in a span of time, in the order of their beginnings. It is read page by page, so that
  * neither memory nor a transaction of the database grows with it.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { EndpointSettings } from "../orders/merchant.ts";
 import type { Order, TransactionKind } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
@@ -61,17 +61,23 @@ export type ReportOptions = {
   readonly printDate: (instant: Instant) => string;
   /** The operator's word in names of fields. */
   readonly fieldWord: string;
+  /** How many payments this process has in flight. The report makes way for them. */
+  readonly countInFlight?: () => number;
 };
 
 /** How many transactions one statement of a report reads. */
 const pageRows = 500;
 /** How many lines are printed before other requests get their turn. */
 const printedTogether = 25;
+/** The report rests for this long, in times of its work, for a while after each payment. */
+const restShare = 2;
+const restAfterPaymentMs = 1_000;
+const restMaxMs = 20;
 
 export type TransactionReport = ReturnType<typeof makeTransactionReport>;
 
 export function makeTransactionReport(options: ReportOptions) {
-  const { findBegun, settingsOf, printDate } = options;
+  const { findBegun, settingsOf, printDate, countInFlight = () => 0 } = options;
   const names = columnNames(options.fieldWord);
   return { names, rows, stream };
 
@@ -95,6 +101,7 @@ export function makeTransactionReport(options: ReportOptions) {
 
   /** Yields a few lines at a time. The next page is read while the present one is printed. */
   async function* readLines(query: ReportQuery): AsyncGenerator<readonly ReportLine[]> {
+    const rest = makeRest(countInFlight);
     for (let next: FoundPage | undefined = findPage(query); next !== undefined; ) {
       const { rows: found, end }: Awaited<FoundPage> = await next;
       next = end && findPage(query, end);
@@ -102,8 +109,9 @@ export function makeTransactionReport(options: ReportOptions) {
       next?.catch(() => undefined);
       const matching = found.filter((line) => matches(line, query, settingsOf(line.order)));
       for (let at = 0; at < matching.length; at += printedTogether) {
+        const startedAt = performance.now();
         yield matching.slice(at, at + printedTogether);
-        await nextTurn();
+        await rest(performance.now() - startedAt);
       }
     }
   }
@@ -116,6 +124,20 @@ export function makeTransactionReport(options: ReportOptions) {
     const settings = settingsOf(line.order);
     return cellsOf({ line, status: makeStatusReader(line, { printDate, settings }), printDate });
   }
+}
+
+/**
+ * Lets other requests have their turn, and rests while there are payments: a process whose time a
+ * report takes would handle payments in rounds, and each of them later.
+ */
+function makeRest(countInFlight: () => number) {
+  let restsUntil = 0;
+  return async (workedMs: number): Promise<void> => {
+    const now = performance.now();
+    if (countInFlight() > 0) restsUntil = now + restAfterPaymentMs;
+    if (now >= restsUntil) await nextTurn();
+    else await pause(Math.min(restShare * workedMs, restMaxMs));
+  };
 }
 
 function matches(line: ReportLine, query: ReportQuery, settings: EndpointSettings): boolean {

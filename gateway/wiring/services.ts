@@ -89,7 +89,13 @@ export function makeServices(context: NodeContext, parts: Parts) {
     settingsOf,
     printDate,
     openReport: makeOpenReport({
-      ...makeTransactionReport({ findBegun, settingsOf, printDate, fieldWord }),
+      ...makeTransactionReport({
+        findBegun,
+        settingsOf,
+        printDate,
+        fieldWord,
+        countInFlight: () => engine.runner.count,
+      }),
       takeReport: querying(makeTakeReport(database)),
       log,
     }),
