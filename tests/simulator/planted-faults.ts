@@ -76,7 +76,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   { name: "an order is acknowledged before it is committed", file: "engine/accept.ts",
     right: 'if ((await begin({ step, digest, sealCard })) === "taken") {', wrong: 'begin({ step, digest, sealCard }).catch(() => undefined);\n    if (order.id === "") {' },
   { name: "the version of an order is not compared", file: "orders/apply.ts",
-    right: "met = await load(order);\n    }\n  }\n\n  /** The order has gone on", wrong: "const { version, changedAt } = await load(order);\n      met = { ...order, version, changedAt };\n    }\n  }\n\n  /** The order has gone on" },
+    right: "met = await load(order);\n    }\n  }\n\n", wrong: "const { version, changedAt } = await load(order);\n      met = { ...order, version, changedAt };\n    }\n  }\n\n" },
   { name: "a repeat has a new trace number", file: "acquirers/follow-up.ts",
     right: "const sent = { ...message,", wrong: "const sent = { ...message, ...(repeated && { traceNumber: traceNumberOf(order, 99, 1) })," },
   { name: "a callback is lost at the hand-over", file: "callbacks/callbacks.ts",
