@@ -34,7 +34,7 @@ import { Failure } from "../../values/failure.ts";
 import { asSerialNumber, type MerchantId } from "../../values/ids.ts";
 import { isSameMoney, printMoney } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
-import { asInstant, makePrintDate, parseDate } from "../../values/time.ts";
+import { asInstant, type Instant, makePrintDate, parseDate } from "../../values/time.ts";
 import { type Action, action, type FindOwner } from "../action.ts";
 import { option, required, word } from "../field.ts";
 import { formatFields, readFormat } from "../file-format.ts";
@@ -99,14 +99,10 @@ export const chargebackActions: readonly Action[] = [
     async perform(session, { since: day, order: id }) {
       const since = day === undefined ? asInstant(0) : parseDate(`${day}T00:00:00Z`);
       if (since === undefined) return new Problem("since is a date like 2030-01-31.");
-      const order = id === undefined ? undefined : await findOrder(session, id);
-      if (order instanceof Problem) return order;
-      const filter = { since, orderId: order?.id };
-      const found = await queriesOf(session).each((query) =>
-        listChargebacks(query, filter, listedMax),
-      );
+      const found = id === undefined ? await findAll(session, since) : await findOf(session, id);
+      if (found instanceof Problem) return found;
       const latestFirst = found
-        .flat()
+        .filter(({ dispute }) => dispute.at >= since)
         .toSorted((one, other) => other.dispute.at - one.dispute.at)
         .slice(0, listedMax);
       const rows = latestFirst.map(describe);
@@ -178,6 +174,18 @@ export const chargebackActions: readonly Action[] = [
   }),
 ];
 
+async function findAll(session: Session, since: Instant): Promise<readonly Listed[]> {
+  const found = await queriesOf(session).each((query) => listChargebacks(query, since, listedMax));
+  return found.flat();
+}
+
+/** The latest stage of the same date comes first. */
+async function findOf(session: Session, id: string): Promise<readonly Listed[] | Problem> {
+  const found = await findOrder(session, id);
+  if (found instanceof Problem) return found;
+  return (found.chargebacks ?? []).map((dispute) => ({ order: found, dispute })).reverse();
+}
+
 const evidenceMax = 500;
 const compelling = "Two of these payments are enough for Visa's compelling evidence 3.0.";
 
@@ -189,13 +197,9 @@ async function ownerOfOrder(
   return id === undefined ? undefined : ownerByOrder(opened, { order: id });
 }
 
-function describe({
-  order: found,
-  dispute,
-}: {
-  readonly order: Order;
-  readonly dispute: Chargeback;
-}) {
+type Listed = { readonly order: Order; readonly dispute: Chargeback };
+
+function describe({ order: found, dispute }: Listed) {
   const { caseId, stage, amount, reason, at, outcome = "" } = dispute;
   const due = answerDueAt(found, dispute);
   return {

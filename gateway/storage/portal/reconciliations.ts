@@ -3,7 +3,6 @@
  * orders that a comparison reads, and chargebacks by date.
  */
 import type { Chargeback, Order } from "../../orders/order.ts";
-import type { OrderId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
 import { assertHomeCell, isHere } from "../cells/cells.ts";
 import { openIds } from "../orders/find-orders.ts";
@@ -126,22 +125,15 @@ export async function indexChargeback(
   );
 }
 
-type DisputeFilter = { readonly since: Instant; readonly orderId: OrderId | undefined };
-
 /** Lists stages of disputes with their orders, the latest first. */
-export async function listChargebacks(
-  query: Query,
-  { since, orderId }: DisputeFilter,
-  most: number,
-) {
+export async function listChargebacks(query: Query, since: Instant, most: number) {
   const rows = await query<OrderRow & { readonly case_id: string; readonly found_stage: string }>(
     `select ${orderColumns}, case_id, found_stage from orders join (
        select order_id, case_id, stage as found_stage, at as found_at, recorded_at from chargebacks
        where ${isHere} and at >= to_timestamp($1::float8 / 1000)
-         and ($3::bigint is null or order_id = $3)
        order by at desc, order_id, recorded_at desc limit $2) as found on id = order_id
      order by found_at desc, id, recorded_at desc`,
-    [since, most, orderId ?? null],
+    [since, most],
   );
   return rows.flatMap((row) => {
     const order = unpackOrder(row);
