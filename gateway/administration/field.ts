@@ -105,7 +105,7 @@ function field<Value>(kind: Kind, shows: string, help: Help, more: Usage = {}): 
   return { ...usage, ...taken, ...chosen, shows, help: textsOf(help) };
 }
 
-/** Returns a function that makes fields for one value. */
+/** Returns a function that makes fields of an action. Each field takes one value. */
 function one<Absent extends undefined = never>(usage: Usage) {
   return <const Given extends Kind>(
     kind: Given,
@@ -114,7 +114,7 @@ function one<Absent extends undefined = never>(usage: Usage) {
   ): Field<ValueOfKind<Given> | Absent> => field(kind, shows, help, usage);
 }
 
-/** Returns a function that makes fields for several values. */
+/** Returns a function that makes fields of an action. Each field takes several values. */
 function several<Absent extends undefined = never>(usage: Usage) {
   return (kind: FieldKind, shows: string, help: Help): Field<readonly string[] | Absent> =>
     field(kind, shows, help, { isList: true, ...usage });

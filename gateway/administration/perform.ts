@@ -157,8 +157,8 @@ export function rightFor({ right, fields }: Action, values: Values): Right {
 }
 
 /**
- * Returns whether the action changes something or reveals a secret, and records it in one
- * transaction.
+ * Returns whether the action changes something or reveals a secret. Such an action writes its audit
+ * entry in the same transaction.
  */
 export function changesAtOnce(action: Action, values: Values): boolean {
   return action.mode === "change" || rightFor(action, values) !== action.right;

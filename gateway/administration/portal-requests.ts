@@ -219,8 +219,9 @@ function contentOf(text: string): Content {
 const sentences = ["description", "name", "shopName"];
 
 /**
- * Masks card numbers in sentences and refuses them in other fields. Actions on lists check card
- * numbers themselves, and a merchant's order id may look like one.
+ * Masks card numbers in sentences and refuses them in other fields. Actions on lists are exempt
+ * because they check card numbers themselves, and merchants' order ids are exempt because they may
+ * look like card numbers.
  */
 function cleanedOf({ name: action, fields }: Action, given: GivenTexts): GivenTexts | Problem {
   if (action.startsWith("list ")) return given;

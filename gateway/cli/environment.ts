@@ -18,7 +18,7 @@ import { examineLink } from "../storage/schema/examine.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 
-/** Returns all reasons together, one sentence each. */
+/** Returns all reasons why the gateway must not start here, one sentence for each. */
 export async function refuseStart(installation: Installation): Promise<Problem | undefined> {
   const { config, database } = installation;
   if (config.environment !== "production") return refuseStaging(config);
@@ -77,8 +77,8 @@ function refuseStaging(config: Config): Problem | undefined {
 }
 
 /**
- * Finds unencrypted connections to databases. An unreachable cell does not keep a node from
- * starting.
+ * Finds unencrypted connections to databases. Unreachable cells are left out, because a node starts
+ * without them.
  */
 async function findPlainLinks(installation: Installation): Promise<readonly string[]> {
   const { cells, unreachableCells, config } = installation;

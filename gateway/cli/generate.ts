@@ -14,7 +14,7 @@ import { makeProgress } from "./terminal.ts";
 
 const portionOrders = 10_000;
 const indexedTogether = 2_000;
-/** How many orders contain one declined order. */
+/** One in this many orders is declined. */
 const declinedEvery = 8;
 const approvedRests = Array.from({ length: declinedEvery - 1 }, (_, rest) => rest);
 

@@ -1,6 +1,7 @@
 /**
- * Commands that concern the machine or the terminal, as rows in the form of actions. Help, parser
- * and documents of the command line are made from these rows and from the actions.
+ * The table of commands that concern the machine or the terminal. Its rows have the form of the
+ * administration's actions, and the help, the parser and the documents of the command line are made
+ * from both tables.
  */
 import {
   type Action,

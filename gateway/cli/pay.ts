@@ -83,7 +83,7 @@ async function pay(session: MachineSession, given: PayOptions): Promise<Output> 
 
 type Authenticate = (address: string) => Promise<void>;
 
-/** Returns how the cardholder is authenticated at the challenge's address. */
+/** Returns the function that authenticates the cardholder at the address of a challenge. */
 async function findAuthenticate(
   { config }: MachineSession,
   { pass, open }: PayOptions,

@@ -317,7 +317,8 @@ async function closePages(session: MachineSession): Promise<number> {
   const report = makeReport(session, (endpoint) => endpoints.get(endpoint));
   const stores = session.cells.stores(({ node }) => node.query);
   const cause = "the installation was restored";
-  // An unreachable cell is not skipped, because its open pages would charge cards again.
+  // The command fails if a cell is unreachable. Its payment pages would stay open, and cardholders
+  // who have paid after the backup could pay again.
   const counts = await stores.inTurn(async (query) => {
     let [count, after] = [0, asOrderId("0")];
     for (;;) {

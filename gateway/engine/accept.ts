@@ -163,7 +163,8 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     if ((await begin({ step, digest, sealCard })) === "taken") {
       destroyPendingCard?.();
       await screened?.undo();
-      // Recognising the repeat would confirm that the guessed number is that of the first request.
+      // The repeat is not recognised, because that would confirm to a sender who guesses card
+      // numbers that the number is that of the first request.
       return screened?.isGuess === true ? new Failure("duplicate_order") : "taken";
     }
     runner.start(step.order, { cardData });
@@ -239,8 +240,8 @@ export function makeFindRepeats(dependencies: RepeatDependencies) {
         const { bin, lastFour } = number;
         const { hashId } = vault.fingerprint(merchantId, number);
         const card = { ...earlier.order.card, bin, lastFour, hashId };
-        // Recognising the repeat would confirm that the guessed number is that of the first
-        // request.
+        // The repeat is not recognised, because that would confirm to a sender who guesses card
+        // numbers that the number is that of the first request.
         if (await isGuess({ ...earlier.order, acceptedAt: clock.now(), card })) return undefined;
       }
       return repeatAmong(known, request, digests);

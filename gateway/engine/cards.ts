@@ -151,7 +151,8 @@ export function makeCards(dependencies: Dependencies) {
     const missing = new Failure("card_reference_not_found");
     const reference = await store.find(merchant, id);
     if (reference === undefined || !purposes.includes(reference.purpose)) return missing;
-    // No operation removes a profile alone, so the refusal says that its card is gone.
+    // A missing profile is refused as a removed card, because a profile is removed only together
+    // with its card.
     const known = purposes.includes("card") ? missing : new Failure("card_reference_removed");
     return refuseRemoved(reference.removedBy, known) ?? reference;
   }

@@ -155,7 +155,7 @@ type EndedOrdersOptions = {
   readonly limits?: Limits;
 };
 
-/** The limits of one generation. There are two generations. */
+/** The limits of one generation of the cache of orders, which has two generations. */
 type Limits = { readonly ordersMax: number; readonly bytesMax: number };
 const usualLimits: Limits = { ordersMax: 2_500, bytesMax: 12_000_000 };
 

@@ -44,7 +44,10 @@ export type IndexRow = {
   readonly gate: string;
   readonly reference: string;
   readonly words: readonly string[];
-  /** Words of persons. A search finds the order by the beginning of any of them. */
+  /**
+   * The words of the customer's names and addresses. A search finds the order by the beginning of
+   * any of these words.
+   */
   readonly people: readonly string[];
 };
 

@@ -34,7 +34,7 @@ type Limits = {
   readonly max: number;
   readonly lockMs: number;
   readonly grows: boolean;
-  /** The time at which a count that is not full starts again. */
+  /** The time at which the count of failures returns to zero, unless it has reached its limit. */
   readonly expiresAt: Instant;
 };
 type Bound = Limits & { readonly key: string };
@@ -83,7 +83,10 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
     return "right";
   }
 
-  /** Checks a code. Its sender knows the password already, and there are only a million codes. */
+  /**
+   * Checks a code of the second factor. Failed tries are limited, because the sender knows the
+   * password already and could try all of the million codes.
+   */
   async function checkCode<Result>(
     visit: PortalVisit,
     login: string,

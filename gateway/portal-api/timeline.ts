@@ -92,7 +92,10 @@ export function shownEventOf(kind: EventKind, cause: string): ShownEvent {
   return cause.startsWith("answered ") ? "charge_not_confirmed" : "inquiry_unanswered";
 }
 
-/** Events that answer a charge. The messages of follow-ups are stored instead. */
+/**
+ * Events with the acquirer's answer to a charge. For follow-ups, the timeline shows the stored
+ * messages.
+ */
 const ofCharges: ReadonlySet<OrderEvent["kind"]> = new Set([
   ...(["authorized", "refused", "refused_in_doubt", "amount_in_doubt"] as const),
   ...(["amount_refused", "approved_in_part", "authentication_demanded"] as const),
@@ -121,7 +124,9 @@ const shownFacts = [
   ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
   ["caseId", true], ["outcome", true], ["who", false], ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
 ] as const satisfies readonly (readonly [path: string, forMerchants: boolean])[];
-/** The names of facts. A gate is shown by its name, and a removed one by its id. */
+/**
+ * The facts that the timeline shows. A gate is shown by its name, or by its id if it was removed.
+ */
 export type FactName = (typeof shownFacts)[number][0] | "gate" | "amount";
 
 /** Events that move money other than the charge, whose amount is that of the order. */

@@ -38,7 +38,10 @@ export type ReportHandlerOptions = {
   readonly recordExport: (actor: Caller["actor"], filters: object) => Promise<void>;
 };
 
-/** A day more than the merchant interface takes: a month in which the clocks change has an hour. */
+/**
+ * The longest span. It is a day longer than in the merchant interface, because a month in which the
+ * clocks go back is an hour longer than its days.
+ */
 const spanMaxMs = hours(24 * 32);
 const usualSpanMs = hours(24 * 31);
 

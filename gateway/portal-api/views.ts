@@ -8,7 +8,7 @@ import type { Api, Handlers } from "./api.ts";
 import { filterNames } from "./order-index.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
-/** The team of a merchant's users, or undefined for the operators. */
+/** The merchant whose users share the views, or undefined for those of the operators. */
 export type ViewTeam = MerchantId | undefined;
 
 export type SharedView = Api["GET /views"]["output"]["views"][number];

@@ -167,8 +167,8 @@ type Kind = {
   readonly name: string;
   readonly meaning: string;
   /**
-   * Returns the stored form. The problem completes the operator's sentence and never quotes the
-   * text.
+   * Returns the form in which an entry is stored, or why it cannot be stored. The problem is the
+   * end of a sentence for the operator and never quotes the entry.
    */
   readonly read: (text: string) => string | Problem;
   /** If true, an entry with a longer key is narrower. */

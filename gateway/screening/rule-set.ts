@@ -10,7 +10,7 @@ import { type ConfiguredRule, type Counting, type Judge, type Subject, scopeOf }
 import { findRule } from "./rules/index.ts";
 
 export type RuleSet = {
-  /** Sorted by id. */
+  /** The rules, sorted by id. */
   readonly rules: readonly ActiveRule[];
   readonly tallies: readonly WantedTally[];
 };

@@ -80,7 +80,7 @@ export type PaymentFacts = {
   readonly tally?: Tally | undefined;
   /** Returns the ISO 3166 alpha-2 code, or undefined if the country is not known. */
   readonly findIpCountry: (address: string) => string | undefined;
-  /** Returns the result of an order for which `asks` has asked. */
+  /** Returns the result of an earlier order that `asks` requested. */
   readonly resultOf: (seen: Seen) => PaymentResult;
 };
 

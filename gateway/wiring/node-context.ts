@@ -33,7 +33,9 @@ export type NodeContextOptions = {
   readonly openCell: (place: CellLocation) => CellDatabases;
   readonly masterKey: Uint8Array;
   readonly log: Log;
-  /** The clock of the machine if absent. The database's time corrects it. */
+  /**
+   * The clock. If it is absent, the machine's clock is used and corrected by the database's time.
+   */
   readonly clock?: Clock;
   /** Reads the time that all nodes share. If absent, it is the main database's time. */
   readonly readTime?: () => Promise<Instant>;

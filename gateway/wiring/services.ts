@@ -16,8 +16,9 @@ import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
 /**
- * Wraps a function so that it returns a failure while the storage is unavailable. It has no limit
- * of its own: `GW_IN_FLIGHT_MAX` limits its calls, or the order that waits for it.
+ * Wraps a function so that it returns a failure while the storage is unavailable. The wrapper does
+ * not limit concurrent calls, because `GW_IN_FLIGHT_MAX` limits the requests and orders that make
+ * them.
  */
 export const guarded = makeStorageGuard(isUnavailable);
 

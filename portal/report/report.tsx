@@ -12,7 +12,7 @@ import { type InputOf, requestFor } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { useAddress } from "../shell/url.tsx";
 
-/** The words of the report's own columns, in which users find them again. */
+/** The types as the report's columns name them, so that users recognise them in the file. */
 const types = [
   ...["sale", "preauth", "capture", "account-verification", "reversal", "refund", "cancel"],
   ...["void", "payout", "chargeback", "chargeback-reversal", "retrieval", "dispute", "fraud"],

@@ -41,8 +41,8 @@ type HostAddresses = Pick<GateSettings, "host" | "port" | "otherAddresses">;
 const hostForm: Form<HostAddresses> = form("text", "address:port", readAddresses, printAddresses);
 
 /**
- * The highest number of connections that is accepted. One for each address is usual, and more than
- * this is a mistake.
+ * The highest number of connections that a gate may have. Most gates have one for each address, so
+ * a number above this limit is taken for a typing error.
  */
 const connectionsMax = 32;
 

@@ -129,7 +129,8 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       const onward = { address: linkTo("redirect", request), isEmbedded };
       // The result of an earlier try's method says nothing about this try.
       const isStale = page.startsWith("method") && isFailure(taken, "invalid_parameter");
-      // A late upload changes nothing. The redirect page shows the order's current state.
+      // A result that the browser brings late does not change the order. The redirect page shows
+      // the order's current state.
       if (!(taken instanceof Failure) || isStale || taken.code === "not_allowed_now") {
         // The issuer's page may be in a frame, where the gateway's next page must not be shown.
         const isOwnWindow = page === "method-result" || (page === "pares" && !isFramed(request));

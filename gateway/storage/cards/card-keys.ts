@@ -10,7 +10,10 @@ import type { SealedCard } from "../../vault/vault.ts";
 import type { Database, Query } from "../server/database.ts";
 import { bytesArray, plainArray, textArray } from "../server/gather.ts";
 
-/** Returns a part of a writing statement: it locks those keys of the array that may seal cards. */
+/**
+ * Returns a part of a statement that writes cards. It locks those of the given keys that may still
+ * seal cards.
+ */
 export function lockUsableKeys(ids: string): string {
   return `usable as materialized (
   select id from card_keys where id = any(${ids}) and destroyed_at is null for share

@@ -34,7 +34,7 @@ export async function findBegun(query: Query, page: ReportPage) {
       serial === undefined
         ? { order, transaction: initialOf(order) }
         : findNamed(order, asSerialNumber(serial));
-    // A restored order may lack what its history still has.
+    // After a restore, an order may lack a transaction that its history still has.
     return named === undefined ? [] : [{ ...named, at: position.at }];
   });
   return { rows, end };

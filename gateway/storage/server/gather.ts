@@ -138,7 +138,8 @@ export function makeGather<Item, Result>(
         return [];
       }
       const isHopeless = verdict === "bug" || (verdict === "refuse" && !retriesForever);
-      // Items that wait for their turn would fail too, and their callers must be informed.
+      // When a batch fails, older items in the queue are rejected as well: they would fail too, and
+      // their callers must not wait longer.
       if (!isHopeless) waiting = rejectOlder(waiting, error, Math.max(retryMs, patienceMs));
       const retried = rejectOlder(batch, error, isHopeless ? 0 : retryMs);
       return retried.map((each) => ({ ...each, isRepeated: true }));

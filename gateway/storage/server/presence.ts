@@ -134,7 +134,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       await joining.query(`listen ${configurationChannel}`);
       await joining.query(`listen ${answerChannel}`);
       session = (await joining.query<Session>(ownSession)).rows[0];
-      // A loss may be reported more than once.
+      // The loss of a connection may be reported more than once.
       joining.on("error", (error) => void lose(joining, error));
       joining.on("end", () => void lose(joining, new Error("the connection ended")));
       client = joining;
