@@ -292,6 +292,102 @@ export type VoidRequest = {
   readonly comment?: string | undefined;
 };
 
+/** Sends money to a card. The request is acknowledged at once; poll status for the result. A payout cannot be taken back. */
+export type PayoutRequest = {
+  /** 128/String: merchant order id, also sent as `client-order-id`; it can be paid out once. */
+  readonly client_orderid: string;
+  /** 10/Numeric: amount in the highest unit with `.` as delimiter. */
+  readonly amount: string;
+  /** 3/String: three-letter currency code. */
+  readonly currency: string;
+  /** 64k/String: order description. */
+  readonly order_desc?: string | undefined;
+  /** 50/String: receiver's first name; mandatory where the gate wants it; needed in some requests. */
+  readonly first_name?: string | undefined;
+  /** 50/String: receiver's last name; mandatory where the gate wants it; needed in some requests. */
+  readonly last_name?: string | undefined;
+  /** 50/String: receiver's email address; mandatory where the gate wants it; needed in some requests. */
+  readonly email?: string | undefined;
+  /** 15/String: receiver's phone number, any characters; mandatory where the gate wants it; needed in some requests. */
+  readonly phone?: string | undefined;
+  /** 50/String: receiver's address; mandatory where the gate wants it; needed in some requests. */
+  readonly address1?: string | undefined;
+  /** 50/String: receiver's city; mandatory where the gate wants it; needed in some requests. */
+  readonly city?: string | undefined;
+  /** 10/String: receiver's postal code; mandatory where the gate wants it; needed in some requests. */
+  readonly zip_code?: string | undefined;
+  /** 2/String: receiver's country, two letters; mandatory where the gate wants it; needed in some requests. */
+  readonly country?: string | undefined;
+  /** 3/String: receiver's state, one of the country's codes for US, CA and AU; mandatory where the gate wants it; needed in some requests. */
+  readonly state?: string | undefined;
+  /** 10/String: receiver's date of birth, YYYYMMDD or YYMMDD; mandatory where the gate wants it; needed in some requests. */
+  readonly birthday?: string | undefined;
+  /** 45/String: receiver's IP address, for fraud screening; mandatory where the gate wants it; needed in some requests. */
+  readonly ipaddress?: string | undefined;
+  /** 128/String: purpose of the payout; mandatory where the gate wants it; needed in some requests. */
+  readonly purpose?: string | undefined;
+  /** 1024/String: receives the result. */
+  readonly server_callback_url?: string | undefined;
+  /** 1024/String: receives the result if there is no server_callback_url. */
+  readonly notify_url?: string | undefined;
+  /** 64k/String: free merchant data, returned in status and callback. */
+  readonly merchant_data?: string | undefined;
+  /** 12-19/Numeric: card number, also sent as `destination-card-no`; mandatory; needed in some requests. */
+  readonly credit_card_number?: string | undefined;
+  /** 1-2/Numeric: month of expiry; mandatory where the gate wants it; needed in some requests. */
+  readonly expire_month?: string | undefined;
+  /** 2 or 4/Numeric: year of expiry; mandatory where the gate wants it; needed in some requests. */
+  readonly expire_year?: string | undefined;
+  /** 128/String: receiver's name as printed on the card; mandatory where the gate wants it; needed in some requests. */
+  readonly card_printed_name?: string | undefined;
+};
+
+/** Sends money to a registered card. The request is acknowledged at once; poll status for the result. A payout cannot be taken back. */
+export type PayoutByRefRequest = {
+  /** 128/String: merchant order id, also sent as `client-order-id`; it can be paid out once. */
+  readonly client_orderid: string;
+  /** 10/Numeric: amount in the highest unit with `.` as delimiter. */
+  readonly amount: string;
+  /** 3/String: three-letter currency code. */
+  readonly currency: string;
+  /** 64k/String: order description. */
+  readonly order_desc?: string | undefined;
+  /** 50/String: receiver's first name; mandatory where the gate wants it; needed in some requests. */
+  readonly first_name?: string | undefined;
+  /** 50/String: receiver's last name; mandatory where the gate wants it; needed in some requests. */
+  readonly last_name?: string | undefined;
+  /** 50/String: receiver's email address; mandatory where the gate wants it; needed in some requests. */
+  readonly email?: string | undefined;
+  /** 15/String: receiver's phone number, any characters; mandatory where the gate wants it; needed in some requests. */
+  readonly phone?: string | undefined;
+  /** 50/String: receiver's address; mandatory where the gate wants it; needed in some requests. */
+  readonly address1?: string | undefined;
+  /** 50/String: receiver's city; mandatory where the gate wants it; needed in some requests. */
+  readonly city?: string | undefined;
+  /** 10/String: receiver's postal code; mandatory where the gate wants it; needed in some requests. */
+  readonly zip_code?: string | undefined;
+  /** 2/String: receiver's country, two letters; mandatory where the gate wants it; needed in some requests. */
+  readonly country?: string | undefined;
+  /** 3/String: receiver's state, one of the country's codes for US, CA and AU; mandatory where the gate wants it; needed in some requests. */
+  readonly state?: string | undefined;
+  /** 10/String: receiver's date of birth, YYYYMMDD or YYMMDD; mandatory where the gate wants it; needed in some requests. */
+  readonly birthday?: string | undefined;
+  /** 45/String: receiver's IP address, for fraud screening; mandatory where the gate wants it; needed in some requests. */
+  readonly ipaddress?: string | undefined;
+  /** 128/String: purpose of the payout; mandatory where the gate wants it; needed in some requests. */
+  readonly purpose?: string | undefined;
+  /** 1024/String: receives the result. */
+  readonly server_callback_url?: string | undefined;
+  /** 1024/String: receives the result if there is no server_callback_url. */
+  readonly notify_url?: string | undefined;
+  /** 64k/String: free merchant data, returned in status and callback. */
+  readonly merchant_data?: string | undefined;
+  /** 20/String: `card-ref-id` or `dst-card-ref-id` of a registered card; mandatory without the other reference; needed in some requests. */
+  readonly "destination-card-ref-id"?: string | undefined;
+  /** 20/String: `dst-recurring-payment-id` of a registered card, instead of `destination-card-ref-id`; needed in some requests. */
+  readonly "destination-recurring-payment-id"?: string | undefined;
+};
+
 /** Returns the state of an order. Poll it until the status is final. */
 export type StatusRequest = {
   /** 128/String: merchant order id. */
@@ -640,6 +736,7 @@ export type CreateCardRefReply = {
   readonly status?: string | undefined;
   readonly "card-ref-id"?: string | undefined;
   readonly "unq-card-ref-id"?: string | undefined;
+  readonly "dst-card-ref-id"?: string | undefined;
   readonly "end-point-id"?: string | undefined;
 };
 
@@ -749,8 +846,18 @@ export type StatusReply = {
   readonly "card-ref-id"?: string | undefined;
   /** Country of the card's issuer, three letters. */
   readonly "card-country-alpha-three-code"?: string | undefined;
-  /** Country of the destination card's issuer, three letters. */
+  /** Bank identification number of the card that a payout goes to; such an order has no fields of a card that is charged. */
+  readonly "dest-bin"?: string | undefined;
+  /** Last four digits of that card's number. */
+  readonly "dest-last-four-digits"?: string | undefined;
+  /** Network of that card in upper case. */
+  readonly "dest-card-type"?: string | undefined;
+  /** Name of the bank that issued it, or `UNKNOWN`. */
+  readonly "dest-bank-name"?: string | undefined;
+  /** Country of that card's issuer, three letters. */
   readonly "destination-card-country-alpha-three-code"?: string | undefined;
+  /** `card-hash-id` of that card; present once the payout is approved. */
+  readonly "destination-hash-id"?: string | undefined;
   /** Customer's email address, as sent. */
   readonly email?: string | undefined;
   /** Customer's first name, as sent. */
@@ -1009,6 +1116,8 @@ export const operationFacts = {
   makeRebillSale: {"path":"/v2/make-rebill-sale/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   makeRebillPreauth: {"path":"/v2/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   void: {"path":"/v2/void/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  payout: {"path":"/v2/payout/{id}","versions":["v4"],"control":[{"minorUnitsOf":"amount"}],"takesLogin":false,"repeatable":true,"isQuery":false,"waits":false},
+  payoutByRef: {"path":"/v2/payout-by-ref/{id}","versions":["v4"],"control":[{"minorUnitsOf":"amount"}],"takesLogin":false,"repeatable":true,"isQuery":false,"waits":false},
   status: {"path":"/v2/status/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"isQuery":true,"waits":false},
   uploadMethodUrlResult: {"path":"/3ds/v1/upload-method-url-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   uploadCresResult: {"path":"/3ds/v1/upload-cres-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
@@ -1050,6 +1159,10 @@ export type Calls = {
   readonly makeRebillPreauth: (request: MakeRebillPreauthRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Takes an approved sale or capture back whole, before it is cleared. Later, or for a part of it, use return. */
   readonly void: (request: VoidRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Sends money to a card. The request is acknowledged at once; poll status for the result. A payout cannot be taken back. */
+  readonly payout: (request: PayoutRequest, options?: CallOptions) => Promise<Acknowledgement>;
+  /** Sends money to a registered card. The request is acknowledged at once; poll status for the result. A payout cannot be taken back. */
+  readonly payoutByRef: (request: PayoutByRefRequest, options?: CallOptions) => Promise<Acknowledgement>;
   /** Returns the state of an order. Poll it until the status is final. */
   readonly status: (request: StatusRequest, options?: CallOptions) => Promise<StatusReply>;
   /** Reports that the issuer's method frame was loaded, and the properties of the browser. */
@@ -1106,6 +1219,10 @@ export function makeCalls(deliver: Deliver): Calls {
       deliver(operationFacts.makeRebillPreauth, isAcknowledgement, request, options),
     void: (request, options) =>
       deliver(operationFacts.void, isAcknowledgement, request, options),
+    payout: (request, options) =>
+      deliver(operationFacts.payout, isAcknowledgement, request, options),
+    payoutByRef: (request, options) =>
+      deliver(operationFacts.payoutByRef, isAcknowledgement, request, options),
     status: (request, options) =>
       deliver(operationFacts.status, isStatusReply, request, options),
     uploadMethodUrlResult: (request, options) =>
@@ -1428,6 +1545,8 @@ export const errorCodes = {
   AUTHENTICATION_VALUE_NOT_SUPPORTED: 5008,
   /** The acquirer did not answer; it is certain by now that nothing is voided, and the charge stands. */
   NOT_VOIDED: 5009,
+  /** The acquirer did not answer; it has confirmed that nothing is paid out. */
+  NOT_PAID_OUT: 5010,
 } as const;
 
 /** The fields of a callback that a status response has too, and their names there. */

@@ -14,7 +14,7 @@ type Section = { readonly title: string; readonly pages: readonly string[] };
 // biome-ignore format: a table
 export const sections: readonly Section[] = [
   { title: "Get started", pages: ["docs/README.md", "docs/quick-start.md", "docs/concepts.md", "docs/test-cards.md", "docs/explorer.md", "docs/certify.md", "docs/going-live.md"] },
-  { title: "Guides", pages: ["docs/3d-secure.md", "docs/wallets.md", "docs/recurrent.md", "docs/callbacks.md", "docs/receive-callbacks.md", "docs/payment-page.md", "docs/refused-requests.md", "docs/moving-a-shop.md", "examples/shop/README.md"] },
+  { title: "Guides", pages: ["docs/3d-secure.md", "docs/wallets.md", "docs/recurrent.md", "docs/payouts.md", "docs/callbacks.md", "docs/receive-callbacks.md", "docs/payment-page.md", "docs/refused-requests.md", "docs/moving-a-shop.md", "examples/shop/README.md"] },
   { title: "Operations", pages: ["docs/merchant-api/README.md", ...inFolder("docs/merchant-api", ["README", "errors", "status-response"])] },
   { title: "Reference", pages: ["docs/merchant-api/status-response.md", "docs/merchant-api/errors.md", "docs/orders.md", "docs/glossary.md", "docs/roadmap.md", "CHANGELOG.md"] },
   { title: "For operators", pages: ["docs/operating.md", "docs/rehearsal.md", "docs/portal.md", "docs/deployment.md", "docs/settings.md", "docs/command-line.md", "docs/gates.md", "docs/acquirers.md", "docs/monitoring.md", "docs/doubt.md", "docs/callback-delivery.md", "docs/screening.md", "docs/reconciliation.md", "docs/keys.md", "docs/pci.md", "docs/card-data.md", "docs/wallet-keys.md", "docs/directory-servers.md", "docs/pages.md", "docs/network.md", "docs/database.md", "docs/schema.md", "docs/scaling.md", "docs/performance.md", "docs/backup.md", "docs/reliability.md"] },
@@ -73,7 +73,16 @@ function placeOf(path: string): string {
 }
 
 function inFolder(folder: string, without: readonly string[]): readonly string[] {
-  const order = ["sale", "preauth", "capture", "return", "void", "status", "account-verification"];
+  const order = [
+    "sale",
+    "preauth",
+    "capture",
+    "return",
+    "void",
+    "payout",
+    "status",
+    "account-verification",
+  ];
   const names = globSync(`${folder}/*.md`, { cwd: root }).map((path) =>
     path.slice(folder.length + 1, -3),
   );

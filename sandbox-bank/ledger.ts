@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import type { BankClock } from "./bank-context.ts";
 import type { Log } from "./http.ts";
 
-const entryKinds = ["sale", "authorisation", "capture", "reversal", "refund"] as const;
+const entryKinds = ["sale", "authorisation", "capture", "reversal", "refund", "payout"] as const;
 
 export type LedgerEntry = {
   readonly reference: string;
@@ -19,7 +19,7 @@ export type LedgerEntry = {
   readonly at: string;
   /** The gate of the port on which the message arrived. Absent in older ledgers. */
   readonly gate?: string;
-  /** The trace number of a capture, a return or a refund, by which an inquiry names it. */
+  /** The trace number, by which an inquiry names a capture, a return, a refund or a payout. */
   readonly trace?: string;
 };
 
@@ -121,7 +121,7 @@ function balanceOf(entries: readonly LedgerEntry[]): ChargeBalance | undefined {
       // A second charge with one reference is the gateway's mistake. A reversal reverses only the
       // first, so that the sums show it.
       balance ??= { kind, charged: amount, outstanding: amount, captures: [], currency };
-    } else if (balance !== undefined && kind !== "refund") {
+    } else if (balance !== undefined && kind !== "refund" && kind !== "payout") {
       const { captures, outstanding } = balance;
       const before = kind === "capture" && captures.length === 0 ? 0n : outstanding;
       balance =

@@ -13,11 +13,14 @@ export type Outcome =
   | { readonly kind: "decline"; readonly code: string; readonly explanation?: string };
 
 /** An outcome, or the rule that decides it. */
-type HostRule =
+export type HostRule =
   | Outcome
   | { readonly kind: "by-cvv" | "by-amount" }
   | { readonly kind: "approve-if-authenticated"; readonly otherwise: string }
   | { readonly kind: "approve-unless-recurrent"; readonly otherwise: string };
+
+/** `book-in-silence`: it pays, and never answers, neither the payout nor its repeats. */
+export type PayoutRule = Outcome | { readonly kind: "book-in-silence" };
 
 /** The host's reaction to later messages about a charge that it approved. */
 export type LaterRule =
@@ -51,6 +54,8 @@ export type Scenario = {
   readonly what: string;
   readonly host: HostRule;
   readonly later?: LaterRule;
+  /** The host's reaction to payouts, where it differs from the one to charges. */
+  readonly payout?: PayoutRule;
   /** The rule of the issuer. A card without one is authenticated without a challenge. */
   readonly emv3ds?: Emv3dsRule;
   readonly threeds102?: Threeds102Rule;
@@ -68,6 +73,7 @@ const method231 = "3-D Secure 2.3.1, method URL";
 const version1 = "3-D Secure 1.0.2";
 const notEnrolled = "Not enrolled anywhere";
 const acquirer = "Acquirer behaviour";
+const payouts = "Payouts";
 const networks = "Other networks";
 
 const noFunds = "The balance of this card is too low. Top it up or choose another card.";
@@ -133,6 +139,11 @@ export const scenarios: readonly Scenario[] = [
   { group: acquirer,    name: "expires-soon",           card: "4000004000000244", host: { kind: "approve-unless-recurrent", otherwise: "54" }, what: "approves; recurrent payments are answered 54" },
   { group: acquirer,    name: "loyalty",                card: "4000004000000251", host: { kind: "approve-with-loyalty" },              what: "approves; the answer carries loyalty balance, message, bonus and program" },
   { group: acquirer,    name: "decline-explained",      card: "4000004000000269", host: decline("51", noFunds),                        what: "51 with an extended reason for the cardholder (motivational-message)" },
+
+  { group: payouts,     name: "payout-refused",         card: "4000004100000011", host: byCvv, payout: decline("57"),                    what: "57 to every payout" },
+  { group: payouts,     name: "payout-no-answer",       card: "4000004100000029", host: byCvv, payout: noAnswer,                         what: "host pays out and does not answer; it answers the repeat, and an inquiry" },
+  { group: payouts,     name: "payout-not-booked",      card: "4000004100000037", host: byCvv, payout: { kind: "ignore" },               what: "host neither pays out nor answers, and answers an inquiry 25" },
+  { group: payouts,     name: "payout-silence",         card: "4000004100000045", host: byCvv, payout: { kind: "book-in-silence" },      what: "host pays out and answers neither the payout nor its repeats, but an inquiry" },
 
   { group: networks,    name: "mastercard",             card: "5200000000000015", host: byCvv, what: frictionless },
   { group: networks,    name: "mastercard-2-series",    card: "2223000000000015", host: byCvv, what: frictionless },

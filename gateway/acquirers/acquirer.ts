@@ -31,7 +31,8 @@ export type Acquirer = {
   /** Returns whether the host's messages have a place for the request's authentication value. */
   hasPlaceFor(request: AuthorizationRequest): boolean;
   /**
-   * Charges the card, holds an amount, or only verifies the card, depending on the request's kind.
+   * Charges the card, holds an amount, only verifies the card, or pays out to it, depending on the
+   * request's kind.
    */
   authorize(request: AuthorizationRequest): Promise<Authorization>;
   /** Asks for the outcome of a charge. It is absent if the host has no message for that. */
@@ -68,6 +69,8 @@ export type AuthorizationRequest = {
    * cardholder typed the number.
    */
   readonly credential: Credential | undefined;
+  /** An earlier payout message went unanswered: this one is marked as a repeat. */
+  readonly repeated?: boolean;
   readonly keep?: Keep;
 };
 

@@ -195,7 +195,7 @@ function hasNoPlace(
  * Returns another ready gate with a place for the request, if there were fewer attempts than gates
  * and amounts.
  */
-function findOtherGate(
+export function findOtherGate(
   order: Order,
   request: AuthorizationRequest,
   { getEndpoint, findAcquirer }: AcquirerDependencies,

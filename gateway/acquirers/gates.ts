@@ -217,6 +217,10 @@ export type GateSettings = {
   /** In minor units, as text. Orders with other amounts go through another gate. */
   readonly amountMin?: string;
   readonly amountMax?: string;
+  /** Whether the acquirer takes payouts, and on which terms. */
+  readonly payouts?: boolean;
+  readonly payoutRepeatHours?: number;
+  readonly payoutFields?: readonly string[];
   /** The defaults for recurrent payments that do not state their initiator and scenario. */
   readonly recurrent?: CredentialDefaults;
   /** The acquirer's fee. */
@@ -273,6 +277,9 @@ export const consequences: Readonly<Record<keyof GateSettings, "links" | "messag
     currencies: "routing",
     amountMin: "routing",
     amountMax: "routing",
+    payouts: "routing",
+    payoutRepeatHours: "routing",
+    payoutFields: "routing",
     recurrent: "routing",
     fee: "routing",
   };

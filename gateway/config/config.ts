@@ -287,6 +287,7 @@ export function deadlinesOf(config: Config) {
       reversing: config.doubtAlarmMs,
       capturing: config.processingDeadlineMs,
       returning: config.processingDeadlineMs,
+      paying: config.processingDeadlineMs,
       repeating: config.doubtAlarmMs,
     },
     leaseMs: config.answerTimeoutMs + config.leaseSlackMs,

@@ -171,6 +171,7 @@ function makeTried(...looks: readonly (readonly ExistingOrder[])[]) {
       judged.push("judged");
       return { findings: [], undo: async () => void judged.push("undone") };
     },
+    countPayout: async () => async () => undefined,
     findEnrolment: () => undefined,
     storePendingCard: async () => () => undefined,
     runner: {

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Follow } from "../orders/apply.ts";
 import { type CardData, followUpEvents } from "../orders/events.ts";
-import type { Endpoint, EntryPoint } from "../orders/merchant.ts";
+import type { Endpoint, EndpointSettings, EntryPoint } from "../orders/merchant.ts";
 import type { Finding, Order } from "../orders/order.ts";
 import { noCard, openPage } from "../orders/payment-page.ts";
 import type { Accepted, FollowUpRequest, OrderRequest } from "../orders/requests.ts";
@@ -67,6 +67,13 @@ export type JudgePayment = (
   },
 ) => Promise<Screened> | undefined;
 
+/** Counts a payout within the bounds of its day. Returns how that is undone, or the refusal. */
+export type CountPayout = (
+  order: Order,
+  settings: EndpointSettings,
+  digests: { readonly card: string | undefined; readonly cardNames: readonly CardName[] },
+) => Promise<(() => Promise<void>) | Failure>;
+
 const entropyBytes = 20;
 const noEntropy = new Uint8Array();
 
@@ -99,6 +106,7 @@ export type AcceptDependencies = NewCardDependencies & {
   readonly digests: Pick<RequestDigests, "make" | "isSame">;
   readonly nextNumbers: () => Promise<Pick<Order, "id" | "sequence">>;
   readonly judgePayment: JudgePayment;
+  readonly countPayout: CountPayout;
   readonly storePendingCard: StorePendingCard;
   readonly runner: OrderRunner;
   readonly admit: Admit;
@@ -114,6 +122,12 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
 
   async function beginOrder(request: OrderRequest): Promise<Accepted | Failure> {
     const digest = await digests.make(request.requestFingerprint);
+    // A repeat of a payout is found first, so that it never counts, not even for a moment.
+    if (request.kind === "payout") {
+      const known = await findExisting(request.merchantId, request.clientOrderId);
+      const repeat = await repeatAmong(known, request, digests);
+      if (repeat !== undefined) return repeat;
+    }
     let attempt = 1;
     for (;;) {
       const order = await tryAttempt(request, attempt, digest);
@@ -142,6 +156,15 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     const drafted = { ...draft(request, numbers), attempt, card: facts };
     // An order of the payment page is not judged here, because each of its tries is judged.
     const digestsOf = () => newCards.digestsOf(request.merchantId, cardData, digest.digest);
+    const counted =
+      request.kind === "payout"
+        ? await dependencies.countPayout(
+            drafted,
+            conditionsOf(drafted).endpoint.settings,
+            digestsOf(),
+          )
+        : undefined;
+    if (counted instanceof Failure) return counted;
     const judged = page === undefined ? dependencies.judgePayment(drafted, digestsOf) : undefined;
     const screened = judged && (await judged);
     const order =
@@ -162,6 +185,7 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
         : undefined;
     if ((await begin({ step, digest, sealCard })) === "taken") {
       destroyPendingCard?.();
+      await counted?.();
       await screened?.undo();
       // The repeat is not recognised, because that would confirm to a sender who guesses card
       // numbers that the number is that of the first request.

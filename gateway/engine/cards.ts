@@ -106,14 +106,20 @@ export function makeCards(dependencies: Dependencies) {
     async find(
       { merchant }: EntryPoint,
       id: CardRefId,
-      purpose: "card" | "recurring" = "card",
+      ...purposes: readonly ReferencePurpose[]
     ): Promise<CardReference | Failure> {
-      const reference = await findUnremoved(merchant.id, id, [purpose]);
+      const reference = await findUnremoved(
+        merchant.id,
+        id,
+        purposes.length === 0 ? ["card"] : purposes,
+      );
       if (reference instanceof Failure) return reference;
       if (reference.stoppedAt !== undefined)
         return new Failure("card_reference_removed", "stopped");
       const { expiryMonth, expiryYear } = reference.card;
-      return isExpired(expiryMonth, expiryYear, clock.now(), graceMs)
+      // A card that was only paid out to may have come without the date.
+      const isDated = expiryMonth !== "";
+      return isDated && isExpired(expiryMonth, expiryYear, clock.now(), graceMs)
         ? new Failure("card_reference_expired")
         : reference;
     },
@@ -126,7 +132,7 @@ export function makeCards(dependencies: Dependencies) {
     async remove({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
       const reference = await store.find(merchant.id, id);
       const missing = new Failure("card_reference_not_found");
-      if (reference === undefined || reference.purpose !== "card") return missing;
+      if (reference === undefined || !removable.has(reference.purpose)) return missing;
       const { merchantId, card } = reference;
       const removed = await store.remove(
         { merchantId, cardId: card.cardId },
@@ -163,6 +169,9 @@ export function makeCards(dependencies: Dependencies) {
     return known && (refuseRemoved(known.removedBy, removedCard) ?? known.ids);
   }
 }
+
+/** The ids by which a merchant removes a card: one that was only paid out to has no other. */
+const removable: ReadonlySet<CardReference["purpose"]> = new Set(["card", "destination"]);
 
 /** Whether new orders may use the card. They may not use a condemned one. */
 export function isUsable(card: StoredCard | undefined): card is StoredCard {

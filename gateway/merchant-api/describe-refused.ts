@@ -19,6 +19,7 @@ import { findMistakes, holdsKey } from "./checksum-mistakes.ts";
 import { AccessDenied, amountFaults, methodsOf } from "./control.ts";
 import { Fault } from "./fields.ts";
 import {
+  acceptsHmac,
   type CalledParts,
   isSignedByOAuth,
   type Operation,
@@ -146,10 +147,11 @@ const masked = "MASKED";
 
 /** Returns undefined if the header's form allows no base string. */
 function showBaseString(
-  { call, outcome: { entryPoint }, operation: { takesHmac = false } }: RefusedCall,
+  { call, outcome: { entryPoint }, operation, version }: RefusedCall,
   fields: readonly ShownField[],
   { baseUrlOf }: DescribeOptions,
 ): string | undefined {
+  const takesHmac = acceptsHmac(operation, version);
   const header = parseOAuthHeader(call.authorization, methodsOf(takesHmac));
   if (header instanceof OAuthFault) return undefined;
   const [path = "", query] = call.target.split("?");

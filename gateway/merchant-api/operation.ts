@@ -53,7 +53,7 @@ export type Operation<Request extends Fields = Fields> = {
   readonly takesGroupIds?: boolean;
   /** If true, the operation has no path for groups. */
   readonly isForEndpoints?: boolean;
-  /** If true, requests are signed by OAuth in every version, by RSA-SHA256 or HMAC-SHA1. */
+  /** If true, requests are signed by OAuth in every version, in v2 also by HMAC-SHA1. */
   readonly takesHmac?: boolean;
   readonly purpose: string;
   readonly request: Request;
@@ -143,6 +143,10 @@ export function versionsOf({ versions = ["v2", "v4"] }: Operation): readonly Ver
 
 export function isSignedByOAuth({ takesHmac = false }: Operation, version: Version): boolean {
   return version === "v4" || takesHmac;
+}
+
+export function acceptsHmac({ takesHmac = false }: Operation, version: Version): boolean {
+  return takesHmac && version === "v2";
 }
 
 /** The places that a path may name. */

@@ -21,6 +21,7 @@ import {
 } from "./control.ts";
 import { Fault, type Field } from "./fields.ts";
 import {
+  acceptsHmac,
   type CalledParts,
   type Context,
   type ControlTerm,
@@ -80,7 +81,8 @@ export function makePipeline(
   version: Version,
 ): (call: Call) => Promise<RequestOutcome> {
   const { services, findEntryPoint, takeToken, oauth, clock } = dependencies;
-  const { control, isQuery = false, takesGroupIds = false, takesHmac = false } = operation;
+  const { control, isQuery = false, takesGroupIds = false } = operation;
+  const takesHmac = acceptsHmac(operation, version);
   const isOAuth = isSignedByOAuth(operation, version);
   const { known, signed, others } = isOAuth ? oauthFields(operation) : splitFields(operation);
   const { rewrite = (fields: Sent) => fields } = operation;

@@ -150,7 +150,7 @@ export function cardFaults(request: CardRequest, now: Instant): readonly Failure
   return faults;
 }
 
-const hasNumber = "contains the card number";
+export const hasNumber = "contains the card number";
 const addresses = [
   ["redirect_url", "return"],
   ["redirect_success_url", "return"],
@@ -160,7 +160,7 @@ const addresses = [
 ] as const;
 
 /** Returns the fields that are stored as they are sent and contain the card number. */
-function namesWith(number: string, request: CardRequest): readonly string[] {
+export function namesWith(number: string, request: CardRequest): readonly string[] {
   const names = ["client_orderid", ...addresses.map(([name]) => name)] as const;
   return names.filter((name) => {
     const text = request[name]?.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>

@@ -336,7 +336,7 @@ function takeOver(order: Order, { kind }: OrderEvent, at: Instant): Order {
   return { ...order, transaction: { ...transaction, reversal } };
 }
 
-const repeated = new Set<Effect>(["reverse", "capture", "refund"]);
+const repeated = new Set<Effect>(["reverse", "capture", "refund", "pay_out"]);
 
 function notIn({ transaction: { stage } }: Order, { kind }: OrderEvent): Failure {
   return new Failure("not_allowed_now", "", `${kind} in stage ${stage}`);

@@ -106,7 +106,8 @@ export function shownHashId(order: Order): string | undefined {
 
 /** Only a full refund counts here. A partial one says nothing against the card. */
 function isRefunded(order: Order): boolean {
-  if (initialOf(order).kind === "account-verification") return false;
+  const { kind } = initialOf(order);
+  if (kind === "account-verification" || kind === "payout") return false;
   const { held, left } = totalsOf(order);
   return isZero(held) && isZero(left);
 }

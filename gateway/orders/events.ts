@@ -118,6 +118,9 @@ type Facts = {
   void_asked: AskedBack;
   captured: { readonly answer: Answer };
   returned: { readonly answer: Answer };
+  paid_out: { readonly answer: Answer; readonly receiptId: ReceiptId };
+  /** The host has said twice, and late enough, that it does not know the payout. */
+  proved_unpaid: object;
   repeat_unanswered: { readonly cause: string };
   /**
    * The meaning of a repeated follow-up: it stays unknown whether the earlier message was

@@ -42,6 +42,7 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
     case "authentication_demanded":
       return { ...nextTry(order, transaction.amount, at), ...demandedBy(event.reason) };
     case "authorized":
+    case "paid_out":
       return { answer: event.answer, receiptId: event.receiptId };
     case "refused":
     case "refused_in_doubt":
@@ -88,6 +89,8 @@ function factsOfDoubt(
     case "approved_late":
       // The approval proves that the charge exists, so its reversal starts again without delay.
       return { answer: event.answer, tries: 0, reversal: unansweredOf(transaction.reversal) };
+    case "proved_unpaid":
+      return { reason: { code: "not_paid_out", detail: "" } };
     case "settled_as_done":
       return { reason: undefined, receiptId: event.receiptId };
     case "settled_as_not_done":

@@ -89,8 +89,18 @@ export type EndpointGate = Omit<GateFacts, "choice"> & {
   /** In minor units. */
   readonly amountMin?: bigint;
   readonly amountMax?: bigint;
+  /** Absent where the gate sends no payouts. */
+  readonly payouts?: PayoutTerms;
   /** The defaults for recurrent payments that do not state their initiator and scenario. */
   readonly recurrent?: CredentialDefaults;
+};
+
+/** How a gate sends payouts. */
+export type PayoutTerms = {
+  /** For how long its host recognises a repeated payout; it does not when absent. */
+  readonly repeatHours?: number;
+  /** The optional fields of a payout that its acquirer demands. */
+  readonly fields?: readonly string[];
 };
 
 /** How callbacks are sent: everything in the address, in the body as a form, or as JSON. */
@@ -123,6 +133,14 @@ export type EndpointSettings = {
   readonly optionalFields?: readonly string[];
   /** The fee that the seller pays for a payment. */
   readonly fee?: Fee;
+  /** The endpoint takes payouts. */
+  readonly payouts?: boolean;
+  /** In minor units, as text; a payout outside of them is refused. */
+  readonly payoutMin?: string;
+  readonly payoutMax?: string;
+  /** The sum of all payouts of a day, in minor units, and the number of payouts to one card. */
+  readonly payoutDayMax?: string;
+  readonly payoutCardMax?: number;
   /** If true, an approval of less than the requested amount stands. Otherwise it is reversed. */
   readonly acceptsPartialApprovals?: boolean;
   readonly callbackMethod?: CallbackMethod;

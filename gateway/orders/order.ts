@@ -197,8 +197,8 @@ export type Issuer = {
   readonly typeName?: string;
 };
 
-/** Begins an order. */
-export type ChargeKind = "sale" | "preauth" | "account-verification";
+/** Begins an order; a `payout` sends money to the card instead of charging it. */
+export type ChargeKind = "sale" | "preauth" | "account-verification" | "payout";
 /**
  * Follows an approved one: `cancel` releases what a preauthorisation holds, `void` takes a whole
  * charge back before it is cleared.

@@ -143,9 +143,10 @@ export function unansweredOf(progress: ReversalProgress | undefined): ReversalPr
   return unansweredAt === undefined ? {} : { unansweredAt };
 }
 
-/** Whether the message was sent, derived from the cause of the missing answer. */
+/** Whether a message that may move money was sent, derived from the cause of the missing answer. */
 export function isSent(cause: string): boolean {
-  return !["gate_unavailable", "card_not_held", "too_late"].includes(cause);
+  const unsent = ["gate_unavailable", "card_not_held", "too_late", "not_repeatable"];
+  return !unsent.includes(cause) && !cause.startsWith("inquiry: ");
 }
 
 /** An approval that came after a reversal has to be reversed again. */

@@ -149,6 +149,7 @@ function obstacleOf(
   const { id, currencies, amountMin, amountMax } = gate;
   const { minor, currency } = amount;
   if (passedOver.has(id)) return "was tried before";
+  if (kind === "payout" && gate.payouts === undefined) return "sends no payouts";
   if (currencies?.includes(currency.code) === false) return `does not take ${currency.code}`;
   if (!hasRoomFor(gate, amount)) return "has no room for the amount";
   // An account verification moves no money, so no limit applies to it.

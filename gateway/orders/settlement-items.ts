@@ -16,6 +16,7 @@ export const settlementKinds = {
   "capture": "debit",
   "reversal": "credit",
   "refund": "credit",
+  "payout": "credit",
   "chargeback": "credit",
   "chargeback-reversal": "debit",
 } as const;
@@ -26,7 +27,7 @@ export type Sums = { readonly count: number; readonly minor: bigint };
 /** The totals of a day, for one gate and currency, as reconciliation messages count them. */
 export type DayTotals = {
   readonly currency: Currency;
-  /** Refunds: payments to cards. */
+  /** Refunds and payouts: payments to cards. */
   readonly credits: Sums;
   /** Sales and captures. */
   readonly debits: Sums;
@@ -66,7 +67,7 @@ function itemOf(transaction: Transaction): readonly SettlementItem[] {
 
 function kindOf({ kind, asRefund }: Transaction): SettlementKind | undefined {
   if (asRefund === true) return "refund";
-  if (kind === "sale" || kind === "capture") return kind;
+  if (kind === "sale" || kind === "capture" || kind === "payout") return kind;
   return kind === "refund" || kind === "cancel" || kind === "void" ? "reversal" : undefined;
 }
 

@@ -18,6 +18,7 @@ export type OpenStage =
   | "reversing"
   | "capturing"
   | "returning"
+  | "paying"
   | "repeating";
 
 const finalStages = ["approved", "declined", "filtered", "error"] as const;
@@ -58,6 +59,7 @@ export const externalEffects = [
   "reverse_prior",
   "capture",
   "refund",
+  "pay_out",
   "alert_operator",
 ] as const;
 /** These effects are performed by the commit itself, which writes the row of the callback. */

@@ -62,6 +62,7 @@ export const deadlines: Deadlines = {
     reversing: 7_000,
     capturing: 8_000,
     returning: 8_500,
+    paying: 8_700,
     repeating: 9_000,
   },
   leaseMs: 45_000,
@@ -275,6 +276,8 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   void_asked:            { kind: "void_asked", serialNumber: asSerialNumber("s-2"), request: allOf("void") },
   captured:              { kind: "captured", answer },
   returned:              { kind: "returned", answer },
+  paid_out:              { kind: "paid_out", answer, receiptId: asReceiptId("814662") },
+  proved_unpaid:         { kind: "proved_unpaid" },
   repeat_unanswered:     { kind: "repeat_unanswered", cause: "no_answer" },
   repeat_refused:        { kind: "repeat_refused", code: "12" },
 

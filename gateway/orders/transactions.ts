@@ -87,7 +87,9 @@ function wasSent({ stage, answer, reason }: Transaction): boolean {
 }
 
 /** The reasons of charges that were sent and got no answer. */
-const settledDoubt: readonly FailureCode[] = ["reversed_after_doubt", "settled_by_operator"];
+const settledDoubt: readonly FailureCode[] = [
+  ...(["reversed_after_doubt", "settled_by_operator", "not_paid_out"] as const),
+];
 
 export function totalsOf(order: Order): Totals {
   const initial = initialOf(order);

@@ -116,7 +116,8 @@ for (const [name, transaction, table] of every) {
     }
   });
 
-  if (charges.includes(transaction)) chargeLaws(name, table, places);
+  if (transaction === "payout") payoutLaws(places);
+  else if (charges.includes(transaction)) chargeLaws(name, table, places);
   else followUpLaws(transaction, places);
 }
 
@@ -174,6 +175,36 @@ function chargeLaws(name: string, table: TransitionTable, places: readonly Table
     );
 
     assert.deepEqual(missing, []);
+  });
+}
+
+function payoutLaws(places: readonly TableCell[]): void {
+  test("payout: no event leads to a reversal, and a late approval changes nothing", () => {
+    for (const { stage, kind, cell } of places) {
+      assert.ok(!cell.effects.includes("reverse"), `${stage}, ${kind}`);
+      assert.ok(!["approved_late", "reversed", "authorized"].includes(kind), kind);
+    }
+  });
+
+  test("payout: it is sent on the way into paying, and from doubt it never returns there", () => {
+    for (const { stage, kind, cell } of places) {
+      if (cell.stage !== "paying") continue;
+      assert.deepEqual(cell.effects, ["pay_out"]);
+      assert.ok(stage === "filtering" || kind === "rerouted", `${stage}, ${kind}`);
+    }
+    const rerouted = places.filter(
+      ({ kind }) => kind === "rerouted" || kind === "gate_unavailable",
+    );
+    assert.ok(rerouted.every(({ stage }) => stage === "filtering" || stage === "paying"));
+  });
+
+  test("payout: only the host's word, or an operator's, ends its doubt", () => {
+    const ends = places.filter(({ stage, cell }) => stage === "repeating" && isFinal(cell.stage));
+
+    assert.deepEqual(
+      ends.map(({ kind }) => kind).sort(),
+      ["paid_out", "proved_unpaid", "settled_as_done", "settled_as_not_done"].sort(),
+    );
   });
 }
 

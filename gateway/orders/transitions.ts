@@ -181,6 +181,45 @@ function followUp(asking: Stage, ask: ExternalEffect, done: EventKind): Transiti
   };
 }
 
+/**
+ * A payout cannot be taken back, so no reversal is ever owed and a late approval changes nothing.
+ * Doubt is settled by an inquiry, by a repeat where the host recognises repeats, or by an operator.
+ */
+// biome-ignore format: a table
+const payout: TransitionTable = {
+  filtering: {
+    cleared:             to("paying", "pay_out"),
+    filtered_out:        to("filtered", "notify_merchant"),
+    gate_unavailable:    to("error", "notify_merchant"),
+    expired:             to("error", "notify_merchant"),
+  },
+  paying: {
+    paid_out:            to("approved", "notify_merchant"),
+    refused:             to("declined", "notify_merchant"),
+    // Only while nothing was sent.
+    rerouted:            to("paying", "pay_out"),
+    gate_unavailable:    to("error", "notify_merchant"),
+    outcome_unknown:     to("repeating", "pay_out"),
+    expired:             to("repeating", "pay_out"),
+  },
+  repeating: {
+    paid_out:            to("approved", "notify_merchant"),
+    proved_unpaid:       to("error", "notify_merchant"),
+    original_not_found:  to("repeating", "pay_out"),
+    repeat_unanswered:   to("repeating", "pay_out"),
+    repeat_refused:      to("repeating", "pay_out"),
+    expired:             to("repeating", "alert_operator"),
+    operator_alerted:    to("repeating", "pay_out"),
+    asked_again:         to("repeating", "pay_out"),
+    settled_as_done:     to("approved", "notify_merchant"),
+    settled_as_not_done: to("error", "notify_merchant"),
+  },
+  approved: {},
+  filtered: {},
+  declined: {},
+  error: {},
+};
+
 /** Doubt about a void may also end with the proof that nothing was voided: the charge stands. */
 function withDisproof(table: TransitionTable): TransitionTable {
   return { ...table, repeating: { ...table.repeating, refused: to("error", "notify_merchant") } };
@@ -195,6 +234,7 @@ export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {
   sale,
   preauth: sale, // Only the follow-ups of an approval differ.
   "account-verification": accountVerification,
+  payout,
   capture: followUp("capturing", "capture", "captured"),
   refund:  followUp("returning", "refund", "returned"),
   cancel:  followUp("returning", "refund", "returned"),
@@ -252,6 +292,7 @@ export const beginnings: Readonly<Record<TransactionKind, FirstCell>> = {
   sale: { event: "received", ...to("filtering", "screen") },
   preauth: { event: "received", ...to("filtering", "screen") },
   "account-verification": { event: "received", ...to("filtering", "screen") },
+  payout: { event: "received", ...to("filtering", "screen") },
   capture: { event: "capture_asked", ...to("capturing", "capture") },
   refund: { event: "return_asked", ...to("returning", "refund") },
   cancel: { event: "return_asked", ...to("returning", "refund") },

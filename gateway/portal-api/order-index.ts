@@ -62,6 +62,7 @@ export const moneyStates = [
   "charged_back",
   "cancelled",
   "verified",
+  "paid_out",
   "declined",
   "filtered",
   "error",
@@ -76,6 +77,7 @@ export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): Mo
   if (isInDoubt(order)) return "in_doubt";
   if (status !== "approved") return status;
   if (kind === "account-verification") return "verified";
+  if (kind === "payout") return "paid_out";
   if (!isZero(chargedBack)) return "charged_back";
   if (!isZero(held)) return "held";
   if (isZero(charged)) return "cancelled";

@@ -341,7 +341,7 @@ export function dayTotalsOf(
       sum(totals.filter(({ currency, kind }) => currency === code && kinds.includes(kind)));
     return {
       currency: getCurrency(code),
-      credits: of("refund"),
+      credits: of("refund", "payout"),
       debits: of("sale", "capture"),
       debitReversals: of("reversal"),
     };

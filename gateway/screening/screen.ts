@@ -24,7 +24,7 @@ export function screen(
 ): OrderEvent {
   const refusal = order.purchase.wallet?.refusal;
   if (refusal !== undefined) return { kind: "wallet_refused", reason: refusal };
-  const found = findings === undefined ? nothingFound : settle(findings, canAuthenticate(order));
+  const found = findings === undefined ? nothingFound : settle(findings, isAuthenticable(order));
   const reason = findAmountFault(order, endpoint) ?? found.reason;
   if (reason !== undefined) return { kind: "filtered_out", reason, ...found.kept };
   const isReady = readyGates.has.bind(readyGates);
@@ -33,8 +33,13 @@ export function screen(
     return { kind: "gate_unavailable", reason: { code: "no_gate", detail: "" } };
   }
   if (found.isForced) return { kind: "cleared_for_3ds", gate, ...found.kept, isForced: true };
-  const is3ds = canAuthenticate(order) && mustAuthenticate(order, endpoint);
+  const is3ds = isAuthenticable(order) && mustAuthenticate(order, endpoint);
   return { kind: is3ds ? "cleared_for_3ds" : "cleared", gate, ...found.kept };
+}
+
+/** The receiver of a payout authenticates nothing. */
+function isAuthenticable(order: Screenable): boolean {
+  return order.transaction.kind !== "payout" && canAuthenticate(order);
 }
 
 /** The setting "always" does not rely on a cryptogram that the gateway has not verified. */
@@ -89,8 +94,8 @@ export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boo
 function findAmountFault({ transaction }: Screenable, { settings }: Endpoint): Reason | undefined {
   const { amountMin, amountMax } = settings;
   const { kind, amount } = transaction;
-  // An account verification moves no money, so no limit applies to it.
-  if (kind === "account-verification") return undefined;
+  // An account verification moves no money, and payouts have limits of their own.
+  if (kind === "account-verification" || kind === "payout") return undefined;
   if (amountMin !== undefined && amount.minor < BigInt(amountMin)) {
     return { code: "amount_below_minimum", detail: "" };
   }

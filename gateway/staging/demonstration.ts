@@ -65,6 +65,8 @@ const sandboxSettings = {
   worksWithoutCvv: false,
   partialReversal: true,
   partialCapture: true,
+  payouts: true,
+  payoutRepeatHours: 24,
   sandbox: true,
 };
 
@@ -128,13 +130,19 @@ export async function makeDemonstration(
   const merchant = findMerchant(configuration, demonstrationLogin);
   if (merchant instanceof Problem) {
     const vault = await openVault(installation);
-    const made = { login: demonstrationLogin, shopName: demonstrationShop, gates, cell };
+    const made = {
+      login: demonstrationLogin,
+      shopName: demonstrationShop,
+      payouts: true,
+      gates,
+      cell,
+    };
     return createMerchantSet(audit, vault, made);
   }
   const set = merchantSetOf(configuration, merchant);
   const known = Object.keys(set.endpoints);
   const administration = makeAdministration(audit);
-  const missing = { gates, known, shopName: demonstrationShop };
+  const missing = { gates, known, shopName: demonstrationShop, payouts: true };
   const added = await createEndpoints(administration, merchant.id, missing);
   return { ...set, endpoints: { ...set.endpoints, ...added } };
 }

@@ -101,6 +101,7 @@ export const failures = {
   card_not_held:            row("error", 5007, "CARD_NO_LONGER_HELD",     "the card data is no longer held: the card was removed, or lost in a failure of the gateway; nothing was sent"),
   value_not_supported:      row("error", 5008, "AUTHENTICATION_VALUE_NOT_SUPPORTED", "no gate of the endpoint has a place for an authentication value or cryptogram of this length; nothing was sent"),
   not_voided:               row("error", 5009, "NOT_VOIDED",              "the acquirer did not answer; it is certain by now that nothing is voided, and the charge stands"),
+  not_paid_out:             row("error", 5010, "NOT_PAID_OUT",            "the acquirer did not answer; it has confirmed that nothing is paid out"),
 } as const;
 
 export type FailureCode = keyof typeof failures;

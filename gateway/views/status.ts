@@ -5,7 +5,7 @@
  */
 import { isDeviceNumber, shownHashId } from "../orders/card-reference.ts";
 import type { EndpointSettings } from "../orders/merchant.ts";
-import type { Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
+import type { CardFacts, Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import {
   chargebackStateOf,
@@ -43,6 +43,7 @@ const wireStages: Readonly<Record<Stage, { readonly status: Status; readonly suf
   reversing: { status: "processing", suffix: "unknown" },
   capturing: { status: "processing", suffix: "processing" },
   returning: { status: "processing", suffix: "processing" },
+  paying: { status: "processing", suffix: "processing" },
   repeating: { status: "processing", suffix: "unknown" },
   approved: { status: "approved", suffix: "approved" },
   declined: { status: "declined", suffix: "declined" },
@@ -60,6 +61,7 @@ const wireKinds: Readonly<Record<TransactionKind, WireKind>> = {
   sale: { prefix: "sale", type: "sale" },
   preauth: { prefix: "auth", type: "preauth" },
   "account-verification": { prefix: "av", type: "account-verification" },
+  payout: { prefix: "payout", type: "payout" },
   capture: { prefix: "capture", type: "capture" },
   refund: { prefix: "reversal", type: "reversal" },
   cancel: { prefix: "cancel", type: "reversal" },
@@ -127,17 +129,23 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["gw-processing-date",       ({ transaction, printDate }) => printOptional(transaction.answer?.hostAt ?? transaction.answer?.processedAt, printDate)],
   ["transaction-date",         ({ transaction, printDate }) => printOptional(transaction.finishedAt, printDate)],
 
-  ["name",                     ({ order }) => order.card.holderName],
-  ["cardholder-name",          ({ order }) => order.card.holderName],
-  ["card-exp-month",           ({ order }) => order.card.expiryMonth],
-  ["card-exp-year",            ({ order }) => order.card.expiryYear],
-  ["last-four-digits",         ({ order }) => isDeviceNumber(order) ? undefined : order.card.lastFour],
-  ["bin",                      ({ order }) => order.card.bin],
-  ["card-type",                ({ order }) => order.card.network],
-  ["bank-name",                ({ order }) => order.card.bin && (order.card.issuer?.bankName ?? "UNKNOWN")],
-  ["card-hash-id",             ({ order }) => shownHashId(order)],
+  ["name",                     ({ order }) => sourceOf(order)?.holderName],
+  ["cardholder-name",          ({ order }) => sourceOf(order)?.holderName],
+  ["card-exp-month",           ({ order }) => sourceOf(order)?.expiryMonth],
+  ["card-exp-year",            ({ order }) => sourceOf(order)?.expiryYear],
+  ["last-four-digits",         ({ order }) => isDeviceNumber(order) ? undefined : sourceOf(order)?.lastFour],
+  ["bin",                      ({ order }) => sourceOf(order)?.bin],
+  ["card-type",                ({ order }) => sourceOf(order)?.network],
+  ["bank-name",                ({ order }) => bankOf(sourceOf(order))],
+  ["card-hash-id",             ({ order }) => sourceOf(order) && shownHashId(order)],
   ["card-ref-id",              ({ cardRefId }) => cardRefId],
-  ["card-country-alpha-three-code", ({ order }) => order.card.issuer?.country],
+  ["card-country-alpha-three-code", ({ order }) => sourceOf(order)?.issuer?.country],
+  ["dest-bin",                 ({ order }) => destinationOf(order)?.bin],
+  ["dest-last-four-digits",    ({ order }) => destinationOf(order)?.lastFour],
+  ["dest-card-type",           ({ order }) => destinationOf(order)?.network],
+  ["dest-bank-name",           ({ order }) => bankOf(destinationOf(order))],
+  ["destination-card-country-alpha-three-code", ({ order }) => destinationOf(order)?.issuer?.country],
+  ["destination-hash-id",      ({ order }) => destinationOf(order) && shownHashId(order)],
 
   ["email",                    ({ order }) => order.purchase.customer.email],
   ["first-name",               ({ order }) => order.purchase.customer.firstName],
@@ -149,14 +157,14 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["zip_code",                 ({ order }) => order.purchase.customer.zipCode],
   ["address1",                 ({ order }) => order.purchase.customer.address],
 
-  ["gate-partial-reversal",    ({ transaction }) => enabledOrDisabled(transaction.identifiers?.gate.partialReversal)],
-  ["gate-partial-capture",     ({ transaction }) => enabledOrDisabled(transaction.identifiers?.gate.partialCapture)],
+  ["gate-partial-reversal",    ({ order, transaction }) => sourceOf(order) && enabledOrDisabled(transaction.identifiers?.gate.partialReversal)],
+  ["gate-partial-capture",     ({ order, transaction }) => sourceOf(order) && enabledOrDisabled(transaction.identifiers?.gate.partialCapture)],
   ["verified-3d-status",       ({ initial }) => initial.authentication?.status],
   ["eci",                      ({ initial }) => initial.authentication?.eci],
-  ["ips-src-payment-product-code", ({ order }) => order.card.issuer?.productCode],
-  ["ips-src-payment-product-name", ({ order }) => order.card.issuer?.productName],
-  ["ips-src-payment-type-code", ({ order }) => order.card.issuer?.typeCode],
-  ["ips-src-payment-type-name", ({ order }) => order.card.issuer?.typeName],
+  ["ips-src-payment-product-code", ({ order }) => sourceOf(order)?.issuer?.productCode],
+  ["ips-src-payment-product-name", ({ order }) => sourceOf(order)?.issuer?.productName],
+  ["ips-src-payment-type-code", ({ order }) => sourceOf(order)?.issuer?.typeCode],
+  ["ips-src-payment-type-name", ({ order }) => sourceOf(order)?.issuer?.typeName],
   ["merchantdata",             ({ order }) => order.purchase.merchantData],
   ["loyalty-balance",          ({ initial }) => initial.answer?.loyalty?.balance],
   ["loyalty-message",          ({ initial }) => initial.answer?.loyalty?.message],
@@ -173,6 +181,19 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["error-message",            ({ transaction }) => failureOf(transaction)?.message],
   ["error-code",               ({ transaction }) => failureOf(transaction)?.number.toString()],
 ];
+
+/** The card that is charged. A payout has none: its card is the destination. */
+function sourceOf(order: Order): CardFacts | undefined {
+  return initialOf(order).kind === "payout" ? undefined : order.card;
+}
+
+function destinationOf(order: Order): CardFacts | undefined {
+  return initialOf(order).kind === "payout" ? order.card : undefined;
+}
+
+function bankOf(card: CardFacts | undefined): string | undefined {
+  return card?.bin && (card.issuer?.bankName ?? "UNKNOWN");
+}
 
 export function printStatus(
   found: FoundOrder,

@@ -4,6 +4,7 @@ import { makeFollowUpEffect, makeReverse, makeReversePrior } from "../acquirers/
 import type { StartAcquirer } from "../acquirers/gates.ts";
 import { type HandedAnswers, makeHandedAnswers } from "../acquirers/handed-answers.ts";
 import { startIso8583Acquirer } from "../acquirers/iso8583-host/running-acquirer.ts";
+import { makePayOut } from "../acquirers/pay-out.ts";
 import { callbackLeaseMs } from "../callbacks/callback.ts";
 import { makeFindEndpointUrls } from "../callbacks/callback-urls.ts";
 import { allowsHttp, deadlinesOf, linkShareOf } from "../config/config.ts";
@@ -17,6 +18,7 @@ import { afterOutages } from "../engine/run.ts";
 import { makeObserveOrders } from "../observability/observe.ts";
 import type { Step } from "../orders/advance.ts";
 import type { Issuer, Order } from "../orders/order.ts";
+import { makeCountPayout } from "../screening/payout-bounds.ts";
 import { screen } from "../screening/screen.ts";
 import type { Screening } from "../screening/screening.ts";
 import { makeStoreKey } from "../storage/cards/delivered-keys.ts";
@@ -78,6 +80,7 @@ export function makeEngine(context: Used, parts: Parts) {
       ask_enrolment: threeds.ask_enrolment,
       alert_operator: alertOperator,
     },
+    countPayout: makeCountPayout(store.payoutDays, vault.digestSubject, config.zone),
     getEndpoint: context.configuration.getEndpoint,
     isReady: context.gates.isReady,
     nextNumbers: makeNextNumbers(orderIds.takeBlock),
@@ -230,5 +233,6 @@ function makeAcquirerEffects(
     reverse_prior: makeReversePrior(using),
     capture: makeFollowUpEffect(using, "capture"),
     refund: makeFollowUpEffect(using, "refund"),
+    pay_out: makePayOut(using),
   };
 }

@@ -10,7 +10,7 @@ import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
 import { Mark } from "./details.tsx";
 
-export const knownTypes = ["sale", "preauth", "account-verification"] as const;
+export const knownTypes = ["sale", "preauth", "account-verification", "payout"] as const;
 
 export function Status({ status }: { readonly status: string }) {
   const { statuses } = useMessages();

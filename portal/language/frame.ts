@@ -219,6 +219,7 @@ export const frame = {
     sale: "Sale | Verkauf",
     preauth: "Preauthorisation | Vorautorisierung",
     "account-verification": "Account verification | Kartenprüfung",
+    payout: "Payout | Auszahlung",
     capture: "Capture | Einzug",
     reversal: "Refund | Erstattung",
     refund: "Refund | Erstattung",

@@ -27,6 +27,7 @@ const states: Readonly<Record<State, Look>> = {
   filtered:        ["filtered",      "Filtered | Gefiltert",                   "Screening refused it: nothing was sent. | Die Risikoprüfung hat die Zahlung abgelehnt: Nichts wurde gesendet."],
   error:           ["declined",      "Error | Fehler",                         "It ended with an error: no money has moved. | Die Zahlung endete mit einem Fehler: Kein Geld ist geflossen."],
   cancelled:       ["off",           "Cancelled | Storniert",                  "The hold was released: the card was not charged. | Die Vormerkung wurde aufgehoben: Die Karte wurde nicht belastet."],
+  paid_out:        ["approved",      "Paid out | Ausgezahlt",                  "The money went to the card. | Das Geld ging auf die Karte."],
   verified:        ["off",           "Verified | Geprüft",                     "The card is good. No money was asked for. | Die Karte ist gültig. Es wurde kein Geld verlangt."],
   approved:        ["approved",      "Approved | Genehmigt",                   "The charge was approved, also if money went back later. | Die Belastung wurde genehmigt, auch wenn später Geld zurückging."],
 };

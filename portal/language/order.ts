@@ -50,6 +50,15 @@ export const order = {
     "settle-not-done": `Only when the acquirer has told you that the money has not moved.
       | Nur, wenn der Acquirer Ihnen bestätigt hat, dass kein Geld geflossen ist.`,
   },
+  askAboutPayout: (amount: string, reference: string, trace: string, terminal: string) =>
+    `Ask the acquirer whether the original credit of ${amount} with the reference (RRN)
+    ${reference}, the trace number ${trace} and the terminal ${terminal} was credited to the card.
+    A payout cannot be taken back, and after "not done" the merchant may pay out again: settle it
+    only with the acquirer's answer in writing.
+    | Fragen Sie den Acquirer, ob die Auszahlung (Original Credit) von ${amount} mit der Referenz
+    (RRN) ${reference}, der Trace-Nummer ${trace} und dem Terminal ${terminal} der Karte
+    gutgeschrieben wurde. Niemand kann eine Auszahlung zurückholen, und nach „nicht ausgeführt“ kann
+    der Händler erneut auszahlen: Klären Sie sie nur mit der schriftlichen Antwort des Acquirers.`,
   begins: {
     capture: "It is taken from what is held. | Der Betrag wird aus der Vormerkung eingezogen.",
     refund: "It goes back to the cardholder. | Der Betrag geht an den Karteninhaber zurück.",
@@ -73,6 +82,8 @@ export const order = {
     declined: `It becomes declined: no money has moved. The merchant is told.
       | Die Zahlung gilt dann als abgelehnt: Kein Geld ist geflossen. Der Händler wird
       benachrichtigt.`,
+    paidOut: `It becomes approved: the money is on the card. The merchant is told.
+      | Sie wird genehmigt: Das Geld ist auf der Karte. Der Händler wird benachrichtigt.`,
     voided: `It becomes approved: the charge is taken back. The merchant is told.
       | Die Rücknahme gilt dann als genehmigt: Die Belastung ist zurückgenommen. Der Händler wird
       benachrichtigt.`,

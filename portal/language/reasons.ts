@@ -25,7 +25,7 @@ const reasonsInGerman: Readonly<Record<Reason, string>> = {
   wallet_refused: "Wallet-Daten abgewiesen", wallet_other_type: "Wallet-Daten anderer Art", wallet_not_configured: "Wallet nicht eingerichtet", wallet_bad_signature: "Signatur der Wallet-Daten ungültig", wallet_expired: "Wallet-Daten abgelaufen", wallet_replayed: "Wallet-Daten schon benutzt",
   wallet_other_merchant: "Wallet-Daten eines anderen Händlers", wallet_other_amount: "Wallet-Daten für anderen Betrag", wallet_encoded_twice: "Wallet-Daten doppelt kodiert", wallet_not_decrypted: "Wallet-Daten nicht entschlüsselbar", wallet_bad_card: "Karte in den Wallet-Daten unbrauchbar", wallet_not_supported: "Wallet-Daten nicht unterstützt",
   internal_failure: "Interner Fehler", storage_unavailable: "Speichern derzeit nicht möglich", gate_unavailable: "Keine Verbindung zum Acquirer", reversed_after_doubt: "Ohne Antwort, storniert", processing_expired: "Nicht rechtzeitig verarbeitet", no_gate: "Kein Gate akzeptiert Währung und Betrag",
-  settled_by_operator: "Vom Betreiber geklärt: nichts belastet", card_not_held: "Kartendaten nicht mehr vorhanden", value_not_supported: "Authentifizierungswert passt zu keinem Gate", not_voided: "Nicht zurückgenommen: die Belastung bleibt",
+  settled_by_operator: "Vom Betreiber geklärt: nichts belastet", card_not_held: "Kartendaten nicht mehr vorhanden", value_not_supported: "Authentifizierungswert passt zu keinem Gate", not_voided: "Nicht zurückgenommen: die Belastung bleibt", not_paid_out: "Ohne Antwort, nicht ausgezahlt",
 };
 
 /**
@@ -39,6 +39,7 @@ const choiceInGerman: readonly (readonly [RegExp, string])[] = [
   [/, though none was ready/g, ", obwohl keines bereit war"],
   [/, because /g, ", denn "],
   [/ was not ready/g, " war nicht bereit"],
+  [/ sends no payouts/g, " zahlt nicht aus"],
   [/ was tried before/g, " wurde schon versucht"],
   [/ does not take so little/g, " akzeptiert keinen so kleinen Betrag"],
   [/ does not take so much/g, " akzeptiert keinen so großen Betrag"],

@@ -65,6 +65,8 @@ const events: Table<Event> = {
   void_asked: "Void requested | Rücknahme angefordert",
   captured: "Captured | Eingezogen",
   returned: "Returned | Erstattet oder freigegeben",
+  paid_out: "Paid out | Ausgezahlt",
+  proved_unpaid: "Proved unpaid | Nachweislich nicht ausgezahlt",
   repeat_unanswered: "Repeat unanswered | Wiederholung ohne Antwort",
   repeat_refused: "Repeat refused | Wiederholung abgelehnt",
   charged_back: "Charged back | Rückbelastet",
@@ -143,6 +145,7 @@ export const timeline = {
     gate_unavailable: "No link to the acquirer | Keine Verbindung zum Acquirer",
     card_not_held: "Card data no longer there | Kartendaten nicht mehr vorhanden",
     too_late: "Too late to send | Zum Senden zu spät",
+    not_repeatable: "Neither asked nor repeated | Weder gefragt noch wiederholt",
     node_lost: "Node stopped | Knoten ausgefallen",
   },
   followUps: {

@@ -124,6 +124,19 @@ export function amountOf(preview: Preview | undefined): string {
   return moneyOf(preview?.amount);
 }
 
+/** Says what a decision needs first; about a payout also what to ask the acquirer. */
+export function hintOf(
+  action: Decision,
+  { transactions }: Pick<OrderDetail, "transactions">,
+  { decisionHints, askAboutPayout }: Messages,
+): string {
+  const payout = transactions.find(({ kind }) => kind === "payout");
+  if (payout === undefined || action === "ask") return decisionHints[action];
+  const { amount, reference = "", trace = "", terminal = "" } = payout;
+  const question = askAboutPayout(moneyOf(amount), reference, trace, terminal);
+  return `${question} ${decisionHints[action]}`;
+}
+
 /** Describes the effect that the action would have now. */
 export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Messages): string {
   const { begins, decided } = messages;
@@ -132,6 +145,7 @@ export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Me
   if (!isDecision(action)) return begins[of === "cancel" ? "cancel" : "refund"];
   if (action === "ask") return decided.asked;
   if (becomes === undefined) return decided.stays;
+  if (of === "payout" && becomes === "approved") return decided.paidOut;
   if (of === "void") return becomes === "approved" ? decided.voided : decided.notVoided;
   return decided[becomes];
 }

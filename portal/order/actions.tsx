@@ -22,6 +22,7 @@ import {
   confirmationOf,
   type Done,
   givenAmount,
+  hintOf,
   isConfirmed,
   isDecision,
   isIrreversible,
@@ -159,7 +160,7 @@ function OrderAction({ action, detail, onDone, close }: FormProps) {
       refusal={preview.error?.message ?? whyNot(preview.data, messages)}
       isDangerous={isIrreversible(action)}
       isReady={preview.data?.isAllowed === true && isConfirmed(action, amount, detail.line)}
-      hint={isDecision(action) ? messages.decisionHints[action] : undefined}
+      hint={isDecision(action) ? hintOf(action, detail, messages) : undefined}
     >
       {!isDecision(action) && input}
       <ReasonInput text={reason} write={setReason} />

@@ -39,6 +39,7 @@ const stages = [
     [...ends, "3d_validating", "filtered"].map((end) => `${kind}_${end}`),
   ),
   ...["av_approved", "av_declined"],
+  ...[...ends, "filtered"].map((end) => `payout_${end}`),
   ...["capture", "reversal", "cancel"].flatMap((kind) => ends.map((end) => `${kind}_${end}`)),
   ...ends.map((end) => `void_${end === "declined" ? "rejected" : end}`),
 ];

@@ -12,7 +12,9 @@ import {
   cvvMismatch,
   cvvOutcomes,
   decline,
+  type HostRule,
   type Outcome,
+  type PayoutRule,
   type Scenario,
   scenariosByCard,
 } from "../scenarios.ts";
@@ -118,6 +120,11 @@ function approveHalf(charge: Charge): IsoMessage {
 
 function book({ request, connection, host, reference, amount, currency, scenario }: Charge) {
   if (isVerification(request)) return;
+  if (isPayout(request)) {
+    const { gate } = connection.dialect;
+    host.ledger.book({ reference, kind: "payout", amount, currency, gate, ...traceOf(request) });
+    return;
+  }
   const kind = request.mti === "0100" ? "authorisation" : "sale";
   const named = scenario?.later === undefined ? undefined : scenario.name;
   const { gate } = connection.dialect;
@@ -203,6 +210,69 @@ function isLuhnValid(card: string): boolean {
     sum += doubled > 9 ? doubled - 9 : doubled;
   }
   return card.length >= 12 && sum % 10 === 0;
+}
+
+/** Returns whether the first two digits of field 3 mean an original credit. */
+export function isPayout({ fields }: IsoMessage): boolean {
+  return fields[3]?.startsWith("26") === true;
+}
+
+function traceOf({ fields: { 11: trace } }: IsoMessage) {
+  return trace === undefined ? {} : { trace };
+}
+
+/**
+ * Answers a payout (0200 with processing code 26): money for the card, which no message takes back.
+ * A repeat (0201) of a booked payout is approved again and not booked again. Returns undefined if
+ * the host does not answer.
+ */
+export function answerPayout(exchange: Exchange): IsoMessage | undefined {
+  const { request, host } = exchange;
+  const { 2: card, 11: trace, 14: expiry, 37: reference, 49: number } = request.fields;
+  const amount = parseAmount(request.fields[4]);
+  if (!card || !trace || !reference || !number || amount === undefined) {
+    return makeAnswer(exchange, "30");
+  }
+  const scenario = scenariosByCard.get(card);
+  const charge = { ...exchange, card, reference, amount, currency: nameCurrency(number), scenario };
+  const isRepeat = request.mti === "0201";
+  const isBooked = host.ledger.entries(reference).some(({ kind }) => kind === "payout");
+  const rule = scenario?.payout ?? scenario?.host ?? approval;
+  if (rule.kind === "book-in-silence") {
+    if (!isBooked) execute(noAnswer, charge);
+    return undefined;
+  }
+  const { repeatCode } = host.switches.current;
+  if (isRepeat && repeatCode !== null) return makeAnswer(exchange, repeatCode);
+  if (isRepeat && isBooked) return makeApproval(exchange, host.approvalNumbers.of(reference));
+  if (!isLuhnValid(card)) return makeAnswer(exchange, "14");
+  if (amount === 0n) return makeAnswer(exchange, "13");
+  if (expiry !== undefined && expiry < host.clock.now().month) return makeAnswer(exchange, "54");
+  return execute(decidePayout(charge, rule), charge);
+}
+
+const noAnswer: Outcome = { kind: "book-without-answer" };
+
+/** The receiver has neither a CVV nor an authentication, so rules about these approve. */
+function decidePayout(charge: Charge, rule: HostRule | PayoutRule): Outcome {
+  const { switches } = charge.host;
+  const { chargeCode } = switches.current;
+  if (chargeCode !== null) return chargeCode === "00" ? approval : declineOf(charge, chargeCode);
+  if (rule.kind === "by-amount") {
+    return amountOutcomes.get(String(charge.amount % 100n).padStart(2, "0")) ?? approval;
+  }
+  if (isAlsoOfPayouts(rule)) return rule;
+  if (switches.isDeclined()) return decline("05");
+  return switches.isAnswerLost() ? noAnswer : approval;
+}
+
+const outcomesOfPayouts: ReadonlySet<string> = new Set<Outcome["kind"]>([
+  ...(["decline", "ignore", "drop-link", "answer-garbage"] as const),
+  ...(["book-without-answer", "approve-slowly", "approve-twice"] as const),
+]);
+
+function isAlsoOfPayouts(rule: HostRule | PayoutRule): rule is Outcome {
+  return outcomesOfPayouts.has(rule.kind);
 }
 
 /** Returns whether the first two digits of field 3 mean a refund. */

@@ -105,7 +105,9 @@ function isComplete({ mti, fields }: IsoMessage): boolean {
   if (mti === "1804") return true;
   if (mti === "1500") return /^50[0-3]$/.test(code) && fields[28] !== undefined;
   if (fields[26] === undefined || fields[32] === undefined) return false;
-  if (mti === "1100" || mti === "1200") return fields[22]?.length === 12;
+  // A payout names no other message, also when it is repeated.
+  const isPayout = mti === "1201" && fields[3]?.startsWith("26") === true;
+  if (mti === "1100" || mti === "1200" || isPayout) return fields[22]?.length === 12;
   if (!originalData.test(original)) return false;
   const needsAmounts = code === "401" || code === "202";
   if (needsAmounts && amounts === "") return false;

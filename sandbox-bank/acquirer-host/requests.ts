@@ -16,7 +16,7 @@ import {
   toldToFollowUp,
 } from "./answers.ts";
 import { answerKeyRequest, receiveDeliveryAnswer } from "./authentication.ts";
-import { answerCharge, answerRefund, isRefund } from "./charges.ts";
+import { answerCharge, answerPayout, answerRefund, isPayout, isRefund } from "./charges.ts";
 import type { ChangedMessage } from "./dialects.ts";
 import { answerTotals } from "./totals.ts";
 
@@ -26,7 +26,7 @@ type Handler = (exchange: Exchange) => IsoMessage | undefined;
 const handlers: ReadonlyMap<string, Handler> = new Map([
   ["0800", answerNetwork],
   ["0200", answerPayment],
-  ["0201", answerRefund],
+  ["0201", answerPayment],
   ["0100", answerCharge],
   ["0220", answerCapture],
   ["0221", answerCapture],
@@ -72,7 +72,10 @@ function answerNetwork(exchange: Exchange): IsoMessage {
 
 /** Answers a payment from the card, or to it. */
 function answerPayment(exchange: Exchange): IsoMessage | undefined {
-  return isRefund(exchange.request) ? answerRefund(exchange) : answerCharge(exchange);
+  const { request } = exchange;
+  if (isPayout(request)) return answerPayout(exchange);
+  const isCredit = isRefund(request) || request.mti === "0201";
+  return isCredit ? answerRefund(exchange) : answerCharge(exchange);
 }
 
 function answerCapture(exchange: Exchange): IsoMessage | undefined {
@@ -218,6 +221,10 @@ function answerInquiry(exchange: Exchange): IsoMessage {
   const later = host.ledger.entries(reference).find((entry) => {
     return entry.trace !== undefined && entry.trace === original.slice(4, 10);
   });
+  if (later?.kind === "payout") {
+    const fields = { 4: formatAmount(later.amount), 49: numberCurrency(later.currency) };
+    return makeApproval(exchange, host.approvalNumbers.of(reference), fields);
+  }
   if (later !== undefined) return makeAnswer(exchange, "00");
   if (laterTypes.has(original.slice(0, 4))) return makeAnswer(exchange, "25");
   const balance = host.ledger.findBalance(reference);

@@ -60,7 +60,7 @@ function less(value = 0n, subtracted = 0n): bigint {
 function sumUp(entries: readonly LedgerEntry[]): Net {
   let [credits, debits, creditSum, debitSum] = [0n, 0n, 0n, 0n];
   for (const { kind, amount } of entries) {
-    if (kind === "refund") {
+    if (kind === "refund" || kind === "payout") {
       credits += 1n;
       creditSum += amount;
     } else {

@@ -48,6 +48,9 @@ test("every operation exists in v4, at an endpoint and at a group", async (t) =>
     await at.makeRebillPreauth(rebillFields({ cardrefid }));
     assert.equal((await at.removeCardRef({ cardrefid })).type, "remove-card-ref-response");
     await assertRefused(at.removeCardRef({ cardrefid }), 8);
+    await at.payout({ ...payout, client_orderid: `payout-${sold["gw-order-id"]}` });
+    const byRef = { ...payout, client_orderid: `by-ref-${sold["gw-order-id"]}` };
+    await assertRefused(at.payoutByRef({ ...byRef, "destination-card-ref-id": cardrefid }), 8);
     await at.capture(about(held, {}));
     await at.return(about(sold, {}));
     const taken = await at.sale(saleFields());
@@ -72,8 +75,11 @@ test("every operation exists in v4, at an endpoint and at a group", async (t) =>
   assert.deepEqual(names.sort(), [...called].sort());
 });
 
+const payout = { amount: "1.00", currency: "USD", credit_card_number: "4000001000000018" };
+
 const called = [
   ...["sale", "preauth", "accountVerification", "capture", "return", "void", "status"],
+  ...["payout", "payoutByRef"],
   ...["saleForm", "preauthForm", "accountVerificationForm"],
   ...[
     "createCardRefV4",

@@ -22,11 +22,12 @@ const cellsOfAnyStage = Object.keys(anyStage).map((event) => `any stage ${event}
 export const allCells: readonly string[] = [...cellsOfTables, ...cellsOfAnyStage, ...situations];
 
 const charges = ["sale", "preauth", "account-verification"];
+const begun = [...charges, "payout"];
 
 /** Cells that no order of the simulation reaches, with the reason. */
 // biome-ignore format: a table
 const unreachableRows: readonly (readonly [kinds: readonly string[], place: string, reason: string])[] = [
-  [charges,                  "filtering expired",         "screening is folded into the commit that owes it: no order rests here"],
+  [begun,                    "filtering expired",         "screening is folded into the commit that owes it: no order rests here"],
   [charges,                  "authorizing expired",       "an order in this stage owes its charge, and no deadline decides about that"],
   [charges,                  "inquiring asked_again",     "an operator decides while an order rests between two tries, and an inquiry has no second try"],
   [charges,                  "inquiring settled_as_done", "an operator decides while an order rests between two tries, and an inquiry has no second try"],
@@ -35,6 +36,7 @@ const unreachableRows: readonly (readonly [kinds: readonly string[], place: stri
   [["any stage"],            "dispute_decided",           "no acquirer of the simulation reports a dispute"],
   [["any stage"],            "page_closed",               "only a restored installation closes pages"],
   [["account-verification"], "filtering filtered_out",    "no limit and no rule of the simulation judges a payment of nothing"],
+  [["payout"],               "filtering filtered_out",    "no rule of the simulation blocks a payment, and the limit is one of charges"],
   [["account-verification"], "authorizing amount_refused", "it has no other amounts to try"],
   [["account-verification"], "authorizing amount_in_doubt", "it has no other amounts to try"],
   [["account-verification"], "reversing amount_reversed", "it has no other amounts to try"],

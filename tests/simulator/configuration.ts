@@ -22,7 +22,10 @@ export const merchant: Merchant = {
   settings: {},
 };
 
-/** At the first port the host cannot be asked about a charge; at the other it can. */
+/**
+ * At the first port the host cannot be asked about a charge, and recognises repeated payouts; at
+ * the other it can be asked.
+ */
 export const gates: readonly Gate[] = [
   gateOf("1", { kind: "sandbox", port: 8583 }),
   gateOf("2", { kind: "iso87_binary", port: 8584 }),
@@ -47,12 +50,14 @@ function gateOf(id: string, { kind, port }: { kind: Gate["kind"]; port: number }
       worksWithoutCvv: true,
       partialReversal: true,
       partialCapture: true,
+      payouts: true,
+      payoutRepeatHours: 720,
     },
   };
 }
 
 /** Amounts above this limit are filtered. */
-const settings = { amountMax: "95000", pageFields: [] };
+const settings = { amountMax: "95000", pageFields: [], payouts: true };
 
 function offer(to: Pick<Endpoint, "settings" | "merchant">, offered: readonly Gate[]) {
   const place = { rank: 1, weight: 1 };

@@ -27,7 +27,7 @@ import { SimulatedProcess, type VirtualTime } from "./virtual-time.ts";
 export type Booking = {
   readonly reference: string;
   readonly trace: string;
-  readonly kind: "sale" | "authorisation";
+  readonly kind: "sale" | "authorisation" | "payout";
   readonly bookedAt: number;
   readonly amount: number;
   readonly port: number;
@@ -129,6 +129,7 @@ export function makeHost(options: Options) {
   function amountDone(reference: string, trace: string, kind: string): number | undefined {
     const standing = books.filter((each) => each.reference === reference && !each.isReversed);
     const isCharge = kind === "sale" || kind === "preauth" || kind === "account-verification";
+    if (kind === "payout") return standing[0]?.amount;
     if (isCharge && standing.length === 0) {
       deniedToOperators.add(reference);
       return undefined;
@@ -160,6 +161,7 @@ export function makeHost(options: Options) {
     ports.set(message, (line.socket.port ?? 0) - portOffset);
     onMessage(message);
     if (manners.isSilent) tell(`the host ignores ${mti}`, message.fields[37] ?? "");
+    else if (message.fields[3]?.startsWith("26")) receivePayout(message, line);
     else if (mti === "0200" || mti === "0100") receiveCharge(message, line);
     else if (mti === "0600") receiveInquiry(message, line);
     else if (mti === "0420" || mti === "0421") receiveReversal(message, line);
@@ -183,6 +185,33 @@ export function makeHost(options: Options) {
       if (manner === "refuse, then approve") bookLate(message, line, random.between(10, 60_000));
       if (manner === "wait for the reversal")
         waiting.set(message.fields[37] ?? "", { message, line });
+    });
+  }
+
+  /**
+   * Pays out. It recognises a payout that it has booked by its reference, also when the repeat has
+   * overtaken it, and answers with the approval again.
+   */
+  function receivePayout(message: IsoMessage, line: Line): void {
+    const manner = random.pick(random.chance(manners.unruly) ? unrulyPayouts : usualPayouts);
+    const laterMs = manner === "queue" ? random.between(0, queueMaxMs) : random.skewed(5, 2_000);
+    const { 37: reference = "" } = message.fields;
+    const isRefused = message.mti === "0201" && manners.refusesRepeats && random.chance(0.6);
+    time.after(laterMs, process, () => {
+      tell(`the host meets the payout ${message.mti} with: ${manner}`, reference);
+      if (isRefused) return answer(line, message, { 39: random.pick(["96", "12", "30"]) });
+      const isKnown = books.some((each) => each.reference === reference);
+      const pay = () => (isKnown ? { 38: String(approvals), 39: "00" } : book(message));
+      if (manner === "lose") return;
+      if (manner === "refuse" && !isKnown) {
+        return answer(line, message, { 39: random.pick(["05", "57", "61"]) });
+      }
+      const fields = manner === "say 09" && !isKnown ? {} : pay();
+      if (manner === "approve without a word") return;
+      if (manner === "approve and hang up") return line.socket.destroy();
+      if (manner === "garble") return garble(line, message);
+      const isOpen = manner === "say 09" || manner === "do it and say 09";
+      answer(line, message, isOpen ? { 39: random.pick(["09", "68", "94"]) } : fields);
     });
   }
 
@@ -251,7 +280,8 @@ export function makeHost(options: Options) {
     toldLate?: Told,
   ): IsoFields {
     const { mti, fields } = message;
-    const kind = mti === "0200" ? "sale" : "authorisation";
+    const isPayout = fields[3]?.startsWith("26") === true;
+    const kind = isPayout ? "payout" : mti === "0200" ? "sale" : "authorisation";
     const own = { reference: fields[37] ?? "", trace: fields[11] ?? "", kind, amount } as const;
     const captured = kind === "sale" ? amount : 0;
     const kept = { captured, returned: 0, isReversed: false, reversedAt: 0, bookedAt: time.now() };
@@ -417,6 +447,11 @@ type Told = Set<SimulatedProcess>;
 type Reply = (fields: IsoFields, afterMs?: number) => void;
 
 const refusals = ["05", "51", "14", "91", "1A", "65"] as const;
+const usualPayouts = ["approve", "approve", "approve", "queue", "refuse"] as const;
+const unrulyPayouts = [
+  ...(["approve without a word", "approve and hang up", "lose", "garble", "queue"] as const),
+  ...(["do it and say 09", "say 09", "approve"] as const),
+] as const;
 const usual = [
   ...(["approve", "approve", "approve", "approve", "approve", "queue", "refuse"] as const),
 ] as const;

@@ -114,12 +114,17 @@ export function makeLaws(tables: Tables, known: Known) {
     if (!lost.has(orderId)) cells.onCommit(orderId, transaction, read);
     checkHolder(order, read, decided);
     hostLaws.onCommit(orderId, transaction, lost.has(orderId) ? [] : read);
+    const isOver = isFinal(transaction.stage) && read.some(({ kind }) => kind === "expired");
+    if (transaction.kind === "payout" && isOver && transaction.identifiers !== undefined) {
+      breakLaw("no clock settles a payout", transaction.stage, orderId);
+    }
     if (read.some(({ kind }) => kind.startsWith("settled_as_"))) settled.set(orderId, now());
     for (const { identifiers } of [transaction, ...(transaction.priorAttempts ?? [])]) {
       if (identifiers !== undefined) own(identifiers.reference, orderId);
     }
     const { threeds, identifiers } = transaction;
-    if (order.endpointId === strictShop.id && identifiers !== undefined) {
+    const isStrict = order.endpointId === strictShop.id && transaction.kind !== "payout";
+    if (isStrict && identifiers !== undefined) {
       authentications.set(identifiers.reference, threeds?.transactionId ?? "");
     }
     checkDeadline(record, order);
@@ -201,6 +206,10 @@ export function makeLaws(tables: Tables, known: Known) {
     const { 37: reference = "" } = fields;
     const orderId = owners.get(reference);
     hostLaws.onMessage(message, host, orderId);
+    const kind = orderId === undefined ? undefined : tables.orders.get(orderId)?.kind;
+    if (kind === "payout" && /^0[24]2|^04/.test(mti)) {
+      breakLaw("a payout is never taken back", `${mti} ${reference}`, orderId);
+    }
     if (mti !== "0200" && mti !== "0100") return;
     if (orderId === undefined) {
       breakLaw("a charge is committed before it is sent", reference);
@@ -288,6 +297,7 @@ export function makeLaws(tables: Tables, known: Known) {
     // Whether an inquiry has found the charge.
     const isKnown = (reference: string) =>
       stage === "approved" && reference === identifiers?.reference;
+    checkPayout(order, own);
     for (const each of own.filter(isUnheeded)) {
       const isSettled = (each.heard?.at ?? 0) <= (settled.get(order.id) ?? -1);
       if (isKnown(each.reference) || isSettled) continue;
@@ -309,6 +319,14 @@ export function makeLaws(tables: Tables, known: Known) {
       const detail = `the host holds ${held}, the gateway says ${ours.held.minor}`;
       breakLaw("the host's books equal ours", detail, order.id);
     }
+  }
+
+  /** The host's word about a payout is the gateway's: once if it is approved, and never else. */
+  function checkPayout({ id, transaction }: Order, own: readonly Booking[]): void {
+    const paid = own.filter(({ kind }) => kind === "payout").length;
+    const expected = transaction.kind === "payout" && transaction.stage === "approved" ? 1 : 0;
+    if (paid === expected) return;
+    breakLaw("a payout is paid once, or known to be unpaid", `paid ${paid} times`, id);
   }
 
   function onCallbackEnded(orderId: string, sequence: number): void {

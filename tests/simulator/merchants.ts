@@ -49,15 +49,21 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
   const client = `c-${index}`;
   const shop = random.chance(0.5) ? openShop : random.pick(shops);
   const habits = habitsOf(options.random.fork("habits"));
+  // A stream of its own, so that payouts do not shift the other purchases.
+  const isPayout = options.random.fork(`payout ${index}`).chance(payoutShare);
   time.after(atMs - time.now(), time.world, () => void buy());
 
   async function buy(): Promise<void> {
     const wanted = { client, endpointId: shop.id };
-    const request = requestOf(wanted, { random, habits }, 1 + random.below(99_999));
+    const makeRequest = (asked: number) => {
+      const request = requestOf(wanted, { random, habits }, asked);
+      return isPayout ? asPayout(request, asked) : request;
+    };
+    const request = makeRequest(1 + random.below(99_999));
     const isTwice = random.chance(0.1);
     if (isTwice) void ask(request);
     const order = await ask(request);
-    if (random.chance(0.05)) await ask(requestOf(wanted, { random, habits }, 777));
+    if (random.chance(0.05)) await ask(makeRequest(777));
     if (order === undefined) return;
     const orderId = order.id;
     await Promise.all([poll(orderId), visitOf(order)]);
@@ -65,7 +71,7 @@ export function startPurchase({ index, atMs }: Purchase, options: Options): void
     const corrections = random.chance(0.2) ? random.pick([1, 4]) : 0;
     for (let made = 0; made < corrections; made++) {
       if (made > 0) await pause(random.skewed(100, 60_000));
-      await ask(requestOf(wanted, { random, habits }, 778 + made));
+      await ask(makeRequest(778 + made));
     }
     const wishes = wishesOf(request.kind, random, habits);
     for (const wish of wishes) {
@@ -152,8 +158,28 @@ function wishesOf(
   const takeBack: FollowUpTerms = { operation: "void", amount: undefined, comment: undefined };
   if (random.chance(0.15)) returns.unshift(takeBack);
   if (kind === "account-verification") return [];
+  if (kind === "payout") return [give(), capture, takeBack];
   if (kind !== "preauth") return random.chance(returned) ? returns : [];
   return random.chance(captured) ? [capture, ...returns] : [give()];
+}
+
+/** The share of purchases in which the merchant pays out instead. */
+const payoutShare = 0.08;
+
+/** A payout with the card and the customer of the request. */
+function asPayout(request: OrderRequest, minor: number): OrderRequest {
+  const { page: _, purchase, clientOrderId, ...others } = request;
+  const { wallet: __, otherAmounts: ___, ...paid } = purchase;
+  const cardData = cardOf(usualDigits);
+  return {
+    ...others,
+    clientOrderId,
+    kind: "payout",
+    purchase: { ...paid, amount: new Money(BigInt(minor), getCurrency("USD")) },
+    card: { kind: "new", facts: factsOf(cardData) },
+    cardData: { ...cardData, cvv: undefined },
+    requestFingerprint: { text: new Secret(`payout/${clientOrderId}/${minor}`), cvv: undefined },
+  };
 }
 
 /** Returns a smaller amount, to be tried if the bank refuses the amount. */

@@ -56,9 +56,17 @@ function referenceOf(order: Order): string {
 }
 
 /** Returns the lines of a settlement file. A charge that was reversed, or only held, has none. */
-function linesOf({ reference, kind, captured, returned, isReversed }: Booking): SettlementLine[] {
-  if (isReversed || captured === 0) return [];
+function linesOf({
+  reference,
+  kind,
+  amount,
+  captured,
+  returned,
+  isReversed,
+}: Booking): SettlementLine[] {
   const line = { line: 1, reference };
+  if (kind === "payout") return [{ ...line, kind, money: moneyOf(amount) }];
+  if (isReversed || captured === 0) return [];
   const charge = { ...line, kind: kind === "sale" ? "sale" : "capture", money: moneyOf(captured) };
   const given = { ...line, kind: "reversal", money: moneyOf(returned) };
   return (returned === 0 ? [charge] : [charge, given]) as SettlementLine[];

@@ -4,7 +4,11 @@
  */
 
 import { settings } from "../../gateway/config/settings.ts";
-import { type Operation, versionsOf } from "../../gateway/merchant-api/operation.ts";
+import {
+  isSignedByOAuth,
+  type Operation,
+  versionsOf,
+} from "../../gateway/merchant-api/operation.ts";
 import { synchronousVariantOf } from "../../gateway/merchant-api/reply.ts";
 import { reportFields } from "../../gateway/merchant-api/report.ts";
 import { reportColumns } from "../../gateway/report/columns.ts";
@@ -24,7 +28,7 @@ import { block, camel, pascal, quote, sentence } from "./text.ts";
 const repeatable: ReadonlySet<string> = new Set([
   ...["sale", "preauth", "account-verification", "capture", "return", "void"],
   ...["sale-form", "preauth-form", "account-verification-form"],
-  ...["make-rebill", "make-rebill-sale", "make-rebill-preauth"],
+  ...["make-rebill", "make-rebill-sale", "make-rebill-preauth", "payout", "payout-by-ref"],
   ...["create-card-ref", "create-card-ref-v4"],
   ...["upload-method-url-result", "upload-cres-result", "upload-pares-result"],
 ]);
@@ -140,7 +144,10 @@ function factsOf({ operation, name, waits }: Call) {
   const { path, control, request, isQuery = false } = operation;
   return {
     path,
-    versions: versionsOf(operation),
+    // The client signs by the checksum, or by RSA-SHA256.
+    versions: versionsOf(operation).filter(
+      (version) => version === "v4" || !isSignedByOAuth(operation, version),
+    ),
     control,
     takesLogin: "login" in request,
     repeatable: isQuery || repeatable.has(name),

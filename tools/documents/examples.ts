@@ -120,6 +120,18 @@ const ownValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "process-recurring-payments": { payload: samplePayloads.process },
   "update-recurring-payments": { payload: samplePayloads.update },
   void: { client_orderid: "subscription-12-02", orderid: sample.makeOrderId(5) },
+  payout: {
+    client_orderid: "payout-311",
+    amount: "25.00",
+    currency: "USD",
+    order_desc: "Winnings",
+  },
+  "payout-by-ref": {
+    client_orderid: "payout-312",
+    amount: "25.00",
+    currency: "USD",
+    "destination-card-ref-id": sample.references.card,
+  },
   "sale-form": {
     client_orderid: "invoice-1044",
     order_desc: "Two tickets",

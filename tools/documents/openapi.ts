@@ -5,6 +5,7 @@
 import { exponentGroups } from "../../client/operations.generated.ts";
 import type { Field } from "../../gateway/merchant-api/fields.ts";
 import {
+  isSignedByOAuth,
   type Operation,
   pathIn,
   placesOf,
@@ -57,7 +58,9 @@ function exponents(): readonly (readonly [code: string, digits: number])[] {
   return exponentGroups.flatMap(([digits, codes]) => codes.map((code) => [code, digits] as const));
 }
 
-const oauthText = "OAuth 1.0a (RFC 5849) with RSA-SHA256, see /docs/merchant-api.";
+const oauthText =
+  "OAuth 1.0a (RFC 5849) with RSA-SHA256, see /docs/merchant-api. Payouts in v2 may be signed " +
+  "with HMAC-SHA1.";
 
 function schemaOf(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
@@ -96,12 +99,13 @@ function describe(example: Example, { variant, version, place }: Variant): Json 
   if (version === "v4") words.push("v4");
   const request = `${pascal(operation.name)}${version === "v4" ? "SignedRequest" : "Request"}`;
   const own = Object.fromEntries(fields.filter(([name]) => !checksumFields.has(name)));
+  const isOAuth = isSignedByOAuth(operation, version);
   const reply = isSync ? "StatusReply" : shapeOf(example).name;
   const checksum = `\`control\` is the SHA-1 of ${formula(operation.control)}.`;
   return {
     operationId: camel(words.join("-")),
     summary: operation.purpose,
-    ...(version === "v2" && { description: checksum, "x-control": operation.control }),
+    ...(!isOAuth && { description: checksum, "x-control": operation.control }),
     tags: [operation.name],
     externalDocs: { url: `/docs/merchant-api/${operation.name}` },
     parameters: [{ name: place, in: "path", required: true, schema: { type: "string" } }],
@@ -109,10 +113,10 @@ function describe(example: Example, { variant, version, place }: Variant): Json 
       required: true,
       content: { "application/x-www-form-urlencoded": { schema: schemaOf(request), example: own } },
     },
-    security: version === "v4" ? [{ oauth: [] }] : [],
+    security: isOAuth ? [{ oauth: [] }] : [],
     responses: {
       200: { description: "The result, or a refusal.", content: contentOf(reply) },
-      ...(version === "v4" && { 403: { $ref: "#/components/responses/AccessDenied" } }),
+      ...(isOAuth && { 403: { $ref: "#/components/responses/AccessDenied" } }),
       429: { $ref: "#/components/responses/TooManyRequests" },
       503: { $ref: "#/components/responses/Unavailable" },
     },

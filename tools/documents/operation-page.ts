@@ -1,6 +1,7 @@
 /** Renders the page of one operation: its purpose, its paths, its parameters, and an example. */
 import { hash } from "node:crypto";
 import {
+  acceptsHmac,
   type ControlTerm,
   type Operation,
   pathIn,
@@ -67,10 +68,13 @@ function pathTable(operation: Operation): string {
   const synchronous = operation.sync
     ? rowsOf(synchronousVariantOf(operation), ", synchronous")
     : [];
-  const heads = versions.map((version) => versionHeads[version]);
+  const heads = versions.map((version) =>
+    acceptsHmac(operation, version) ? hmacHead : versionHeads[version],
+  );
   return table(["`POST` to", ...heads], [...rowsOf(operation, ""), ...synchronous]);
 }
 
+const hmacHead = "Path, signed by OAuth also with HMAC-SHA1";
 const versionHeads: Readonly<Record<Version, string>> = {
   v2: "Path, signed by checksum",
   v4: "Path, signed by OAuth",
@@ -82,6 +86,10 @@ function authentication(operation: Operation): readonly string[] {
   const checksum = `\`control\` is the SHA-1 checksum, in hexadecimal, of ${covered}.`;
   const others = "login" in operation.request ? "`login` and `control` are" : "`control` is";
   const oauth = "an `Authorization` header ([OAuth](README.md#authentication-by-oauth-v4))";
+  if (operation.takesHmac) {
+    const hmac = "[HMAC-SHA1](README.md#hmac-sha1) with the merchant control key";
+    return [`The request carries ${oauth}. In v2 the signature may also be ${hmac}.`];
+  }
   if (!versions.includes("v2")) return [`The request carries ${oauth}.`];
   if (!versions.includes("v4")) return [checksum];
   return [
@@ -149,8 +157,8 @@ function formulaOf({ operation, signed }: Example) {
 
 /** Renders one checksum step by step, with a place for the calculator of the site. */
 function workedChecksum(example: Example): readonly string[] {
-  const { operation, signed } = example;
-  if (!versionsOf(operation).includes("v2")) return [];
+  const { signed } = example;
+  if (example.version !== "v2") return [];
   const text = signed.join("") + sample.controlKey;
   const values = [...signed, sample.controlKey].filter((value) => value !== "");
   return [

@@ -39,6 +39,7 @@ export function renderOrdersPage(): string {
     ),
     preauth: differences("preauth", "sale", "a sale"),
     "account-verification": differences("account-verification", "sale", "a sale"),
+    payout: wholeTable("payout"),
     capture: wholeTable("capture"),
     refund: wholeTable("refund"),
     cancel: differences("cancel", "refund", "a return"),
@@ -226,6 +227,7 @@ const deadlineSettings = {
   reversing: "doubtAlarmMs",
   capturing: "processingDeadlineMs",
   returning: "processingDeadlineMs",
+  paying: "processingDeadlineMs",
   repeating: "doubtAlarmMs",
 } as const satisfies Record<OpenStage, SettingName>;
 
@@ -245,6 +247,7 @@ const kindMeanings: Readonly<Record<TransactionKind, KindMeaning>> = {
   sale:                   { name: "charge",  approved: "the money is taken" },
   preauth:                { name: "charge",  approved: "the money is held" },
   "account-verification": { name: "charge",  approved: "the card is verified" },
+  payout:                 { name: "payout",  approved: "the card is credited" },
   capture:                { name: "capture", approved: "the held money is taken" },
   refund:                 { name: "return",  approved: "the money is refunded" },
   cancel:                 { name: "cancel",  approved: "the held money is released" },
@@ -272,7 +275,9 @@ const stageMeanings: Readonly<Record<Exclude<Stage, "approved">, string>> = {
   reversing: "the charge is in doubt, or not wanted, and is being reversed",
   capturing: "the capture may have been sent to the acquirer",
   returning: "the transaction may have been sent to the acquirer",
-  repeating: "the transaction is in doubt, and is repeated until the acquirer answers",
+  paying: "the payout may have been sent to the acquirer",
+  repeating:
+    "the transaction is in doubt, and is repeated, or asked about, until the acquirer answers",
   declined:
     "refused by the issuer or the acquirer, by 3-D Secure or because of the wallet's payment data",
   filtered: "refused by the gateway's own checks",
@@ -325,7 +330,7 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   part_reversed:         "the acquirer reversed a partial approval, or a charge that it declined in doubt, or never had it",
   reversal_unanswered:   "the acquirer did not answer the reversal",
   reversal_refused:      "the acquirer refused the reversal: the charge may stand, and the operator is alerted",
-  original_not_found:    "the acquirer does not know the charge to reverse; a repeat has to confirm it",
+  original_not_found:    "the acquirer does not know the charge to reverse, or the payout; a later answer has to confirm it",
 
   prior_approved_late:   "an approval arrived for an earlier amount or try, after the order had moved on",
   prior_reversed:        "the acquirer reversed that charge, or never had it",
@@ -336,7 +341,9 @@ const eventMeanings: Readonly<Record<EventKind, string>> = {
   void_asked:            "the merchant requests a void, and its transaction begins",
   captured:              "the acquirer captured the held amount",
   returned:              "the acquirer refunded the money, released the hold or took the charge back",
-  repeat_unanswered:     "the acquirer did not answer the repeated capture, return or void",
+  paid_out:              "the acquirer has paid the money out",
+  proved_unpaid:         "the acquirer has said again, after the time for answers, that it does not know the payout",
+  repeat_unanswered:     "the acquirer did not answer the repeated capture, return, payout or void, or the inquiry about a payout",
   repeat_refused:        "the acquirer refused the message because it is a repeat: the first one may have been booked, and the operator is alerted",
 
   charged_back:          "the acquirer reported a stage of a chargeback; no transaction changes",
@@ -361,6 +368,8 @@ const effectMeanings: Readonly<Record<Effect, string>> = {
     "reverses a late approval of an earlier amount or try, repeated until that is proved",
   capture: "sends the capture to the acquirer, in doubt repeated until it answers",
   refund: "sends the return to the acquirer, in doubt repeated until it answers",
+  pay_out:
+    "sends the payout to the acquirer once; in doubt, inquires about it or repeats it as a repeat",
   alert_operator: "alerts the operator",
   authenticate: "sends the authentication request to the directory server",
   ask_enrolment: "asks the directory server of 1.0.2 whether the card is enrolled",

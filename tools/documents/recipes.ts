@@ -124,6 +124,13 @@ const walletCard = JSON.stringify({
   currency: "USD",
 });
 
+const winnings = { amount: "25.00", currency: "USD" };
+const paidOut: Step = {
+  does: "Send money to a card.",
+  operation: "payout",
+  fields: { client_orderid: "$id", ...winnings, credit_card_number: "4000001000000018" },
+  keeps: keepsOrder,
+};
 const one = { id: "invoice" };
 const { ipaddress: customer_ip, ...customer } = payer;
 const { cvv2: _, ...keptCard } = approving;
@@ -183,6 +190,8 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "capture":     { ids: one, steps: [held, { does: "Charge a part of it; the rest is no longer held.", operation: "capture", sync: true, fields: { ...order, amount: "150.00", currency: "USD" } }] },
   "return":      { ids: one, steps: [paid, { does: "Refund a part of it.", operation: "return", sync: true, fields: { ...order, amount: "4.00", currency: "USD" } }] },
   "void":        { ids: one, steps: [paid, { does: "Take it back before it is cleared.", operation: "void", sync: true, fields: { ...order } }] },
+  "payout":      { oauth: true, ids: { id: "payout" }, steps: [paidOut, status] },
+  "payout-by-ref": { oauth: true, ids: { id: "invoice", next: "payout" }, steps: [paid, { ...registered, operation: "create-card-ref-v4" }, { does: "Send money to the registered card.", operation: "payout-by-ref", fields: { client_orderid: "$next", ...winnings, "destination-card-ref-id": "$cardrefid" } }] },
   "status":      { ids: one, steps: [paid, status] },
   "account-verification": { ids: one, steps: [{ does: "Ask the issuer whether the card is good.", operation: "account-verification", sync: true, fields: { client_orderid: "$id", ...payer, ...approving } }] },
   "create-card-ref":      { ids: one, steps: cardSteps },

@@ -65,6 +65,7 @@ export function makeSampleGateway(): CalledParts {
     findExisting: async () => [],
     findIssuer: issuers.find,
     judgePayment: () => undefined,
+    countPayout: async () => async () => undefined,
     findEnrolment: () => undefined,
     storePendingCard: async () => () => undefined,
     vault: {
@@ -206,6 +207,8 @@ function approvalOf({ transaction }: Order): OrderEvent {
     case "cancel":
     case "void":
       return { kind: "returned", answer };
+    case "payout":
+      return { kind: "paid_out", answer, receiptId: asReceiptId("8146609321774036") };
     default:
       return { kind: "authorized", answer, receiptId: asReceiptId("8146609321774035") };
   }

@@ -79,10 +79,11 @@ export const onlyEndpoint: Endpoint = {
       partialCapture: true,
       worksWithoutCvv: false,
       amountDigits: 12,
+      payouts: {},
     },
   ],
   enabled: true,
-  settings: { threeDSecure: "off", profiles: "on" },
+  settings: { threeDSecure: "off", profiles: "on", payouts: true },
 };
 
 export const endpoint: EntryPoint = {

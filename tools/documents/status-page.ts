@@ -66,7 +66,8 @@ const suffixMeanings: Readonly<Record<string, string>> = {
   "3d_validated": "the cardholder has been authenticated",
   processing: "sent to the acquirer",
   unknown: "in doubt: the acquirer has not answered, and the gateway is settling the doubt",
-  approved: "done: the money is taken, held, refunded, voided or released, or the card is verified",
+  approved:
+    "done: the money is taken, held, returned, released or paid out, or the card is verified",
   declined:
     "refused by the issuer or the acquirer, by 3-D Secure or because of the wallet's payment data",
   rejected: "refused by the acquirer: the charge stands",
@@ -78,6 +79,7 @@ const kindMeanings: Readonly<Record<TransactionKind, string>> = {
   sale: "sale",
   preauth: "preauthorisation",
   "account-verification": "account verification",
+  payout: "payout to a card",
   capture: "capture",
   refund: "return that refunds money",
   cancel: "return that releases the hold of a preauthorisation",
@@ -125,7 +127,12 @@ export const statusFields: Readonly<Record<string, string>> = {
   "card-hash-id":               "identifier that is equal for equal card numbers within one merchant, for loyalty programs and fraud checks; present after an issuer has approved or authenticated the card",
   "card-ref-id":                "card reference id, where the transaction registers the card",
   "card-country-alpha-three-code":             "country of the card's issuer, three letters",
-  "destination-card-country-alpha-three-code": "country of the destination card's issuer, three letters",
+  "dest-bin":                   "bank identification number of the card that a payout goes to; such an order has no fields of a card that is charged",
+  "dest-last-four-digits":      "last four digits of that card's number",
+  "dest-card-type":             "network of that card in upper case",
+  "dest-bank-name":             "name of the bank that issued it, or `UNKNOWN`",
+  "destination-card-country-alpha-three-code": "country of that card's issuer, three letters",
+  "destination-hash-id":        "`card-hash-id` of that card; present once the payout is approved",
 
   "email":                      "customer's email address, as sent",
   "first-name":                 "customer's first name, as sent",

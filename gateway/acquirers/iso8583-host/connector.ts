@@ -181,15 +181,19 @@ export function makeOnUnmatched(
     const reference = message.fields[37];
     if (reference !== undefined && earlierCode === undefined) onUnmatched(JSON.stringify(message));
     const answer = readAnswer(message.fields, clock.now());
-    // The answer to a refund has the same type as that to a charge. Doubt about a refund is settled
-    // by repeats.
-    if (!answersToCharges.has(message.mti) || message.fields[3]?.startsWith("20")) return;
+    // The answers to refunds and payouts have the same type as that to a charge. Doubt about them
+    // is settled otherwise.
+    if (!answersToCharges.has(message.mti) || isCredit(message.fields)) return;
     if (reference === undefined || answer === undefined) return;
     if (meaningOf(answer.responseCode) === "refused") return;
     // The order already has this approval. The host has only sent it twice.
     if (earlierCode !== undefined && meaningOf(earlierCode) !== "refused") return;
     onLateApproval({ reference, answer, minor: readAmount(message.fields[4]) });
   };
+}
+
+function isCredit({ 3: code = "" }: IsoFields): boolean {
+  return code.startsWith("20") || code.startsWith("26");
 }
 
 /** The answer is read together with the fields of its request. */

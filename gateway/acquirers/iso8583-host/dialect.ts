@@ -102,16 +102,19 @@ export const iso87Mtis: Mtis = {
   "capture": { first: "0220", repeated: "0221" },
   "return": { first: "0400", repeated: "0401" },
   "refund": { first: "0200", repeated: "0201" },
+  "payout": { first: "0200", repeated: "0201" },
 };
 
 export const charges = ["sale", "preauth", "account-verification"] as const;
 export const payments = ["sale", "preauth"] as const;
+/** Money for the card: a refund names its charge, and a payout has none. */
+export const credits = ["refund", "payout"] as const;
 export const followUps = ["capture", "return"] as const;
 /** Messages about a charge, with the card of the charge. */
 export const changes = ["reversal", ...followUps] as const;
-export const allButInquiry = [...charges, ...changes, "refund"] as const;
+export const allButInquiry = [...charges, ...changes, ...credits] as const;
 export const aboutCharge = ["inquiry", ...changes, "refund"] as const;
-export const all = [...charges, ...aboutCharge] as const;
+export const all = [...charges, ...aboutCharge, "payout"] as const;
 
 /** Sign-on, sign-off and echo, which are about the link and not about a payment. */
 export type NetworkMessages = {

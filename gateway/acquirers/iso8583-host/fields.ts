@@ -14,6 +14,7 @@ import {
   type Calendar,
   changes,
   charges,
+  credits,
   type FactRow,
   type Facts,
   type GateRow,
@@ -26,25 +27,26 @@ import {
 export const iso87GateRows: readonly GateRow[] = [
   [3, [...charges, ...changes], () => "000000"], // purchase
   [3, ["refund"], () => "200000"], // payment to the card
+  [3, ["payout"], () => "260000"], // original credit
   [18, allButInquiry, ({ categoryCode }) => categoryCode],
   [19, allButInquiry, ({ countryCode }) => countryCode],
-  [25, [...payments, ...changes, "refund"], () => "59"], // electronic commerce
+  [25, [...payments, ...changes, ...credits], () => "59"], // electronic commerce
   [25, ["account-verification"], () => "51"], // is the card good?
   [39, ["reversal"], () => "68"], // no answer came in time
-  [43, [...charges, "refund"], ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
+  [43, [...charges, ...credits], ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
 ];
 
 /** Terminal, merchant and acquirer are those of the charge, even if the gate has others by now. */
 export const iso87Rows: readonly FactRow[] = [
   [2, allButInquiry, ({ card }) => card.number.reveal()],
-  [4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
+  [4, [...charges, "reversal", "capture", ...credits], ({ amount }) => writeAmount(amount.minor)],
   [4, ["return"], amountBefore],
   [7, all, ({ sent }) => transmissionTime(sent)],
   [11, all, ({ traceNumber }) => traceNumber],
-  [12, [...charges, "refund"], ({ local }) => local.hour + local.minute + local.second],
-  [13, [...charges, "refund"], ({ local }) => local.month + local.day],
-  [14, allButInquiry, ({ card }) => card.expiryYear.slice(-2) + card.expiryMonth.padStart(2, "0")],
-  [22, [...charges, "reversal", "refund"], entryMode],
+  [12, [...charges, ...credits], ({ local }) => local.hour + local.minute + local.second],
+  [13, [...charges, ...credits], ({ local }) => local.month + local.day],
+  [14, allButInquiry, ({ card }) => expiry(card)],
+  [22, [...charges, "reversal", ...credits], entryMode],
   [32, all, ({ acquirerId }) => acquirerId],
   [37, all, ({ reference, identifiers }) => reference ?? identifiers.reference],
   [38, changes, ({ original }) => original?.approvalCode?.padEnd(6)],
@@ -149,6 +151,12 @@ function writeNet({ credits, debits, debitReversals }: DayTotals): string {
 /** Field 12 of ISO 8583:1993. */
 export function localTime93({ year, month, day, hour, minute, second }: LocalTime): string {
   return year.slice(-2) + month + day + hour + minute + second;
+}
+
+/** A payout may come without the expiry date of its card. */
+function expiry({ expiryYear, expiryMonth }: Facts["card"]): string | undefined {
+  if (expiryMonth === "") return undefined;
+  return expiryYear.slice(-2) + expiryMonth.padStart(2, "0");
 }
 
 /**

@@ -41,7 +41,8 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
   function makeCharge(request: AuthorizationRequest): IsoMessage {
     const { traceNumber, transmittedAt } = request.identifiers;
     const times = timesOf(request.identifiers, transmittedAt);
-    return make(request.kind, { ...request, ...times, traceNumber, original: undefined });
+    const facts = { ...request, ...times, traceNumber, original: undefined };
+    return make(request.kind, facts, request.repeated);
   }
 
   function makeInquiry(

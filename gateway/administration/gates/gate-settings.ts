@@ -56,6 +56,7 @@ type Values = Omit<GateSettings, keyof HostAddresses | "recurrent" | "refunds"> 
   };
 
 const holdDaysMax = 999;
+const payoutHoursMax = 720;
 const returnKind = oneOf("kind", ["reversal", "refund"]);
 const partialAs: Form<"refund"> = {
   ...returnKind,
@@ -169,6 +170,18 @@ const abilitySettings: readonly SettingRow<Values>[] = [
   setting("holdDays", "holdDays", optional(whole("days", 1, holdDaysMax)), [
     "how long a hold lives; a later capture is refused (default 7)",
     "wie lange eine Vormerkung gilt; ein späterer Einzug wird abgelehnt (üblich: 7)",
+  ]),
+  setting("payouts", "payouts", onOff, [
+    "the acquirer takes payouts to cards",
+    "der Acquirer nimmt Auszahlungen auf Karten an",
+  ]),
+  setting("payoutRepeats", "payoutRepeatHours", optional(whole("hours", 1, payoutHoursMax)), [
+    "for how many hours the host recognises a repeated payout; none: it does not",
+    "wie viele Stunden der Host eine wiederholte Auszahlung erkennt; none: gar nicht",
+  ]),
+  setting("payoutFields", "payoutFields", optional(form("text", "fields", readPayoutFields)), [
+    "fields of a payout that the acquirer demands, by commas",
+    "Felder einer Auszahlung, die der Acquirer verlangt, durch Kommas getrennt",
   ]),
   setting("currencies", "currencies", form("text", "codes", readCurrencies), [
     "only these, by commas; all for every currency",
@@ -303,6 +316,18 @@ export function readCurrencies(text: string): readonly string[] | undefined | Pr
   const unknown = codes.find((code) => findCurrency(code) === undefined);
   if (unknown === undefined) return [...new Set(codes)];
   return new Problem(`${unknown} is no currency: write codes like USD,EUR, or all.`);
+}
+
+const payoutFields = [
+  ...["first_name", "last_name", "email", "phone", "address1", "city", "zip_code", "country"],
+  ...["state", "birthday", "ipaddress", "purpose"],
+  ...["expire_month", "expire_year", "card_printed_name"],
+];
+
+function readPayoutFields(given: string): readonly string[] | Problem {
+  const fields = given.split(",").map((field) => field.trim());
+  if (fields.every((field) => payoutFields.includes(field))) return fields;
+  return new Problem(`A payout can demand these fields: ${payoutFields.join(", ")}.`);
 }
 
 /**

@@ -26,6 +26,7 @@ import {
   type SettingRow,
   setting,
   text,
+  whole,
 } from "../settings.ts";
 import { findNamelessPage, findPlainOrigin, pageTable } from "./page-settings.ts";
 
@@ -103,6 +104,26 @@ export const endpointTable = (currency?: Currency): readonly SettingRow<Endpoint
   setting("max", "amountMax", optional(amountIn(currency)), [
     "larger amounts are filtered",
     "größere Beträge werden gefiltert",
+  ]),
+  setting("payouts", "payouts", onOff, [
+    "accept payouts to cards, through gates that send them",
+    "Auszahlungen auf Karten annehmen, über Gates, die sie senden",
+  ]),
+  setting("payoutMin", "payoutMin", optional(amountIn(currency)), [
+    "smaller payouts are refused",
+    "kleinere Auszahlungen werden abgewiesen",
+  ]),
+  setting("payoutMax", "payoutMax", optional(amountIn(currency)), [
+    "larger payouts are refused",
+    "größere Auszahlungen werden abgewiesen",
+  ]),
+  setting("payoutDayMax", "payoutDayMax", optional(amountIn(currency)), [
+    "payouts beyond this sum of a day are refused",
+    "Auszahlungen über diese Summe eines Tages hinaus werden abgewiesen",
+  ]),
+  setting("payoutCardMax", "payoutCardMax", optional(whole("n", 1)), [
+    "further payouts of a day to the same card are refused",
+    "weitere Auszahlungen eines Tages auf dieselbe Karte werden abgewiesen",
   ]),
   ...otherSettings,
 ];

@@ -78,6 +78,8 @@ type NewMerchantSet = {
   readonly isScreened?: boolean;
   /** The name of the shop in its endpoints. Without it, they have no payment page. */
   readonly shopName?: string | undefined;
+  /** If true, the endpoints take payouts. */
+  readonly payouts?: boolean;
 };
 
 /**
@@ -110,7 +112,7 @@ export async function addCardTestingRules(audit: Audit, merchantId: MerchantId):
 export async function createMerchantSet(
   audit: Audit,
   vault: Vault,
-  { login, gates, cell, currencies, isScreened = false, shopName }: NewMerchantSet,
+  { login, gates, cell, isScreened = false, ...settings }: NewMerchantSet,
 ): Promise<MerchantSet> {
   const controlKey = makeControlKey();
   return audit.together(async (inside) => {
@@ -119,7 +121,7 @@ export async function createMerchantSet(
     const merchantId = await administration.createMerchant(login, sealed, cell);
     if (isScreened) await addCardTestingRules(inside, merchantId);
     if (gates === undefined) return { login, controlKey, endpoints: {}, group: "" };
-    const chosen = { gates, currencies, known: [], shopName };
+    const chosen = { ...settings, gates, known: [] };
     const endpoints = await createEndpoints(administration, merchantId, chosen);
     const grouped = endpointRows.filter(({ inGroup }) => inGroup);
     const members = grouped.flatMap(({ name }) => endpoints[name] ?? []);
@@ -129,7 +131,7 @@ export async function createMerchantSet(
   });
 }
 
-type EndpointsToCreate = Pick<NewMerchantSet, "currencies" | "shopName"> & {
+type EndpointsToCreate = Pick<NewMerchantSet, "currencies" | "shopName" | "payouts"> & {
   readonly gates: SandboxGates;
   readonly known: readonly string[];
 };
@@ -146,7 +148,7 @@ export function makeControlKey(): string {
 export async function createEndpoints(
   administration: Administration,
   merchantId: MerchantId,
-  { gates, currencies, known, shopName }: EndpointsToCreate,
+  { gates, currencies, known, shopName, payouts }: EndpointsToCreate,
 ): Promise<Readonly<Record<string, EndpointId>>> {
   const endpoints: Record<string, EndpointId> = {};
   for (const { name, currency, policy, gate } of endpointRows) {
@@ -158,7 +160,11 @@ export async function createEndpoints(
       name,
       currency,
       gates: [{ gateId, rank: 1, weight: 1 }],
-      settings: { threeDSecure: policy, ...(shopName && { shopName, profiles: "on" }) },
+      settings: {
+        threeDSecure: policy,
+        ...(shopName && { shopName, profiles: "on" }),
+        ...(payouts && { payouts }),
+      },
     });
   }
   return endpoints;

@@ -1,7 +1,9 @@
 /** The cards of approved payments: registration, and the data of a registered card. */
 import { shownHashId } from "../../orders/card-reference.ts";
+import type { Order } from "../../orders/order.ts";
+import { initialOf } from "../../orders/transactions.ts";
 import { Failure } from "../../values/failure.ts";
-import { asCardRefId } from "../../values/ids.ts";
+import { asCardRefId, type CardRefId } from "../../values/ids.ts";
 import { cardRefId, checksum, line } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { registerCard, registrationFields } from "../recurring.ts";
@@ -20,11 +22,21 @@ export const createCardRefV2 = operation({
   handle: (request, context) =>
     registerCard(request, context, ({ references, order }) => [
       ["status", "approved"],
-      ["card-ref-id", references.card],
+      ["card-ref-id", ifCharged(order, references.card)],
       ["unq-card-ref-id", shownHashId(order)],
+      ["dst-card-ref-id", isPayout(order) ? references.destination : undefined],
       ["end-point-id", order.endpointId],
     ]),
 });
+
+/** A card that was only paid out to is registered for payouts alone. */
+function ifCharged(order: Order, id: CardRefId): CardRefId | undefined {
+  return isPayout(order) ? undefined : id;
+}
+
+function isPayout(order: Order): boolean {
+  return initialOf(order).kind === "payout";
+}
 
 /**
  * The variant of create-card-ref that is signed by OAuth and returns the ids for other interfaces.
@@ -40,8 +52,8 @@ export const createCardRefV4 = operation({
   handle: (request, context) =>
     registerCard(request, context, ({ references, order }) => [
       ["status", "approved"],
-      ["card-ref-id", references.card],
-      ["recurring-payment-id", references.recurring],
+      ["card-ref-id", ifCharged(order, references.card)],
+      ["recurring-payment-id", ifCharged(order, references.recurring)],
       ["dst-card-ref-id", references.destination],
       ["dst-recurring-payment-id", references.destination_recurring],
       ["end-point-id", order.endpointId],

@@ -3,6 +3,7 @@ import type { Operation } from "../operation.ts";
 import * as cards from "./cards.ts";
 import * as forms from "./forms.ts";
 import * as payments from "./payments.ts";
+import * as payouts from "./payouts.ts";
 import * as profiles from "./profiles.ts";
 import { status } from "./status.ts";
 import * as uploads from "./threeds-uploads.ts";
@@ -20,6 +21,8 @@ export const operations: readonly Operation[] = [
   payments.makeRebillSale,
   payments.makeRebillPreauth,
   payments.voidCharge,
+  payouts.payout,
+  payouts.payoutByRef,
   status,
   uploads.uploadMethodUrlResult,
   uploads.uploadCresResult,

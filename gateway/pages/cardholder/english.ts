@@ -191,6 +191,7 @@ export const english = {
     "sale":                 "Payment",
     "preauth":              "Reservation",
     "account-verification": "Card verification",
+    "payout":               "Payout",
     "capture":              "Charged",
     "refund":               "Returned",
     "cancel":               "Reservation cancelled",

@@ -175,6 +175,7 @@ export const german: Texts = {
     "sale":                 "Zahlung",
     "preauth":              "Vormerkung",
     "account-verification": "Kartenprüfung",
+    "payout":               "Auszahlung",
     "capture":              "Abbuchung",
     "refund":               "Erstattung",
     "cancel":               "Vormerkung aufgehoben",

@@ -21,7 +21,7 @@ import { renderWallets, type WalletOffer } from "./wallet-buttons.ts";
 
 export type PaymentView = {
   readonly shop: ShownShop;
-  readonly kind: ChargeKind;
+  readonly kind: PagedKind;
   readonly amount: Money;
   readonly description: string;
   /** The customer fields that the endpoint asks for and the merchant has not sent. */
@@ -57,6 +57,8 @@ export type PageReader = FieldReader & {
   readonly operator: string;
 };
 
+/** No page pays out. */
+type PagedKind = Exclude<ChargeKind, "payout">;
 type Facts = { readonly amount: string; readonly merchant: string; readonly operator: string };
 
 const wordsCharactersMax = 280;
@@ -93,7 +95,7 @@ ${renderTime(view, texts)}<p class="assurance">${texts.pay.note(facts)}</p>
 ${operator === "" ? undefined : html`<footer>${texts.pay.by(facts)}</footer>\n`}</main>`;
 }
 
-function wordsFor(kind: ChargeKind, { pay }: Texts, facts: Facts) {
+function wordsFor(kind: PagedKind, { pay }: Texts, facts: Facts) {
   switch (kind) {
     case "sale":
       return { title: pay.amount, note: "", button: pay.button(facts) };

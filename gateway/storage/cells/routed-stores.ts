@@ -12,6 +12,7 @@ import type { Order } from "../../orders/order.ts";
 import type { DeliveryFilter } from "../../portal-api/reads.ts";
 import type { TallyStore } from "../../screening/judge.ts";
 import type { TryStore } from "../../screening/page-tries.ts";
+import type { PayoutDays } from "../../screening/payout-bounds.ts";
 import {
   asMerchantId,
   type MerchantId,
@@ -38,6 +39,7 @@ import {
   makeFindOwned,
 } from "../orders/find-orders.ts";
 import type { OrderPosition } from "../orders/order-ids.ts";
+import { makePayoutDays } from "../orders/payout-days.ts";
 import { makeStoreRequest, makeTakeNonce, type NonceOptions } from "../orders/requests.ts";
 import { makeTallyStore } from "../screening/tallies.ts";
 import type { GatherOptions } from "../server/gather.ts";
@@ -121,6 +123,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     enter,
     load: loadWith(byId),
     isCurrent: (order: Order) => stores.call(order.merchantId, (store) => store.isCurrent(order)),
+    payoutDays: routePayoutDays(cells),
     retrying: { load: loadWith(findByIdWithRetry), commit: commitWithRetry },
     findExisting: (merchant: MerchantId, clientOrderId: string) =>
       stores.call(merchant, (store) => store.findExisting(merchant, clientOrderId)),
@@ -158,6 +161,14 @@ export function routeTallies(cells: Cells, options: GatherOptions): TallyStore &
     look: (merchant, rows) => stores.call(merchant, (store) => store.look(rows)),
     remove: (payment) => stores.call(payment.merchantId, (store) => store.remove(payment)),
     findResults: (merchant, orders) => stores.call(merchant, (store) => store.findResults(orders)),
+  };
+}
+
+function routePayoutDays(cells: Cells): PayoutDays {
+  const stores = cells.stores(({ node }) => makePayoutDays(node));
+  return {
+    add: (merchant, counts) => stores.call(merchant, (store) => store.add(merchant, counts)),
+    remove: (merchant, counts) => stores.call(merchant, (store) => store.remove(merchant, counts)),
   };
 }
 

@@ -206,6 +206,7 @@ export function endpointGateOf(
 ): Omit<EndpointGate, "amountDigits"> {
   const { descriptor, terminalId, partialReversal, partialCapture, worksWithoutCvv } = settings;
   const { currencies, amountMin, amountMax, recurrent, zone, fee: acquirer } = settings;
+  const { payouts, payoutRepeatHours: repeatHours, payoutFields: fields } = settings;
   const { refunds, holdDays, merchantCode, acquirerId, hostChanges } = settings;
   const { descriptor: shownDescriptor = descriptor, fee: seller } = endpoint.settings;
   const fees = { ...(seller && { seller }), ...(acquirer && { acquirer }) };
@@ -226,6 +227,9 @@ export function endpointGateOf(
     ...(currencies && { currencies }),
     ...(amountMin !== undefined && { amountMin: BigInt(amountMin) }),
     ...(amountMax !== undefined && { amountMax: BigInt(amountMax) }),
+    ...(payouts === true && {
+      payouts: { ...(repeatHours !== undefined && { repeatHours }), ...(fields && { fields }) },
+    }),
     ...(recurrent && { recurrent }),
     ...(zone !== undefined && { zone }),
     ...(refunds && { refunds }),

@@ -286,6 +286,17 @@ create table screening_tallies (
   primary key (merchant_id, key)
 ) with (fillfactor = 70, toast_tuple_target = 8160);
 
+-- The sum that an endpoint has paid out on a day, in minor units, or the number of payouts to a card.
+create table payout_days (
+  merchant_id bigint not null,
+  -- A keyed digest of the endpoint, or the card, and the day.
+  key         uuid not null,
+  counted     bigint not null,
+  -- In milliseconds; the row is deleted after it.
+  keep_until  bigint not null,
+  primary key (merchant_id, key)
+);
+
 -- The orders as the portal lists, searches and sums them up (decision 0058). A background job of
 -- the nodes fills this table and the next. Payments do not need them, and both can be made again
 -- from orders.

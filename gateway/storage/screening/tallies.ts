@@ -11,6 +11,7 @@ import type { PaymentResult, Seen, Tally } from "../../screening/rule.ts";
 import { asOrderId, type OrderId } from "../../values/ids.ts";
 import { asInstant, type Instant } from "../../values/time.ts";
 import { assertHomeCell } from "../cells/cells.ts";
+import { deletePayoutDays } from "../orders/payout-days.ts";
 import type { Database, Query } from "../server/database.ts";
 import { type GatherOptions, makeGather, plainArray } from "../server/gather.ts";
 
@@ -267,6 +268,7 @@ const worthwhile = pageRows / 10;
 export function makeDeleteTallies(query: Query): (now: Instant) => Promise<number> {
   let after: readonly string[] = firstRow;
   return async (now) => {
+    await deletePayoutDays(query, now);
     let total = 0;
     for (let page = 0; page < pagesMax; page += 1) {
       const [end] = await query<{ owner: string; key: string }>(

@@ -50,6 +50,7 @@ const texts: Readonly<Record<string, string>> = {
   refundAfter: "23:00",
   currencies: "USD,EUR",
   optional: "email,phone",
+  payoutFields: "first_name,expire_month",
   shopName: "Acme",
   pageFields: "email,country",
   embedOrigins: "https://shop.example",

@@ -217,3 +217,15 @@ test("an authentication value or an indicator of another shape makes no message"
   const long = makeAttempt({ cvv: "12345" });
   assert.throws(() => messages.makeCharge(long), /field 126.10 is too long/);
 });
+
+test("a payout is an original credit that says nothing of a cardholder, and so is its repeat", () => {
+  const attempt = makeAttempt({ kind: "payout", eci: "05", cavv });
+  const undated = { ...attempt.card, expiryMonth: "", expiryYear: "" };
+  const { 60: _, 126: __, ...fields } = sale;
+  const expected = { ...fields, 3: "260000" };
+
+  assert.deepEqual(describe(messages.makeCharge(attempt)), expected);
+  const repeat = messages.makeCharge({ ...attempt, repeated: true });
+  assert.deepEqual(describe(repeat), { ...expected, mti: "0201" });
+  assert.equal(messages.makeCharge({ ...attempt, card: undated }).fields[14], undefined);
+});

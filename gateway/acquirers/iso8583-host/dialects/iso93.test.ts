@@ -169,3 +169,13 @@ test("an action code that is a number of ours has its meaning, or is an approval
     ["reversed", "reversed", "not_found", "not_found", "retry", "refused", "refused"],
   );
 });
+
+test("a payout is an original credit that says nothing of a cardholder, and so is its repeat", () => {
+  const sale = charge({ cvv: "123" });
+  const payout = charge({ kind: "payout", eci: "05" });
+  const repeat = messages.makeCharge({ ...inAmsterdam({ kind: "payout" }), repeated: true });
+
+  const { 48: _, ...fields } = sale.fields;
+  assert.deepEqual(payout, { mti: "1200", fields: { ...fields, 3: "260000" } });
+  assert.deepEqual(repeat, { ...payout, mti: "1201" });
+});

@@ -9,6 +9,7 @@ import {
   allButInquiry,
   changes,
   charges,
+  credits,
   type Dialect,
   type Facts,
   followUps,
@@ -37,6 +38,7 @@ const mtis: Mtis = {
   "capture": { first: "1220", repeated: "1221" },
   "return": { first: "1420", repeated: "1421" },
   "refund": { first: "1200", repeated: "1201" },
+  "payout": { first: "1200", repeated: "1201" },
 };
 
 /** The fields that this edition shares with the one of 1987. */
@@ -156,22 +158,22 @@ export const iso93: Dialect = {
   totals: iso93Totals,
   gateRows: [
     ...iso87GateRows.filter(([field]) => sharedGateFields.has(field)),
-    [24, ["sale", "refund"], () => "200"],
+    [24, ["sale", ...credits], () => "200"],
     [24, ["preauth"], () => "100"],
     [24, ["account-verification"], () => "108"],
     [24, ["reversal"], () => "400"],
     [25, ["return"], () => "4000"], // the customer cancels
     [26, allButInquiry, ({ categoryCode }) => categoryCode],
-    [43, [...charges, "refund"], ({ nameAndPlace }) => nameAndPlace],
+    [43, [...charges, ...credits], ({ nameAndPlace }) => nameAndPlace],
   ],
   rows: [
     ...iso87Rows.filter(([field]) => sharedFields.has(field)),
-    [4, [...charges, "reversal", "capture", "refund"], ({ amount }) => writeAmount(amount.minor)],
+    [4, [...charges, "reversal", "capture", ...credits], ({ amount }) => writeAmount(amount.minor)],
     [4, ["return"], amountOfReturn],
-    [12, [...charges, ...followUps, "refund"], ({ local }) => localTime93(local)],
+    [12, [...charges, ...followUps, ...credits], ({ local }) => localTime93(local)],
     // This field must be the same in repeats of a reversal, which may be sent days later.
     [12, ["reversal", "inquiry"], ({ original }) => original && localTime93(original.local)],
-    [22, [...charges, "reversal", "refund"], pointOfService],
+    [22, [...charges, "reversal", ...credits], pointOfService],
     [24, ["capture"], (facts) => (differs(facts) ? "202" : "201")],
     [24, ["return"], ({ original }) => (isPartial(original) ? "401" : "400")],
     [25, ["reversal"], ({ original }) => (original?.approvalCode === undefined ? "4021" : "4007")],

@@ -163,3 +163,15 @@ test("a stored card is told with who uses it, why, and its first payment", () =>
 test("this host has no inquiry", () => {
   assert.equal(sandbox.hasInquiry, false);
 });
+
+test("a payout is an original credit that says nothing of a cardholder, and so is its repeat", () => {
+  const attempt = makeAttempt({ kind: "payout", eci: "05", cavv });
+  const undated = { ...attempt.card, expiryMonth: "", expiryYear: "" };
+  const { 48: _, ...fields } = sale;
+  const expected = { ...fields, 3: "260000" };
+
+  assert.deepEqual(describe(messages.makeCharge(attempt)), expected);
+  const repeat = messages.makeCharge({ ...attempt, repeated: true });
+  assert.deepEqual(describe(repeat), { ...expected, mti: "0201" });
+  assert.equal(messages.makeCharge({ ...attempt, card: undated }).fields[14], undefined);
+});
