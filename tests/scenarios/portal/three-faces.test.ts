@@ -51,6 +51,7 @@ await writeExampleFiles(folder, pem);
 const allKnow = [
   ["folder", folder],
   ["bank", world.bank.tlsFolder],
+  ["plain", world.set.endpoints["plain"] ?? ""],
 ] as const;
 const known: ReadonlyMap<Place, Values> = new Map(faces.map((place) => [place, new Map(allKnow)]));
 const valuesOf = (place: Place) => known.get(place) ?? assert.fail();
