@@ -1117,7 +1117,7 @@ export const operationFacts = {
   makeRebillPreauth: {"path":"/v2/make-rebill-preauth/{id}","versions":["v2","v4"],"control":["{id?}","login","client_orderid","cardrefid",{"minorUnitsOf":"amount"},"currency"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   void: {"path":"/v2/void/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   payout: {"path":"/v2/payout/{id}","versions":["v4"],"control":[{"minorUnitsOf":"amount"}],"takesLogin":false,"repeatable":true,"isQuery":false,"waits":false},
-  payoutByRef: {"path":"/v2/payout-by-ref/{id}","versions":["v4"],"control":[{"minorUnitsOf":"amount"}],"takesLogin":false,"repeatable":true,"isQuery":false,"waits":false},
+  payoutByRef: {"path":"/v4/payout-by-ref/{id}","versions":["v4"],"control":[{"minorUnitsOf":"amount"}],"takesLogin":false,"repeatable":true,"isQuery":false,"waits":false},
   status: {"path":"/v2/status/{id}","versions":["v2","v4"],"control":["login","client_orderid","orderid"],"takesLogin":true,"repeatable":true,"isQuery":true,"waits":false},
   uploadMethodUrlResult: {"path":"/3ds/v1/upload-method-url-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   uploadCresResult: {"path":"/3ds/v1/upload-cres-result/{id}","versions":["v2","v4"],"control":["login","client-order-id","orderid"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},

@@ -18,7 +18,7 @@ async function startExplorer() {
   const demonstration = await answer.json();
   const api = await (await fetch("/docs/openapi.json")).json();
   const operations = Object.entries(api.paths)
-    .filter(([path, { post }]) => post["x-control"] && path.includes("{endpoint_id}"))
+    .filter(([path, { post }]) => post?.["x-control"] && path.includes("{endpoint_id}"))
     .map(([path, { post }]) => ({ path, ...post }));
   const names = operations.map(({ path }) => path.replace(/^\/gw\/api\/|\/\{.*$/g, ""));
   const select = make("select", { id: "operation" }, ...names.map((name) => new Option(name)));

@@ -17,7 +17,7 @@ function textsIn(table: object, path = ""): readonly Leaf[] {
     if (ofCodes.includes(name)) return [];
     return [1, 7].map((count) => ({
       path: `${at} (${count})`,
-      text: String(value(count, count, count)),
+      text: String(value(count, count, count, count)),
     }));
   });
 }

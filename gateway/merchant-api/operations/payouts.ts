@@ -85,7 +85,7 @@ export const payout = operation({
 export const payoutByRef = operation({
   ...shared,
   name: "payout-by-ref",
-  path: "/v2/payout-by-ref/{id}",
+  path: "/v4/payout-by-ref/{id}",
   versions: ["v4"],
   purpose:
     "Sends money to a registered card. The request is acknowledged at once; poll status for the " +

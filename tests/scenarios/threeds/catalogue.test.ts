@@ -222,6 +222,6 @@ function both(end: End): Row {
 async function readCatalogue({ bank }: World): Promise<ReadonlyMap<string, string>> {
   const answer = await fetch(`${bank.url}/scenarios`);
   const all = (await answer.json()) as { group: string; name: string; card: string }[];
-  const own = all.filter(({ group }) => group !== "Acquirer behaviour");
+  const own = all.filter(({ group }) => !/^(Acquirer behaviour|Payouts)$/.test(group));
   return new Map(own.map(({ name, card }) => [name, card]));
 }
