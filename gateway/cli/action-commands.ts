@@ -1,7 +1,8 @@
 /**
- * Makes commands from the actions (`administration/actions.ts`) and from the command line's own
- * rows. The fields of a row become arguments and options, and its output is printed for people or
- * as JSON.
+ * Makes the subcommands of `gw` from two tables: the actions of the administration
+ * (`administration/actions.ts`) and the commands that concern one machine (`commands.ts`). The
+ * fields of a table row become the command's arguments and options. A command's output is printed
+ * as text for people or as JSON for programs.
  */
 import { once } from "node:events";
 import { constants, createReadStream } from "node:fs";
@@ -22,13 +23,17 @@ import type { OwnCommand, Terminal } from "./machine-command.ts";
 import { refuse } from "./rights.ts";
 import { ask, makeProgress, showProgress } from "./terminal.ts";
 
-/** Adds the commands of one subject as subcommands. */
+/**
+ * Adds the commands of one subject. The command `gw order export`, for example, belongs to the
+ * subject `order`.
+ */
 export function addCommands(
   subject: Command,
   rows: readonly Row[],
   groups: Readonly<Record<string, string>> = {},
 ): void {
-  // Options that follow a subcommand belong to that subcommand.
+  // Makes Commander assign an option that follows a subcommand to that subcommand, and not to the
+  // command before it.
   subject.enablePositionalOptions();
   for (const row of rows) {
     if ("needsNode" in row && row.needsNode === true) continue;
@@ -83,7 +88,10 @@ type OwnOptions = {
   readonly progress?: boolean;
 };
 
-/** Returns the usage of a field, like `<login>`, `[sequence]` or `<endpoints...>`. */
+/**
+ * Returns how the help shows a positional argument: `<login>` if it is required, `[sequence]` if it
+ * is optional, and `<endpoints...>` if it takes several values.
+ */
 export function usageOf({ shows, isRequired, isList }: Field): string {
   const inner = isList ? `${shows}...` : shows;
   return isRequired ? `<${inner}>` : `[${inner}]`;
@@ -104,7 +112,8 @@ function optionsOf(name: string, field: Field, hasPlaces: boolean): readonly Opt
   const preset = field.preset === undefined ? "" : ` (default: ${field.preset})`;
   const needed = isRequired ? " (required)" : "";
   const letter = field.letter === undefined ? "" : `-${field.letter}, `;
-  // An option takes several values after its name only if the command has no positional arguments.
+  // An option accepts several values after its name only if the command has no positional
+  // arguments. Otherwise the option would also take those arguments as its values.
   const inner = isList && !hasPlaces ? `${shows}...` : shows;
   const value = field.alone === undefined ? `<${inner}>` : `[${inner}]`;
   const usage = `${letter}--${written(name)} ${value}`;
@@ -121,7 +130,8 @@ function readCommand(action: Pick<Action, "fields">, command: Command, places: r
   for (const [at, [name, field]] of words.entries()) {
     const value = places[at];
     if (value === undefined) continue;
-    // Commander returns a list for a variadic argument, and a text for any other.
+    // For an argument that takes several values, Commander returns a list of strings. For any other
+    // argument, it returns a string.
     given[name] = field.kind === "file" ? contentOf(String(value)) : (value as string | string[]);
   }
   for (const [name, field] of Object.entries(action.fields)) {
@@ -130,7 +140,8 @@ function readCommand(action: Pick<Action, "fields">, command: Command, places: r
     if (value instanceof Problem) return value;
     if (field.kind === "secret") given[name] = contentOf("-");
     else if (field.kind === "file" && value !== undefined) given[name] = contentOf(String(value));
-    // Commander returns texts, lists of texts, and true for an option without a value.
+    // Commander returns a string for an option with a value, a list of strings for an option with
+    // several values, and true for an option without a value.
     else if (value !== undefined) given[name] = value as string | string[] | boolean;
   }
   return readGiven(action, given);
@@ -138,7 +149,7 @@ function readCommand(action: Pick<Action, "fields">, command: Command, places: r
 
 function readToggle(name: string, field: Field, options: Readonly<Record<string, unknown>>) {
   const { yes, no } = namesOf(name, field);
-  // Commander stores `--no-x` as x: false.
+  // Commander stores the option `--no-x` as the property `x` with the value false.
   const [isYes, isNo] = [yes, no].map((each) => {
     if (each === undefined) return false;
     const key = attributeOf(each.replace(/^no-/, ""));
@@ -159,7 +170,8 @@ function contentOf(name: string): Content {
 async function run(row: Row, values: Values, terminal: Terminal): Promise<Output> {
   const unreadable = await findUnreadable(row, values);
   if (unreadable !== undefined) return unreadable;
-  // The fields of the same row have read the values, so their types match.
+  // The values were read with the fields of this row, so they have the types that the row's
+  // function expects.
   return "run" in row
     ? row.run(values as never, terminal)
     : performInstalled(row, values, terminal);
@@ -172,7 +184,7 @@ export async function performInstalled(
   { reason, json }: Terminal,
 ): Promise<Output> {
   const report = (sentence: string) => void process.stderr.write(`${sentence}\n`);
-  // An action that only looks must create neither a data folder nor a key.
+  // An action that only reads must not create a data folder or a key that does not exist yet.
   const makesNothing = !isChange(action) && rightFor(action, values) === action.right;
   const place = { environment: process.env, report, besideOthers: true, makesNothing };
   const isLook = action.mode === "look" && makesNothing;
@@ -190,7 +202,8 @@ export async function performInstalled(
         return refused;
       },
     });
-    // Rows are read from the installation, so they are printed before it closes.
+    // The rows are read from the database while they are printed, so they are printed before the
+    // installation is closed.
     if (!(output instanceof Rows)) return output;
     await printOutput(output, json);
     return undefined;
@@ -200,12 +213,12 @@ export async function performInstalled(
 }
 
 /**
- * Checks that all files exist before the action starts. It does not open them, because a pipe can
- * be read only once.
+ * Returns a problem if a file among the command's arguments does not exist or cannot be read. The
+ * files are not opened for this check, because a pipe can be read only once.
  */
 async function findUnreadable({ fields }: Row, values: Values): Promise<Problem | undefined> {
   const files = Object.entries(fields).filter(([, { kind }]) => kind === "file");
-  // A field of the kind `file` has this type.
+  // The value of a field of the kind `file` always has the type `Content`.
   const contents = files.map(([name]) => values[name] as Content | undefined);
   for (const { name } of contents.filter((content) => content !== undefined)) {
     if (name === "-") continue;
@@ -234,7 +247,7 @@ function printReport({ value, blocks }: Report, json: boolean): void {
   }
 }
 
-/** Prints CSV with a line of column names, or one line of JSON for each row. */
+/** Prints rows as CSV with a first line of column names, or as one line of JSON for each row. */
 async function printRows({ rows, names }: Rows, json: boolean): Promise<void> {
   let header = names;
   if (header !== undefined && !json) await writeLine(header.join(","));
@@ -245,14 +258,17 @@ async function printRows({ rows, names }: Rows, json: boolean): Promise<void> {
   }
 }
 
-/** Writes a line. It waits for a slow reader, so that a long export is never held in memory. */
+/**
+ * Writes a line to standard output and waits while the program that reads the output is slow, so
+ * that a long export does not fill the memory.
+ */
 async function writeLine(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
 }
 
 /**
- * Quotes a value of a CSV file. A value that a spreadsheet would read as a formula gets an
- * apostrophe.
+ * Quotes a value for a CSV file. An apostrophe is put before a value that a spreadsheet would run
+ * as a formula.
  */
 function quote(value: unknown): string {
   const text = String(value).replace(/^[=+\-@\t\r]/, "'$&");

@@ -1,7 +1,7 @@
 /**
- * `gw backup` writes the whole installation into one encrypted file while payments go on. The file
- * gets its name only when it is complete and on the disk. It does not contain the key-encryption
- * key.
+ * `gw backup` writes the whole installation into one encrypted file while payments continue. The
+ * file gets its final name only after all its data is on the disk. It does not contain the
+ * key-encryption key.
  */
 import { randomBytes } from "node:crypto";
 import { open, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -109,7 +109,8 @@ async function store(encrypted: Readable, to: string, { takenAt }: Picture) {
     await rm(partial, { force: true });
     throw error;
   }
-  // The folder is synced so that the file's name also survives a power failure.
+  // The folder is also synced to the disk, so that the backup file keeps its final name after a
+  // power failure.
   const folder = await open(to);
   await folder.sync().finally(() => folder.close());
   return { place: file, bytes };
@@ -127,7 +128,10 @@ async function write(encrypted: Readable, partial: string): Promise<number> {
   }
 }
 
-/** Passes the chunks on. `read` returns how many bytes have passed. */
+/**
+ * Counts the bytes of a stream, whose chunks are passed on unchanged. `read` returns the number of
+ * bytes so far.
+ */
 function measure(chunks: AsyncIterable<Buffer>) {
   let bytes = 0;
   return {
@@ -142,8 +146,8 @@ function measure(chunks: AsyncIterable<Buffer>) {
 }
 
 /**
- * Reports the time left, computed from the share that is done. The share is an estimate, because a
- * table that was filled recently has inexact statistics.
+ * Returns a function that reports the progress of a backup and its remaining time. The remaining
+ * time is an estimate, because the database's statistics about a recently filled table are inexact.
  */
 function makeReport(): (progress: Progress) => void {
   const began = performance.now();

@@ -1,8 +1,9 @@
 /**
- * `gw callback listen`: a receiver for development. It prints every callback, names the merchant
- * whose checksum it carries, and answers with the given status. With `--gateway` it fetches the
- * demonstration merchant's callbacks from a gateway in staging that cannot reach this machine. It
- * asks repeatedly, so it survives a restart of the gateway and misses no callback.
+ * `gw callback listen` receives callbacks on a developer's machine. The command prints each
+ * callback, names the merchant whose control key made the callback's checksum, and answers with the
+ * given HTTP status. With `--gateway`, the command fetches the demonstration merchant's callbacks
+ * from a gateway in staging that cannot reach this machine. It polls that gateway, so it continues
+ * after a restart of the gateway and misses no callback.
  */
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
@@ -31,7 +32,10 @@ import {
 import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 
 const askEveryMs = 300;
-/** How long a receiver may take to answer, as for the gateway's own callbacks. */
+/**
+ * The time limit for a receiver's answer, which is also the gateway's default
+ * (`GW_CALLBACK_TIMEOUT_S`).
+ */
 const answersWithinMs = 15_000;
 
 const listenFields = {
@@ -53,8 +57,8 @@ const listening = {
 const listenHere = installed("look", "see_orders", { ...listening, perform: listenForCallbacks });
 
 /**
- * The command needs no installation with `--gateway`, because that gateway may be on another
- * machine.
+ * With `--gateway`, the command opens no installation on this machine, because the gateway may run
+ * on another machine.
  */
 export const listenCommands = [
   ownCommand({
@@ -150,7 +154,10 @@ function addressOf(identity: Identity | undefined, port: number): string {
   return `http://localhost:${port}/ (staging allows it)`;
 }
 
-/** Prints to standard error if a program reads the callbacks from standard output. */
+/**
+ * Prints a message for the user. With `--json`, the message goes to standard error, because a
+ * program reads the callbacks from standard output.
+ */
 function greet(sentence: string, json: boolean): void {
   (json ? process.stderr : process.stdout).write(`${sentence}\n`);
 }
@@ -173,7 +180,7 @@ async function receive(request: IncomingMessage): Promise<Received> {
   return { method, headers, fields: readFields({ url, headers, body }) };
 }
 
-/** Reads the fields from the query and from the body. A callback has them in one of the two. */
+/** Returns the fields of a callback, which are either in the query of the URL or in the body. */
 export function readFields(request: {
   readonly url: string;
   readonly headers: Headers;
@@ -192,13 +199,22 @@ function findSigner(merchants: readonly Merchant[], fields: URLSearchParams) {
 }
 
 type Printed = Received & {
-  /** The merchant whose checksum the callback carries. */
+  /**
+   * The login of the merchant whose control key made the callback's checksum. Undefined if no known
+   * key made it.
+   */
   readonly signer: string | undefined;
-  /** The result of forwarding the callback. Undefined if it was not forwarded. */
+  /**
+   * How the receiver answered the callback. Undefined if the callback was printed and not
+   * forwarded.
+   */
   readonly outcome: Partial<Pick<SendOutcome, "status" | "failure">> | undefined;
 };
 
-/** Prints a line of JSON, or lines for people. Digits that may be a card number are masked. */
+/**
+ * Prints a callback as one line of JSON for programs, or as several lines for people. Digits that
+ * may be a card number are masked.
+ */
 function printCallback(callback: Printed, json: boolean): void {
   const { method, headers, fields, signer, outcome } = callback;
   const shown = Object.entries(headers).filter(([name]) => name.startsWith("webhook-"));
@@ -218,14 +234,20 @@ function printCallback(callback: Printed, json: boolean): void {
   print(lines);
 }
 
-/** Fields that may have as many digits as a card number but never contain one. */
+/**
+ * Fields that are printed without masking: they may have as many digits as a card number, but never
+ * contain one.
+ */
 const gatewayIds = new Set(["orderid", "processor-tx-id", "processor-rrn", "control"]);
 
 function maskOthers(name: string, value: string): string {
   return gatewayIds.has(name) ? value : maskCardNumbers(value);
 }
 
-/** Replaces control characters, which could control the terminal. */
+/**
+ * Replaces control characters by spaces, because the sender of a callback could manipulate the
+ * terminal with them. A long text is cut.
+ */
 function printable(given: string): string {
   return given.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ").slice(0, shownMax);
 }
@@ -243,7 +265,8 @@ async function followCallbacks(
   const forward = forwardTo === undefined ? undefined : makeForward(forwardTo, answersWithinMs);
   const target = forwardTo === undefined ? "are printed" : `go to ${forwardTo}`;
   const greeting = `Callbacks of ${merchant.login} at ${merchant.url} ${target}. Ctrl-C ends it.`;
-  // Forwards and prints a callback. Throws if the gateway is unreachable.
+  // Fetches a callback from the gateway, forwards it if an address was given, and prints it. Throws
+  // if the gateway is unreachable.
   const take = async (key: CallbackKey): Promise<Problem | undefined> => {
     const request = await merchant.writeCallback(key, forwardTo);
     if (request instanceof Problem) return request;
@@ -265,11 +288,17 @@ async function followCallbacks(
 type Following = {
   readonly take: (key: CallbackKey) => Promise<Problem | undefined>;
   readonly signal: AbortSignal;
-  /** Called when following has started. From then on, no callback is missed. */
+  /**
+   * Called after the first list of callbacks was fetched from the gateway. From this moment on, no
+   * callback is missed.
+   */
   readonly onOpen: () => void;
 };
 
-/** Takes each callback once, in order, until a problem occurs that waiting does not solve. */
+/**
+ * Polls the gateway and passes each new callback to `take`, once and in order. Ends when the user
+ * stops the command, or returns a problem that waiting does not solve.
+ */
 async function follow(
   merchant: DemonstrationMerchant,
   { take, signal, onOpen }: Following,
@@ -291,7 +320,8 @@ async function follow(
         if (problem !== undefined) return problem;
         taken.add(nameOf(key));
       }
-      // The next page repeats a part of this one and contains nothing older.
+      // The gateway's next list may repeat callbacks of this list, but none that are older.
+      // Therefore only the names of this list's callbacks are remembered.
       taken = names;
       since = String(page.now);
     } catch (error) {

@@ -1,4 +1,7 @@
-/** The checks of `gw certify`. Each simulates one fault in the sandbox and is worth points. */
+/**
+ * The checks of `gw certify`, which tests a merchant's server. Each check simulates one situation
+ * in the sandbox, and the server gets points for handling it correctly.
+ */
 import { randomUUID } from "node:crypto";
 import { type Announced, type CertifyStage, PointsLost } from "./certify-stage.ts";
 
@@ -7,17 +10,24 @@ type CertifyCheck = {
   readonly played: string;
   readonly expected: string;
   readonly points: number;
-  /** The page of the documentation that explains the check. */
+  /** The page of the documentation that explains the situation and what the server should do. */
   readonly page: string;
-  /** Starts an order that takes long, before any check is played. Returns the order's id. */
+  /**
+   * Starts the order of a check that takes a long time, before all checks run. Returns the order's
+   * id.
+   */
   readonly prepare?: (stage: CertifyStage) => Promise<string>;
-  /** Plays the check and throws if the points are lost. `order` is the prepared one. */
+  /**
+   * Runs the check. Throws `PointsLost` if the merchant's server handles the situation wrongly.
+   * `order` is the id of the order that `prepare` has started, and empty for a check without
+   * `prepare`.
+   */
   readonly play: (stage: CertifyStage, order: string) => Promise<void>;
 };
 
 /**
- * Test cards. The card number or the CVV decides the sandbox's answer, and all cards but one need
- * no 3-D Secure.
+ * Test cards, whose number and CVV decide the answer of the sandbox. Only the card `challenged`
+ * requires 3-D Secure.
  */
 const cards = {
   approved: { number: "4000001000000018", cvv: "123" },
@@ -66,8 +76,8 @@ async function playDuplicate(stage: CertifyStage): Promise<void> {
 }
 
 /**
- * Every callback is sent again, because the server may not know the sale when the refund comes
- * first.
+ * Sends the callback of a refund before the callback of its sale. The merchant's server may refuse
+ * the refund's callback, because it does not know the sale yet, so all callbacks are sent again.
  */
 async function playReordered(stage: CertifyStage): Promise<void> {
   const sale = await stage.pay(cards.approved);
@@ -88,8 +98,8 @@ async function playDelayed(stage: CertifyStage): Promise<void> {
 }
 
 /**
- * A chargeback is reported as approved, like a sale, so that a server that looks at the status
- * alone ships again.
+ * Reports a chargeback of a paid order. The chargeback's callback has the status `approved`, like
+ * that of a sale, so a server that checks only the status would ship the goods again.
  */
 async function playDisputed(stage: CertifyStage): Promise<void> {
   const sale = await stage.pay(cards.approved);
@@ -113,7 +123,9 @@ async function playForged(stage: CertifyStage): Promise<void> {
 }
 
 /**
- * The check ignores how the server answers the forged refund. The server must only not believe it.
+ * Sends a callback that invents a refund and has a genuine checksum, which does not cover the
+ * changed fields. The server may answer it with any status, but must not report the order as
+ * refunded.
  */
 async function playReplayed(stage: CertifyStage): Promise<void> {
   const result = await stage.pay(cards.approved);
@@ -126,7 +138,7 @@ async function playSlow(stage: CertifyStage): Promise<void> {
   await buyUnanswered(stage);
 }
 
-/** Buys with a card that gets no answer. Returns the order's id. */
+/** Sends a purchase with a card for which the acquirer gives no answer. Returns the order's id. */
 async function buyUnanswered(stage: CertifyStage): Promise<string> {
   const order = await stage.buy(cards.noAnswer);
   await stage.expect({ order, state: "open", shipped: 0 });
@@ -134,14 +146,15 @@ async function buyUnanswered(stage: CertifyStage): Promise<string> {
 }
 
 /**
- * Presses the button twice. A second charge may appear later, and the final look at all orders
- * would find it.
+ * Sends the same purchase twice at once, and a third time after its result, like an impatient
+ * buyer. If the server charges the card again later, the final check of all orders finds the second
+ * charge.
  */
 async function playRepeated(stage: CertifyStage): Promise<void> {
   const order = randomUUID();
   const press = () => stage.press(cards.approved, order);
   const answers = await Promise.all([press(), press()]);
-  // The shop may refuse one of the two requests as a repeat.
+  // The shop may refuse one of the two simultaneous requests as a repeat, but not both.
   if (answers.every((status) => status >= 400)) {
     throw new PointsLost(`The purchase was answered with ${answers.join(" and ")}.`);
   }
@@ -151,8 +164,9 @@ async function playRepeated(stage: CertifyStage): Promise<void> {
 }
 
 /**
- * Leaves the challenge unanswered. At an endpoint without 3-D Secure the payment ends by itself, so
- * the check does not apply.
+ * Checks that an order stays open and is not shipped after the cardholder has left the 3-D Secure
+ * challenge. At an endpoint without 3-D Secure, the order already has a result, and the server gets
+ * the points without a check.
  */
 async function playAbandoned(stage: CertifyStage, order: string): Promise<void> {
   if (await stage.hasResult(order)) return;

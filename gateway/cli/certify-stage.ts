@@ -1,7 +1,7 @@
 /**
- * The operations of `gw certify` on a merchant's server: it buys as a browser does, sends genuine,
- * repeated and forged callbacks, and reads what the server believes about an order. The real
- * results come from the gateway.
+ * Gives the checks of `gw certify` their actions on a merchant's server: buy as a browser does,
+ * send genuine, repeated and forged callbacks, and read which state the server reports for an
+ * order. The real results of the orders come from the gateway.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -19,11 +19,17 @@ import {
 type StageOptions = {
   readonly purchaseUrl: string;
   readonly callbackUrl: string;
-  /** The URL template of an order, in which `{order}` stands for the order's id. */
+  /**
+   * The URL at which the merchant's server reports the state of an order. `{order}` stands for the
+   * order's id.
+   */
   readonly orderUrl: string;
-  /** How long to wait for a result of the gateway. */
+  /** How long a check waits for the gateway's result of an order. */
   readonly waitMs: number;
-  /** How long the merchant's server may take to find a result out by itself. */
+  /**
+   * How long the merchant's server may take to ask the gateway for a result that no callback has
+   * announced.
+   */
   readonly asksWithinMs: number;
 };
 
@@ -32,7 +38,9 @@ type OrderState = (typeof orderStates)[number];
 
 type CertifyCard = { readonly number: string; readonly cvv: string };
 
-/** A result of the gateway with the callback that announces it. */
+/**
+ * A result of an order, with the fields of the callback that announces the result to the merchant.
+ */
 export type Announced = {
   readonly key: CallbackKey;
   readonly order: string;
@@ -42,17 +50,26 @@ export type Announced = {
 type Expected = {
   readonly order: string;
   readonly state: OrderState;
-  /** How often the goods must have been shipped. Undefined allows one shipment or none. */
+  /**
+   * How many times the merchant's server must have shipped the goods of the order. Undefined allows
+   * one shipment or none.
+   */
   readonly shipped?: number;
 };
 
-/** Ends a check whose points are lost. The message says why. */
+/**
+ * The error that ends a check which the merchant's server has failed. Its message says why the
+ * points of the check are lost.
+ */
 export class PointsLost extends Error {}
 
 export type CertifyStage = Exclude<Awaited<ReturnType<typeof openStage>>, Problem>;
 
 const lookEveryMs = 100;
-/** A server may answer a callback first and process it later. */
+/**
+ * How long a check waits for the expected state of an order, because the merchant's server may
+ * answer a callback first and process it later.
+ */
 const processesWithinMs = 10_000;
 const answersWithinMs = 15_000;
 const buyerWaitsMs = 30_000;
@@ -79,19 +96,26 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     forge,
     expect,
     asksWithinMs,
-    /** Starts a check. Expectations from now on belong to it. */
+    /**
+     * Starts the check with this name. Expectations that are added from now on belong to this
+     * check.
+     */
     begin(name: string): void {
       check = name;
     },
-    /** Returns the checks whose orders have changed since, or were charged twice. */
+    /**
+     * Looks at all orders again after the last check. Returns the checks whose orders no longer
+     * have the expected state or were charged twice, each with a sentence that says what is wrong.
+     */
     async lookAgain(): Promise<ReadonlyMap<string, string>> {
       const changed = new Map<string, string>();
       for (const { check: name, ...expected } of expectations.values()) {
         const twice = (await isChargedTwice(expected.order)) ? chargedTwice : undefined;
         const fault = twice ?? findFault(await view(expected.order), expected);
         if (fault === undefined) continue;
-        // An open order may have ended since. The gateway is asked after the server, because it has
-        // every result that the server knows.
+        // An order that was expected to be open may have got a result since its check, which is no
+        // fault. The merchant's server is asked before the gateway, so that the gateway knows every
+        // result that the server has reported.
         if (fault !== twice && expected.state === "open" && (await hasResult(expected.order))) {
           continue;
         }
@@ -101,7 +125,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     },
   };
 
-  /** Buys with the card and returns the order's id. */
+  /** Sends a purchase with the card to the merchant's server and returns the order's id. */
   async function buy(card: CertifyCard): Promise<string> {
     const order = randomUUID();
     const status = await press(card, order);
@@ -109,7 +133,10 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     throw new PointsLost(`The purchase was answered with ${status}.`);
   }
 
-  /** Sends the purchase form. Sending the same order twice simulates an impatient buyer. */
+  /**
+   * Sends the purchase form to the merchant's server and returns the HTTP status of the answer. A
+   * check sends the same order several times to simulate an impatient buyer.
+   */
   async function press(card: CertifyCard, order: string): Promise<number> {
     const body = new URLSearchParams({
       order,
@@ -126,7 +153,10 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return answer.status;
   }
 
-  /** Buys with the card and returns the gateway's result, which no callback has announced yet. */
+  /**
+   * Buys with the card and returns the gateway's result of the order, before a callback announces
+   * the result to the merchant's server.
+   */
   async function pay(card: CertifyCard): Promise<Announced> {
     return resultOf(await buy(card));
   }
@@ -137,7 +167,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     throw new PointsLost("The gateway has no result of the order that names a callback URL.");
   }
 
-  /** Returns the order's results, the oldest first. */
+  /** Returns the results that the gateway has for the order so far, the oldest first. */
   async function findResults(order: string): Promise<readonly Announced[]> {
     const page = await merchant.listCallbacks(since).catch(() => undefined);
     if (page === undefined || page instanceof Problem) return [];
@@ -153,7 +183,10 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     });
   }
 
-  /** Returns whether the gateway has more than one order for one order of the shop. */
+  /**
+   * Returns whether the gateway has more than one order for one order of the shop, which means that
+   * the buyer was charged twice.
+   */
   async function isChargedTwice(order: string): Promise<boolean> {
     return new Set((await findResults(order)).map(({ key }) => key.order)).size > 1;
   }
@@ -163,8 +196,8 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
   }
 
   /**
-   * Refunds as the merchant's staff does in the portal, so that the server hears of it only by the
-   * callback.
+   * Refunds an order directly at the gateway, as the merchant's staff does in the portal. Only the
+   * callback announces the refund to the merchant's server.
    */
   async function refund({ order, fields }: Announced): Promise<Announced> {
     const { client_orderid: own = "", orderid = "" } = fields;
@@ -180,8 +213,8 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
   }
 
   /**
-   * Sends the genuine callback as the gateway would send it now. The gateway repeats it after any
-   * answer other than 2xx.
+   * Sends the genuine callback of a result to the merchant's server, as the gateway would send it
+   * now. The points are lost if the server does not answer with 2xx.
    */
   async function bring({ key }: Announced): Promise<void> {
     const outcome = await forward(await write(key));
@@ -190,8 +223,8 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
   }
 
   /**
-   * Sends a callback with changed fields, whose signature is therefore wrong. Returns whether the
-   * server accepted it.
+   * Sends a callback whose fields were changed after it was signed. Returns whether the merchant's
+   * server accepted this forged callback.
    */
   async function forge({ key }: Announced, changes: Changes): Promise<boolean> {
     return isAccepted(await forward(rewrite(await write(key), changes)));
@@ -203,8 +236,8 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
   }
 
   /**
-   * Waits until the server reports the expected state of the order. It must still do so at the end
-   * of all checks.
+   * Waits until the merchant's server reports the expected state of the order. The expectation is
+   * stored, because the server must still report this state at the end of all checks.
    */
   async function expect(
     expected: Expected,
@@ -257,7 +290,10 @@ function findFault(view: unknown, { state, shipped }: Expected): string | undefi
 
 type Changes = Readonly<Record<string, string | undefined>>;
 
-/** Changes the fields of a callback in its JSON body, form body or query. */
+/**
+ * Returns the callback with changed fields, which are in its JSON body, its form body or the query
+ * of its URL.
+ */
 function rewrite(request: CallbackRequest, changes: Changes): CallbackRequest {
   if (request.headers["content-type"] === "application/json") {
     return { ...request, body: JSON.stringify({ ...JSON.parse(request.body), ...changes }) };
@@ -288,7 +324,7 @@ function nameOf({ order, sequence }: CallbackKey): string {
   return `${order}-${sequence}`;
 }
 
-/** Calls `find` at once, and again until it finds something or the time is over. */
+/** Calls `find` repeatedly until it returns something or the time limit is reached. */
 async function within<Found>(
   limitMs: number,
   find: () => Promise<Found | undefined>,

@@ -1,4 +1,7 @@
-/** All commands of `gw`. A file with rows is loaded when one of its commands is used. */
+/**
+ * The list of all commands of `gw`. The file that implements a command is loaded only when the
+ * command is used.
+ */
 import { Command, type CommanderError } from "commander";
 import type { Action } from "../administration/action.ts";
 import { type Subject, subjects } from "../administration/actions.ts";
@@ -26,29 +29,41 @@ const commands: readonly Row[] = [
   { name: "certify",    does: "test how a merchant's server handles failures in the sandbox, and grade it", load: async () => (await import("./certify.ts")).certifyCommands },
 ];
 
-/** The machine's own commands that share a subject with actions. */
+/**
+ * Commands of the machine that share their first word, such as `key`, with actions of the
+ * administration.
+ */
 const beside: Readonly<Record<string, Row["load"]>> = {
   callback: async () => (await import("./callback-listen.ts")).listenCommands,
   key: async () => (await import("./key.ts")).keyCommands,
 };
 
-/** Returns all commands that are not actions of the administration. */
+/** Returns all commands that are not in the administration's table of actions. */
 export async function loadMachineCommands(): Promise<readonly (Action | OwnCommand)[]> {
   const loads = [...commands.map(({ load }) => load), ...Object.values(beside)];
   return (await Promise.all(loads.map((load) => load()))).flat();
 }
 
-/** Returns what a command such as `gw doctor` does, which has no words after its subject. */
+/**
+ * Returns the description of the first word of a command. For a command of one word, such as `gw
+ * doctor`, this is the description of the command itself.
+ */
 export function describeSubject(name: string): string {
   return [...subjects, ...commands].find((row) => row.name === name)?.does ?? "";
 }
 
-/** Ends the process after a wrong option with the exit code of refused input. */
+/**
+ * Ends the process after Commander has refused the command line or printed the help. A refused
+ * command line, such as one with a wrong option, gets the exit code of refused input.
+ */
 function exitProcess({ exitCode }: CommanderError): never {
   return process.exit(exitCode === 0 ? 0 : exitCodes.refused);
 }
 
-/** Makes the program with the options of every command, or only of those that `words` may mean. */
+/**
+ * Makes the command-line program. If `words` of a command line are given, only the command that
+ * they name is loaded with its arguments and options.
+ */
 export async function makeProgram(
   words?: readonly string[],
   onExit: (error: CommanderError) => void = exitProcess,
@@ -58,10 +73,10 @@ export async function makeProgram(
     .version("0.2.0")
     .addHelpText("after", `\n${describeExitCodes()}`)
     .exitOverride(onExit)
-    // Options belong to the word before them, because `gw restore` and `gw restore status` have
-    // different ones.
+    // An option belongs to the command word before it, because `gw restore` and `gw restore status`
+    // have different options.
     .enablePositionalOptions();
-  // The command is the first word, or the second one after `help`.
+  // The name of the command is the first word of the command line, or the second word after `help`.
   const isWanted = (name: string) => words === undefined || words.slice(0, 2).includes(name);
   for (const { name, does, load, groups } of [...subjects, ...commands]) {
     const command = program.command(name).description(does);

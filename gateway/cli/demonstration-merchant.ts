@@ -1,6 +1,7 @@
 /**
- * The demonstration merchant of a gateway in staging, which is reached over HTTP only: `gw callback
- * listen` and `gw certify` run on a developer's machine without database and keys.
+ * A client that acts as the demonstration merchant of a gateway in staging. The client uses HTTP
+ * only, because `gw callback listen` and `gw certify` run on a developer's machine without the
+ * gateway's database and keys.
  */
 import { hash } from "node:crypto";
 import { makeAddressRules, resolveBySystem } from "../callbacks/addresses.ts";
@@ -17,7 +18,10 @@ export type DemonstrationMerchant = Exclude<
 
 const answersWithinMs = 10_000;
 
-/** Reads the merchant's credentials from the documentation that a gateway in staging serves. */
+/**
+ * Reads the demonstration merchant's credentials from the documentation that a gateway in staging
+ * serves. Returns functions that act as this merchant.
+ */
 export async function openDemonstrationMerchant(gateway: string) {
   if (!isHttpAddress(gateway))
     return new Problem(`${gateway} is no address like http://host:8080.`);
@@ -43,14 +47,14 @@ export async function openDemonstrationMerchant(gateway: string) {
     login,
     refund,
     /**
-     * Returns results since the moment that an earlier answer named, and some before it, the latest
-     * first.
+     * Lists the merchant's callbacks, the latest first: those since the moment `since`, and some
+     * from shortly before it. `since` is the time `now` of an earlier list.
      */
     listCallbacks: (since: string) =>
       read<CallbackPage>("/sandbox/callbacks", { since }, [login, since]),
     /**
-     * Returns the callback that the gateway would send now, to the URL `to` or to the order's own
-     * URL.
+     * Returns the callback that the gateway would send now for a result. The callback is addressed
+     * to the URL `to`, or to the order's own callback URL if `to` is empty.
      */
     writeCallback: ({ order, sequence }: CallbackKey, to = "") =>
       read<CallbackRequest>(...([`/sandbox/callbacks/${order}/${sequence}`, { to }] as const), [
@@ -59,14 +63,15 @@ export async function openDemonstrationMerchant(gateway: string) {
         String(sequence),
         to,
       ]),
-    /** Makes the cardholder's issuer charge the payment back. */
+    /** Makes the sandbox charge a payment back, as the cardholder's issuer would. */
     chargeBack: (order: string) =>
       read<object>(`/sandbox/chargebacks/${order}`, {}, [login, "chargeback", order]),
   };
 
   /**
-   * Refunds the whole amount at the endpoint that has the order. Returns the cause if it is
-   * refused.
+   * Requests a refund of an order's whole amount, first at one endpoint of the merchant and then at
+   * the other, because only one of them has the order. Returns undefined if an endpoint accepts the
+   * refund, and otherwise the cause of the refusal.
    */
   async function refund(own: string, order: string): Promise<string | undefined> {
     const ids = { login: login ?? "", client_orderid: own, orderid: order };
@@ -83,7 +88,10 @@ export async function openDemonstrationMerchant(gateway: string) {
     return cause;
   }
 
-  /** Throws if the gateway is unreachable. */
+  /**
+   * Sends a signed request to the gateway's sandbox and returns its answer. Throws if the gateway
+   * is unreachable.
+   */
   async function read<Content>(
     path: string,
     fields: Readonly<Record<string, string>>,
@@ -106,9 +114,9 @@ export async function openDemonstrationMerchant(gateway: string) {
 type Forward = (request: CallbackRequest) => Promise<SendOutcome>;
 
 /**
- * Sends a callback with the gateway's own sender, so that the receiver gets the same bytes. Only
- * the query is taken from the gateway's URL, so that the gateway cannot redirect the request to
- * another address.
+ * Returns a function that sends callbacks to the address `to`. The function uses the gateway's own
+ * code for sending, so that the receiver gets the same bytes. Only the query is taken from a
+ * callback's URL, so that the gateway cannot redirect the request to another address.
  */
 export function makeForward(to: string, timeoutMs: number): Forward {
   const [address = ""] = to.split(/[?#]/);

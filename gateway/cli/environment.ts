@@ -1,4 +1,4 @@
-/** Reasons for which staging and production refuse to start. */
+/** Finds the reasons for which a gateway in staging or production must not start. */
 import { X509Certificate } from "node:crypto";
 import { constants, existsSync } from "node:fs";
 import { access, readFile } from "node:fs/promises";
@@ -18,7 +18,10 @@ import { examineLink } from "../storage/schema/examine.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 
-/** Returns all reasons why the gateway must not start here, one sentence for each. */
+/**
+ * Returns a problem if the gateway must not start with this installation. The problem has one
+ * sentence for each reason.
+ */
 export async function refuseStart(installation: Installation): Promise<Problem | undefined> {
   const { config, database } = installation;
   if (config.environment !== "production") return refuseStaging(config);
@@ -53,8 +56,8 @@ export async function refuseStart(installation: Installation): Promise<Problem |
 }
 
 /**
- * Returns the sites that are not built yet. The gateway serves them, and production does not build
- * them by itself.
+ * Returns a sentence for each website that is not built yet: the portal and the documentation. The
+ * gateway serves both, but does not build them by itself in production.
  */
 export function findUnbuilt(root = join(import.meta.dirname, "../..")): readonly string[] {
   const unbuilt = Object.entries({ "The portal": "portal", "The documentation": "docs-site" });
@@ -67,7 +70,10 @@ export function findUnbuilt(root = join(import.meta.dirname, "../..")): readonly
 
 const orAllow = (advice: string, what: Allowance) => `${advice}, or add ${what} to GW_ALLOW.`;
 
-/** Staging must not be public: its documentation shows the demonstration merchant's key. */
+/**
+ * Refuses to start a gateway in staging that other machines can reach, because its documentation
+ * shows the demonstration merchant's key.
+ */
 function refuseStaging(config: Config): Problem | undefined {
   if (isLocalHost(config.host) || allows(config, "public-staging")) return undefined;
   return new Problem(
@@ -77,8 +83,8 @@ function refuseStaging(config: Config): Problem | undefined {
 }
 
 /**
- * Finds unencrypted connections to databases. Unreachable cells are left out, because a node starts
- * without them.
+ * Returns a sentence for each cell whose database is reached without encryption. Unreachable cells
+ * are skipped, because a node can start without them.
  */
 async function findPlainLinks(installation: Installation): Promise<readonly string[]> {
   const { cells, unreachableCells, config } = installation;
@@ -104,8 +110,8 @@ function findAuditTroubles(config: Config): readonly string[] {
 }
 
 /**
- * Finds out why the log cannot be written. Without a log, an operator cannot tell later what the
- * gateway did.
+ * Returns a sentence if the log file cannot be written. Without a log, an operator cannot find out
+ * later what the gateway did.
  */
 async function findLogTroubles(config: Config): Promise<readonly string[]> {
   if (config.logFile === "" || allows(config, "unwritable-log")) return [];
@@ -115,8 +121,8 @@ async function findLogTroubles(config: Config): Promise<readonly string[]> {
 }
 
 /**
- * Returns why the file cannot be written. A file that does not exist yet, or that is rotated, needs
- * a writable folder too.
+ * Returns why this process cannot write the file, or undefined if it can. If the file does not
+ * exist yet or is rotated, the process must also be able to write to its folder.
  */
 export function findWriteFault(
   file: string,
@@ -133,8 +139,8 @@ export function findWriteFault(
 }
 
 /**
- * Refuses to listen unencrypted for other machines unless there is a trusted proxy. Without one,
- * merchants' requests could arrive unencrypted.
+ * Returns a sentence if other machines can reach the merchant port, the port has no TLS, and no
+ * trusted proxy is set. Merchants' requests could then arrive unencrypted.
  */
 function findPlainTroubles(config: Config): readonly string[] {
   const { host, tlsCertificateFile, trustedProxies } = config;
@@ -149,7 +155,8 @@ function findPlainTroubles(config: Config): readonly string[] {
 }
 
 /**
- * Finds settings that keep the results of challenges from arriving, or that let others post them.
+ * Finds settings that prevent directory servers from posting the results of 3-D Secure challenges,
+ * or that let others post false results.
  */
 export function findResultTroubles(
   config: Config,
@@ -174,14 +181,18 @@ export function findResultTroubles(
   ];
 }
 
-/** Refuses the sandbox's roots: with them, anyone with a sandbox could sign wallet payment data. */
+/**
+ * Returns a sentence if a setting names the root certificates of the sandbox's wallets. With these
+ * roots, everyone who has a sandbox could sign wallet payment data that the gateway accepts.
+ */
 export async function findSandboxRoots(name: string, place: string): Promise<readonly string[]> {
   const isFile = place !== "" && !place.startsWith("https://");
   const text = isFile ? await readFile(place, "utf8").catch(() => "") : "";
   const blocks = text.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
   const subjects = blocks.map(subjectOf);
   if (subjects.includes(undefined)) return [`${name} has a PEM block that is no certificate.`];
-  // The sandbox marks the folder of its roots, its certificates and its keys.
+  // The sandbox marks its roots: with a file `SANDBOX` in their folder, with the word `sandbox` in
+  // the subject of its certificates, and with `"sandbox": true` in its key files.
   const isSandbox =
     (isFile && existsSync(join(dirname(place), "SANDBOX"))) ||
     subjects.some((subject) => /sandbox/i.test(subject ?? "")) ||

@@ -1,9 +1,9 @@
 /**
- * `gw files sign` writes a manifest of the installed program, and `gw doctor --files` compares the
- * files with it. The manifest is signed with the key of the audit, which only the key-encryption
- * key opens. An account that can write the program's files therefore cannot sign a manifest for
- * them. The audit contains the digest of the newest manifest, which reveals an older program with
- * its own manifest.
+ * `gw files sign` writes a manifest of the installed program's files, and `gw doctor --files`
+ * compares the files with this manifest. The manifest is signed with the audit's key, which can be
+ * opened only with the key-encryption key. An account that can write the program's files therefore
+ * cannot sign a manifest for changed files. The audit contains the digest of the newest manifest,
+ * so an older program that was installed together with its own manifest is also found.
  */
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -27,7 +27,7 @@ import { installed, type MachineSession } from "./machine-command.ts";
 const findingsShown = 20;
 
 type Manifest = {
-  /** The version in the package.json at the root. */
+  /** The version of the program, from the `package.json` in its root folder. */
   readonly release: string;
   readonly at: string;
   readonly files: Listing;
@@ -92,7 +92,8 @@ function shorten(found: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns a finding if the manifest is not the newest one: an older manifest fits an older program.
+ * Returns a finding if the manifest is not the newest one that this machine has signed. An older
+ * manifest is a danger, because it matches an older program.
  */
 async function findNewer(session: MachineSession, manifest: Manifest): Promise<readonly string[]> {
   const filter = { action: "files sign", subject: hostname(), limit: 1 };

@@ -1,6 +1,6 @@
 /**
  * `gw generate orders` makes many orders in a staging installation, to test screens and statements
- * with them. They are copies of the latest approved and the latest declined sale.
+ * with them. The orders are copies of the latest approved and the latest declined sale.
  */
 
 import { preset } from "../administration/field.ts";
@@ -14,7 +14,7 @@ import { makeProgress } from "./terminal.ts";
 
 const portionOrders = 10_000;
 const indexedTogether = 2_000;
-/** One in this many orders is declined. */
+/** Among this number of generated orders, one is declined and the others are approved. */
 const declinedEvery = 8;
 const approvedRests = Array.from({ length: declinedEvery - 1 }, (_, rest) => rest);
 

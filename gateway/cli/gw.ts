@@ -1,5 +1,8 @@
 #!/usr/bin/env -S node --disable-sigusr1
-/** The command line. A command's file is loaded when the command is used. */
+/**
+ * The entry point of the command line `gw`. The file that implements a command is loaded only when
+ * the command is used.
+ */
 import { makeProgram } from "./commands.ts";
 import { endWhenUnread } from "./terminal.ts";
 

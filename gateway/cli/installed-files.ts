@@ -1,6 +1,6 @@
 /**
- * The files of the installed program: the content of each, its owner, who may write it, and files
- * that an installation must not have.
+ * Lists the files of the installed program with their content, owner and permissions. Finds files
+ * that an installation must not have, and files that users other than their owner can write.
  */
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
@@ -11,18 +11,30 @@ import { messageOf } from "../values/problem.ts";
 
 export const programFolder = resolve(import.meta.dirname, "../..");
 
-/** Mode, owner and content by path: `644 0:0 <SHA-256>`, `755 0:0 folder`, `777 0:0 to <file>`. */
+/**
+ * The files of the program by path. An entry consists of mode, owner and content: `644 0:0
+ * <SHA-256>` for a file, `755 0:0 folder` for a folder, `777 0:0 to <file>` for a symbolic link.
+ */
 export type Listing = Readonly<Record<string, string>>;
 type Found = { readonly files: Listing; readonly faults: readonly string[] };
 
-/** Opens without following a symbolic link and without waiting for the writer of a pipe. */
+/**
+ * Flags for opening a file to read it, without following a symbolic link and without waiting for
+ * the writer of a pipe.
+ */
 export const openAtOnce = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const writableByOthers = 0o022;
 const chunkBytes = 65_536;
-/** Compiled sources of `npm start`, which Node would run instead of the listed ones. */
+/**
+ * The folder with the compiled sources that `npm start` writes. An installation must not have them,
+ * because Node.js would run them and not the listed files.
+ */
 const cacheFolder = "node_modules/.cache";
 
-/** Lists everything in the folder except git's history and the data folder. */
+/**
+ * Lists all files below a folder, except git's history and the gateway's data folder, and the
+ * faults that were found in them.
+ */
 export async function listFiles(folder: string, config: Config): Promise<Found> {
   const root = await realpath(folder);
   const left = new Set([join(root, ".git"), resolve(config.dataDir)]);
@@ -80,7 +92,7 @@ async function describe(place: string, found: Stats): Promise<string> {
   return found.isFile() ? digestFile(place) : "other";
 }
 
-/** Returns the SHA-256 of a file of any size. */
+/** Returns the SHA-256 of a file. The file is read in parts, so that it may have any size. */
 export async function digestFile(place: string): Promise<string> {
   const hash = createHash("sha256");
   await using file = await open(place, openAtOnce);
@@ -92,7 +104,10 @@ export async function digestFile(place: string): Promise<string> {
   }
 }
 
-/** Returns one sentence for each path that differs. */
+/**
+ * Compares two listings of the program's files. Returns one sentence for each file that was
+ * changed, added or removed.
+ */
 export function compareListings(expected: Listing, found: Listing): readonly string[] {
   const [before, now] = [new Map(Object.entries(expected)), new Map(Object.entries(found))];
   const changed = [...before].flatMap(([path, described]) => {

@@ -1,6 +1,7 @@
 /**
- * `gw key make`, `split` and `check` make key-encryption keys and custodians' parts, and compare
- * keys without showing them. They need no installation.
+ * `gw key make` makes a key-encryption key or a custodian's part of one, and `gw key split` makes a
+ * key in two parts. `gw key check` prints check values, by which people compare keys without seeing
+ * them. These commands need no installation.
  */
 
 import { lastWord, word } from "../administration/field.ts";
@@ -24,7 +25,8 @@ export const keyCommands = [
     name: "key make",
     does: ["make a key-encryption key or a custodian's part: into a file, or print it"],
     fields: { file: keyFile },
-    // Without a file, the key goes to standard output for a secret manager.
+    // Without a file name, the key is printed on standard output, from which a secret manager can
+    // read it.
     async run({ file }) {
       if (file === undefined) return makeKeyText();
       const made = await makeNewFile(file);
@@ -54,7 +56,8 @@ export const keyCommands = [
     name: "key check",
     does: ["print the check value of a key, from a file or from the settings"],
     fields: { file: keyFile },
-    // Checks a key or part in a file, or the keys that the settings give.
+    // Prints the check value of the key or custodian's part in a file. Without a file name, prints
+    // the check values of the keys that the settings name.
     async run({ file }) {
       if (file !== undefined) {
         const key = await readKeyFile(file, "another file");
@@ -72,7 +75,8 @@ export const keyCommands = [
         const key = await readMasterKey(source);
         if (typeof key === "string") return new Problem(key);
         const given = keySourcesOf(config, which).join(" and ");
-        // Staging makes a key file even if the setting is not given.
+        // If no setting names a key, the row shows the path of the key file, because staging makes
+        // one by itself.
         rows.push({ key: given || source.file, "check value": checkValueOf(key) });
       }
       return rows;

@@ -1,6 +1,6 @@
 /**
- * `gw page watch` checks that browsers receive the payment page as the gateway sends it. It needs
- * no installation: a timer runs it on another machine.
+ * `gw page watch` checks that browsers receive the payment page exactly as the gateway sends it.
+ * The command needs no installation, because a timer runs it on another machine than the gateway's.
  */
 import { option, word } from "../administration/field.ts";
 import { Report } from "../administration/session.ts";
@@ -39,7 +39,8 @@ export const pageCommands = [
       }).catch((error) => new Problem(`The page cannot be read: ${causeOf(error)}.`));
       if (found instanceof Problem) return found;
       const { faults, files } = found;
-      // The path is not printed, because it grants access to the payment.
+      // Only the origin of the page's address is printed, because the path grants access to the
+      // payment.
       const page = url.origin;
       if (faults.length > 0) process.exitCode = exitCodes.findings;
       const shown = { page, files: files.join(", "), faults: 0 };
@@ -55,7 +56,10 @@ function splitList(text = ""): readonly string[] {
 const timeoutMs = 15_000;
 const faultsMax = 20;
 
-/** The headers of a browser. Some malicious changes are only shown to browsers. */
+/**
+ * Request headers like those of a browser, because an attacker may show a manipulated page to
+ * browsers only.
+ */
 const browser = {
   "user-agent":
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) " +

@@ -1,7 +1,7 @@
 /**
- * `gw pay` sends a test sale from the terminal as the merchant would. If the cardholder has to be
- * authenticated, it passes the sandbox's challenge, opens a browser, or prints the address and
- * waits.
+ * `gw pay` sends a test sale to the gateway as a merchant's server does. If the cardholder has to
+ * be authenticated, the command passes the sandbox's challenge itself, opens the challenge in a
+ * browser, or prints the challenge's address and waits.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -21,7 +21,7 @@ import { exitCodes } from "./terminal.ts";
 
 const pollEveryMs = 500;
 const email = "gw-pay@example.com";
-/** A card that the sandbox approves. */
+/** A test card whose payments the sandbox approves. */
 const testCard = { number: "4000001000000018", month: "12", year: "2031", cvv: "123" };
 const cardForm = /^(\d{12,19})\s+(\d\d)\/(\d{4})\s+(\d{3,4})\s*$/;
 
@@ -83,7 +83,11 @@ async function pay(session: MachineSession, given: PayOptions): Promise<Output> 
 
 type Authenticate = (address: string) => Promise<void>;
 
-/** Returns the function that authenticates the cardholder at the address of a challenge. */
+/**
+ * Returns a function that handles a 3-D Secure challenge. The function prints the challenge's
+ * address and, if the user has asked for it, opens the address in a browser or passes the sandbox's
+ * challenge.
+ */
 async function findAuthenticate(
   { config }: MachineSession,
   { pass, open }: PayOptions,
@@ -102,7 +106,8 @@ async function findAuthenticate(
 function openBrowser(address: string): void {
   const program = process.platform === "darwin" ? "open" : "xdg-open";
   const child = spawn(program, [address], { detached: true, stdio: "ignore" });
-  // A browser that does not start is ignored: the address is printed and can be opened by hand.
+  // A failure to start the browser is ignored, because the address is also printed and the user can
+  // open it by hand.
   child.on("error", () => undefined);
   child.unref();
 }

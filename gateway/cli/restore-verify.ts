@@ -1,6 +1,7 @@
 /**
- * `gw restore --verify` and `gw restore verify` prove that a restored installation is correct: its
- * rows, its audit, its keys with a sample of cards under each, its cells and its numbers.
+ * `gw restore --verify` and `gw restore verify` check that a restored installation is correct. They
+ * verify the audit, decrypt a sample of cards with each key, and compare the orders of all cells
+ * with the main database. `gw restore --verify` also compares the row counts with the backup.
  */
 import { openVault, readConfiguration } from "../administration/session.ts";
 import type { Loaded } from "../backup/backup.ts";
@@ -29,7 +30,7 @@ export type VerifiedRestore = {
   readonly findings: readonly string[];
 };
 
-/** Tables to which the command itself has added rows. */
+/** Tables that may have more rows than the backup, because the restore itself adds rows to them. */
 const growing = ["public.audit", "public.audit_signatures", "public.migrations"];
 const cardsOfKey = 20;
 
@@ -87,7 +88,10 @@ async function checkAudit(installation: Installation, loaded: Loaded | undefined
   return verified.entries;
 }
 
-/** Opens all secrets of the configuration, and some cards under each key of each cell. */
+/**
+ * Decrypts all secrets of the configuration, and in each cell a sample of cards for each key.
+ * Reports those that cannot be decrypted.
+ */
 async function checkVault(installation: Installation, find: Find) {
   const { findCard } = await openVault(installation);
   await readConfiguration(installation).catch((error) => find(`${messageOf(error)}.`));
@@ -110,7 +114,10 @@ async function checkVault(installation: Installation, find: Find) {
   return { keys: keys.size, cards };
 }
 
-/** Finds orders of cells whose merchant or number the main database does not know. */
+/**
+ * Reports cells that have orders of a merchant whom the main database does not know, or order ids
+ * that the main database has not issued yet.
+ */
 async function checkCells({ database, cells }: Installation, find: Find): Promise<void> {
   const next = await findNextId(database.query);
   for (const name of cells.names()) {

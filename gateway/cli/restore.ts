@@ -1,6 +1,7 @@
 /**
- * `gw restore` reads a backup into an empty database and leads the operator through the steps until
- * payments go on. A restored installation is on hold (decision 0050).
+ * `gw restore` loads a backup into an empty database. Its subcommands are the steps that follow
+ * until payments continue. Until the last step, the restored installation is on hold and sends
+ * nothing (decision 0050).
  */
 import { Readable } from "node:stream";
 import { flag, option } from "../administration/field.ts";
@@ -155,7 +156,8 @@ export const restoreCommands = [
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Loads the backup. The database server, which may be embedded, runs until the command has ended.
+ * Loads the backup into the database. An embedded database server is started for this command and
+ * stopped at its end.
  */
 async function load(
   environment: Environment,
@@ -259,9 +261,10 @@ function report(progress: string): void {
 }
 
 /**
- * Lists the gates and days that must be compared with the acquirer: every day from the latest order
- * that the database knows until the hold, on which payments were lost. Gates that no endpoint uses
- * have no money in flight and are omitted.
+ * Lists the gates and days whose payments still have to be compared with the acquirer's books. The
+ * days are those from the latest restored order to the beginning of the hold, because the restored
+ * database lacks the payments of that time. Gates that no endpoint uses are omitted, because they
+ * have no payments in flight.
  */
 async function listUncompared(session: MachineSession, { since, reconciled }: Hold) {
   const latest = await session.cells
@@ -277,8 +280,8 @@ async function listUncompared(session: MachineSession, { since, reconciled }: Ho
 }
 
 /**
- * Returns the UTC days from the first to the last, both included. If the clock was set back, it
- * returns only the first.
+ * Returns the UTC days between two moments, with the first and the last day. If the second moment
+ * is earlier, because the clock was set back, only the first day is returned.
  */
 function daysBetween(from: Instant, until: Instant): readonly string[] {
   const [first, last] = [from, until].map((instant) => Math.floor(instant / dayMs));
@@ -290,7 +293,10 @@ function daysBetween(from: Instant, until: Instant): readonly string[] {
 
 const dayMs = hours(24);
 
-/** Lists what `gw reconcile` has found since the hold began, one line for each difference. */
+/**
+ * Lists the differences between the gateway's books and the acquirers' books that `gw reconcile`
+ * has found since the hold began, one line for each difference.
+ */
 async function listDifferences({ database }: MachineSession, { reconciled }: Hold) {
   const lines: string[] = [];
   for (const each of reconciled) {
@@ -308,17 +314,19 @@ async function listDifferences({ database }: MachineSession, { reconciled }: Hol
 const pagesAtOnce = 500;
 
 /**
- * Closes the open payment pages. After the backup, a card may have been charged on any of them, and
- * the restored database does not know it: another try would reuse the reference of that charge. No
- * node changes an order while the installation is on hold.
+ * Closes all open payment pages and returns their number. A cardholder may have paid on such a page
+ * after the backup was made, and the restored database does not know that charge: a further try on
+ * the page would use the reference of that charge again. No node changes the orders of the pages at
+ * the same time, because the installation is on hold.
  */
 async function closePages(session: MachineSession): Promise<number> {
   const { endpoints } = await readConfiguration(session);
   const report = makeReport(session, (endpoint) => endpoints.get(endpoint));
   const stores = session.cells.stores(({ node }) => node.query);
   const cause = "the installation was restored";
-  // The command fails if a cell is unreachable. Its payment pages would stay open, and cardholders
-  // who have paid after the backup could pay again.
+  // If a cell is unreachable, the command fails and the installation stays on hold. Otherwise the
+  // payment pages of that cell would stay open, and cardholders who have paid after the backup
+  // could pay again.
   const counts = await stores.inTurn(async (query) => {
     let [count, after] = [0, asOrderId("0")];
     for (;;) {

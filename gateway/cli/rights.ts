@@ -1,6 +1,6 @@
 /**
- * Decides who may run a command. A user is judged by the role, and a login of the machine that is
- * not a user by `GW_USERS_ONLY`.
+ * Decides who may run a command. If the account is a user of the gateway, the user's role decides.
+ * If an operating-system account is not a user of the gateway, `GW_USERS_ONLY` decides.
  */
 import { userName } from "../config/config.ts";
 import type { Installation } from "../installation/installation.ts";
@@ -12,8 +12,9 @@ import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
 type Dependencies = Pick<Installation, "actor" | "config" | "database" | "audit">;
 
 /**
- * Refuses the command if the user lacks the right. A login of the machine that is not a user has
- * all rights.
+ * Refuses a command if the user does not have the right, and records the refusal in the audit. An
+ * operating-system account that is not a user of the gateway has all rights, unless `GW_USERS_ONLY`
+ * is on.
  */
 export async function refuse(
   installation: Dependencies,
@@ -26,7 +27,10 @@ export async function refuse(
   return new NotAllowed(cause, right);
 }
 
-/** Checks the right before the schema is changed. A new database has no users yet. */
+/**
+ * Returns a function that checks the right to run a command before the command changes the database
+ * schema. A new database has no users yet, so everyone may run the command there.
+ */
 export function admitTo(command: "start" | "serve" | "migrate") {
   return async (installation: Dependencies): Promise<NotAllowed | undefined> =>
     (await hasUsers(installation.database.query))
@@ -35,8 +39,8 @@ export function admitTo(command: "start" | "serve" | "migrate") {
 }
 
 /**
- * Both `GW_USER` and the account of the machine need the right: `GW_USER` tells apart persons who
- * share an account, and must not give more rights than the account has.
+ * Checks the rights of both `GW_USER` and the operating-system account. `GW_USER` distinguishes
+ * persons who share an account, and must not give them more rights than the account has.
  */
 async function findRefusal(installation: Dependencies, right: Right): Promise<string | undefined> {
   const { who } = installation.actor;
@@ -53,8 +57,8 @@ async function judge({ actor, config, database }: Dependencies, who: string, rig
   if (isNamed && user !== undefined && user.merchant !== null) {
     return `${who} is a merchant's user: only operators run commands.`;
   }
-  // An account of the machine may happen to have the login of a merchant's user, which does not
-  // matter.
+  // An operating-system account may by chance have the same name as a merchant's user. Such an
+  // account is treated as one that is not a user of the gateway.
   if (user === undefined || user.merchant !== null) {
     return config.usersOnly
       ? `${who} is no user: GW_USERS_ONLY is on, see \`gw user list\`.`

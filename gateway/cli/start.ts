@@ -1,7 +1,8 @@
 /**
  * `gw start`, which `npm start` runs, starts the database, the gateway and, in staging, the sandbox
- * with the demonstration merchant. `gw serve` starts one node with its log on standard output.
- * Several nodes are several of these on the same database.
+ * with the demonstration merchant. `gw serve` starts one gateway node, which by default logs to
+ * standard output. An installation with several nodes runs `gw serve` several times on the same
+ * database.
  */
 import cluster, { type Worker } from "node:cluster";
 import { join, resolve } from "node:path";
@@ -59,8 +60,8 @@ export const serveCommands = [
       const problem = await inInstallation("serve", report, (installation) =>
         serve(installation, report),
       );
-      // A worker process does not end before it disconnects, even after a failure. All its
-      // resources are released by now.
+      // A worker process must disconnect from its parent process, even after a failure, because
+      // otherwise it would not end. The worker has already released all its resources.
       process.disconnect?.();
       return problem;
     },
@@ -96,12 +97,15 @@ async function inInstallation(
 
 function tellState({ environment, rehearsal }: Config, report: Report): void {
   if (rehearsal) report(rehearsalNotice);
-  // In staging, `npm start` builds the portal and the documentation, so that only production is
-  // checked.
+  // In staging, `npm start` builds the portal and the documentation. Therefore the gateway reports
+  // sites that are not built in production only.
   for (const sentence of environment === "production" ? findUnbuilt() : []) report(sentence);
 }
 
-/** Returns false if closing takes too long. The process then ends in spite of open connections. */
+/**
+ * Returns whether `closing` has finished within the time limit. If it has not, the process exits
+ * shortly afterwards, even if connections are still open.
+ */
 async function endsWithin(limitMs: number, closing: Promise<unknown>): Promise<boolean> {
   const late = delay(limitMs, false, { ref: false });
   const isEnded = await Promise.race([closing.then(() => true), late]);
@@ -152,7 +156,8 @@ async function start(installation: Installation, report: Report): Promise<Proble
 }
 
 /**
- * How long a stopping node waits for its connections to end, after it has waited for its orders.
+ * How long a stopping node waits until its connections are closed. This time begins after the wait
+ * for the orders in flight.
  */
 const closingMs = 2_000;
 
@@ -259,8 +264,8 @@ function explainStart(error: unknown, config: Config): Problem {
 }
 
 /**
- * Starts several gateway processes on this machine, which share one port. Each is a node with its
- * own links. A process that ends unexpectedly is replaced.
+ * Starts several gateway processes on this machine, which share one port. Each process is a node
+ * with its own links to acquirers. A process that ends unexpectedly is replaced by a new one.
  */
 async function startWorkers(
   { config, databaseUrl, masterKey }: Installation,
@@ -301,7 +306,8 @@ async function startWorkers(
     worker.once("exit", () => {
       settle(undefined);
       exchange.remove(channel);
-      // A process that never listened is not replaced, because it would fail again.
+      // A process that ended before it listened is not replaced, because a new process would fail
+      // in the same way.
       if (!stopping && listening !== undefined) void startOne(index);
     });
     return promise;

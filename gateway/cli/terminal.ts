@@ -1,7 +1,10 @@
-/** Exit codes of commands, progress of long work, and questions at the terminal. */
+/**
+ * Exit codes of commands, progress reports of long commands, and questions to the user at the
+ * terminal.
+ */
 import { createInterface } from "node:readline/promises";
 
-/** The exit codes, which `gw --help` and `docs/command-line.md` list. */
+/** The exit codes of `gw`, which `gw --help` and `docs/command-line.md` list. */
 export const exitCodes = {
   done: 0,
   findings: 1,
@@ -22,8 +25,8 @@ export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
 };
 
 /**
- * Ends quietly if the reader closes the pipe, as in `gw order export | head`. Without a listener,
- * the error would print a stack trace.
+ * Ends the process without an error message if the program that reads the output closes the pipe,
+ * as in `gw order export | head`. Without this listener, Node.js would print a stack trace.
  */
 export function endWhenUnread(output: NodeJS.WriteStream): void {
   if (output.listenerCount("error") > 0) return;
@@ -44,21 +47,27 @@ const reportEveryMs = 1_000;
 
 let isShown = false;
 
-/** Turns progress on for the current command: at a terminal, or with `--progress`. */
+/**
+ * Sets whether the current command prints its progress. A command prints it at a terminal or with
+ * `--progress`.
+ */
 export function showProgress(shown: boolean): void {
   isShown = shown;
 }
 
 /**
- * Makes a function that prints at most one line per second. It prints the first count at once, so
- * that the operator sees that the work has begun.
+ * Returns a function that prints a count as progress, at most once per second. The first count is
+ * printed at once, so that the operator sees that the work has begun.
  */
 export function makeProgress(what: string): (count: number) => void {
   const tell = makeProgressLines();
   return (count) => tell(() => `${count} ${what}`);
 }
 
-/** Makes the same function for lines that are composed only when they are printed. */
+/**
+ * Returns a function that prints a line of progress at most once per second. The text of a line is
+ * only composed when the line is printed.
+ */
 export function makeProgressLines(): (line: () => string) => void {
   let nextAt = 0;
   return (line) => {
@@ -68,7 +77,10 @@ export function makeProgressLines(): (line: () => string) => void {
   };
 }
 
-/** Asks a question. Without a terminal, the answer is no. */
+/**
+ * Asks the user a question and returns whether the answer is yes. Without a terminal, the answer is
+ * no.
+ */
 export async function ask(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

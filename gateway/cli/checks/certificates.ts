@@ -1,6 +1,6 @@
 /**
- * Checks of gates, directory servers, certificates and keys: unencrypted connections, and
- * certificates and keys that expire soon.
+ * The checks of `gw doctor` for gates, directory servers, certificates and keys. They report
+ * unencrypted connections, and certificates and keys that expire soon.
  */
 import { X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
@@ -129,8 +129,8 @@ async function checkCertificates({ database, config }: MachineSession): Promise<
 }
 
 /**
- * If Node cannot use the file, it only prints a warning at its start, and then trusts public
- * authorities alone.
+ * Checks the file in `NODE_EXTRA_CA_CERTS`. If Node.js cannot read this file, it only prints a
+ * warning when it starts, and then trusts only the public certificate authorities.
  */
 async function checkAuthorities(): Promise<CheckResult> {
   const file = process.env["NODE_EXTRA_CA_CERTS"] ?? "";
@@ -157,7 +157,10 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Returns the host of the public address if the certificate does not cover it. */
+/**
+ * Returns the host name in the URL if the certificate is not valid for this name, and undefined
+ * otherwise.
+ */
 function findUncovered(certificate: string | Buffer, url: string): string | undefined {
   if (url === "") return undefined;
   const { hostname } = new URL(url);

@@ -1,9 +1,10 @@
-/** The form of the checks of `gw doctor` and of their results. */
+/** The types of the checks of `gw doctor` and of their results, and functions that make results. */
 import type { MachineSession } from "../machine-command.ts";
 
 /**
- * Troubles stop or endanger the gateway and decide the exit code. Warnings are left to the
- * operator's judgement. Both say what to do.
+ * The result of a check. A trouble stops or endangers the gateway and makes the command exit with
+ * code 1. A warning is left to the operator's judgement. The sentence of a trouble or a warning
+ * also says what to do.
  */
 export type CheckResult = {
   readonly what: string;
@@ -11,7 +12,10 @@ export type CheckResult = {
   readonly warnings?: readonly string[];
 };
 
-/** Names are stable, because programs read them in the JSON. */
+/**
+ * A check of `gw doctor`: its name, a description of what it examines, and its function. The name
+ * must not change, because programs read it in the JSON output.
+ */
 export type Check = readonly [
   name: string,
   looksAt: string,
@@ -22,7 +26,9 @@ export function troubleUnless(what: string, isGood: boolean, trouble: string): C
   return isGood ? { what } : { what, troubles: [trouble] };
 }
 
-/** Returns a result whose sentences are troubles in production and warnings in staging. */
+/**
+ * Makes a check result from sentences, which are troubles in production and warnings in staging.
+ */
 export function inProduction(
   { config }: MachineSession,
   what: string,

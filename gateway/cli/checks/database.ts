@@ -1,4 +1,7 @@
-/** Checks of the database: servers, durability, clocks, encryption, and the rights of its roles. */
+/**
+ * The checks of `gw doctor` for the database: servers, durability, clocks, encryption, and the
+ * rights of database roles.
+ */
 import { lookup } from "node:dns/promises";
 import { daysLeft } from "../../certificates/certificate-files.ts";
 import { allows } from "../../config/config.ts";
@@ -116,8 +119,9 @@ async function checkEncryption(session: MachineSession): Promise<CheckResult> {
 }
 
 /**
- * Returns whether the connection leaves this machine unencrypted. The server only knows the
- * connection that reaches it, which comes from the pooler if there is one.
+ * Returns whether the connection to the database leaves this machine unencrypted. The database URL
+ * is examined, because the database server knows only the connection that reaches it, which a
+ * pooler may have opened.
  */
 async function leavesUnencrypted(databaseUrl: string): Promise<boolean> {
   for (const { host, isEncrypted } of listLinks(databaseUrl)) {
@@ -148,15 +152,26 @@ async function checkPublic({ database }: MachineSession): Promise<CheckResult> {
   );
 }
 
-/** Tests the rights with a node's own connection. */
+/**
+ * Checks that nodes cannot read the vault's tables. The check uses a database connection with the
+ * rights of a node.
+ */
 async function checkVault({ databases, vaultAdvice }: MachineSession): Promise<CheckResult> {
   const isClosed = !(await canReadVault(databases.node.query));
   const what = `vault: its tables are ${isClosed ? "closed" : "open"} to the gateway's statements`;
   return troubleUnless(what, isClosed, vaultAdvice ?? "Remove `options` from GW_DATABASE_URL.");
 }
 
-/** The commands that replace old keys. The other keys protect no card data. */
+/**
+ * The maximum age of the key of pending card data, in days. A node replaces this key when it is a
+ * day old, so an older key shows that no node is running.
+ */
 const pendingPeriodDays = 2;
+/**
+ * The commands that replace an old key, by the purpose of the key. The key of pending card data is
+ * not listed, because nodes replace it themselves. Keys for other purposes are not listed, because
+ * they protect no card data.
+ */
 const replacing: Readonly<Record<string, string>> = {
   cards: "gw key rotate",
   secrets: "gw key rotate",

@@ -1,4 +1,7 @@
-/** Checks of the machine and its files: Node, disk, memory, permissions, log, time. */
+/**
+ * The checks of `gw doctor` for the machine and its files: Node.js, disk, memory, permissions, log
+ * and clock.
+ */
 import { execFile } from "node:child_process";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -33,10 +36,16 @@ export const machineChecks: readonly Check[] = [
 ];
 
 const mebibyte = 1_048_576;
-/** The memory that each process should have. It uses 130 MB when idle and the rest under load. */
+/**
+ * The memory that each gateway process should have. An idle process uses 130 MB; the rest is for
+ * processing payments under load.
+ */
 const memoryPerProcess = 256 * mebibyte;
 
-/** The Node binaries that the systemd units start and that `gw` finds first in its PATH. */
+/**
+ * The Node.js binaries of the installation: the one that the systemd units start, and the one that
+ * `gw` finds first in its PATH.
+ */
 export const nodePlaces = ["node_modules/node/bin/node", "node_modules/.bin/node"];
 
 async function checkNode(session: MachineSession): Promise<CheckResult> {
@@ -77,8 +86,8 @@ async function checkPermissions({ config, database }: MachineSession): Promise<C
     ...gates.map(({ settings }) => settings.tlsKeyFile ?? ""),
     ...directories.map(({ settings }) => settings.keyFile),
   ];
-  // A group may read the keys, because programs that renew certificates share a group with the
-  // gateway.
+  // The group of a key file may read it, because programs that renew certificates share a group
+  // with the gateway.
   const open = await findOpen([...new Set(keys)].filter(Boolean), 0o027);
   const writable = await findOpen([resolve(config.dataDir)], 0o022);
   return {
@@ -91,8 +100,8 @@ async function checkPermissions({ config, database }: MachineSession): Promise<C
 }
 
 /**
- * Returns the files with any of these permission bits. Another check reports files that do not
- * exist.
+ * Returns the files that have at least one of the given permission bits. Files that do not exist
+ * are skipped, because another check reports them.
  */
 async function findOpen(files: readonly string[], bits: number): Promise<readonly string[]> {
   const open: string[] = [];
@@ -128,7 +137,7 @@ async function checkLog({ config }: MachineSession): Promise<CheckResult> {
   return troubleUnless(`log: ${file}`, fault === undefined, advice);
 }
 
-/** Returns the log file that `gw start` uses. */
+/** Returns the path of the log file to which `gw start` writes. */
 function logFileOf({ logFile, dataDir }: MachineSession["config"]): string {
   return resolve(logFile || join(dataDir, "gateway.log"));
 }
@@ -144,8 +153,8 @@ async function checkMemory({ config }: MachineSession): Promise<CheckResult> {
 }
 
 /**
- * Asks systemd whether the clock is synchronised. Without systemd the answer is unknown, and the
- * result is a warning.
+ * Checks whether the system synchronises its clock, by asking systemd. On a machine without systemd
+ * the answer is unknown, and the result is a warning.
  */
 async function checkTime(): Promise<CheckResult> {
   const words = ["show", "--property=NTPSynchronized", "--value"];

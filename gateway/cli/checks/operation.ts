@@ -1,5 +1,6 @@
 /**
- * Checks of the running installation: what would keep it from starting, doubt, callbacks, backups.
+ * The checks of `gw doctor` for the running installation: reasons that prevent a start, orders in
+ * doubt, overdue callbacks, users, backups and more.
  */
 import { lookup } from "node:dns/promises";
 import { rehearsalNotice } from "../../administration/installation/rehearsal.ts";
@@ -73,7 +74,10 @@ async function checkSettings(): Promise<CheckResult> {
 
 const nodeAnswersWithinMs = 10_000;
 
-/** Asks the node on its health port, which only this machine can reach by default. */
+/**
+ * Checks whether the node on this machine is ready to process payments. The check calls the node's
+ * health port, which by default accepts connections from this machine only.
+ */
 async function checkReadiness(session: MachineSession): Promise<CheckResult> {
   const { adminHost, adminPort, port, host, tlsCertificateFile } = session.config;
   if (adminPort === "" && tlsCertificateFile !== "") {
@@ -97,7 +101,10 @@ async function checkReadiness(session: MachineSession): Promise<CheckResult> {
   return inProduction(session, `node: ${answer.status}`, missing);
 }
 
-/** The text with which a node reports a gate without a link. The node's log contains the cause. */
+/**
+ * The text with which a node reports that a gate has no link to its acquirer. The cause is in the
+ * node's log only.
+ */
 const notSignedOn = "not signed on";
 const whyNotSignedOn = "acquirer.tls_failed and acquirer.link_down in the log tell why, in `why`.";
 
@@ -129,8 +136,8 @@ async function findOpenFigures(session: MachineSession, what: string): Promise<C
 }
 
 /**
- * Returns whether the host has a public address, to which callbacks may go, or listens on all
- * addresses of the machine.
+ * Returns whether other networks can reach the host: whether the host has a public address, or
+ * stands for all addresses of the machine, as `0.0.0.0` does.
  */
 async function isPublic(host: string): Promise<boolean> {
   const rules = makeAddressRules(noneOpened);
@@ -149,8 +156,8 @@ async function checkPages(): Promise<CheckResult> {
 }
 
 /**
- * Compares the port in the portal's URL with the one on which the portal listens. Behind a proxy,
- * browsers use the proxy's port.
+ * Warns if the port in the portal's URL is not the port on which the portal listens. Behind a proxy
+ * the ports are not compared, because browsers connect to the proxy's port.
  */
 function findPortalPort(config: MachineSession["config"]): Omit<CheckResult, "what"> {
   const { portalUrl, environment, tlsCertificateFile } = config;
@@ -199,7 +206,7 @@ async function checkCallbacks({ cells }: MachineSession): Promise<CheckResult> {
   const stores = cells.stores(({ node }) => node.query);
   const before = later(systemClock.now(), -overdueMs);
   const overdue = await countOverdue(cells, before);
-  // The portal's home page shows the same number.
+  // This number of failing callbacks is the same as on the portal's home page.
   const failing = await stores.each((query) => countFailingCallbacks(query, undefined));
   const failed = failing.reduce((sum, each) => sum + each, 0);
   const receivers = await stores.each((query) =>
@@ -223,7 +230,7 @@ async function checkCallbacks({ cells }: MachineSession): Promise<CheckResult> {
   };
 }
 
-/** The number of days that PCI DSS 10.5.1 requires at least. */
+/** The minimum number of days for which PCI DSS 10.5.1 requires logs to be kept. */
 const logKeepDaysMin = 365;
 
 async function checkRetention({ config }: MachineSession): Promise<CheckResult> {
@@ -275,8 +282,9 @@ async function checkUsers({ database, config }: MachineSession): Promise<CheckRe
 }
 
 /**
- * Returns settings that are weaker than PCI DSS 8.2.8 and 8.3.4 require, or that let one person act
- * as two: a name in `GW_USER` is not verified.
+ * Returns a sentence for each setting that is weaker than PCI DSS 8.2.8 and 8.3.4 require. Another
+ * sentence is added if one person could approve their own work by setting another name in
+ * `GW_USER`, which is not verified.
  */
 function findWeakAccess(config: MachineSession["config"]): readonly string[] {
   const { secondPerson, secondPersonAbove, usersOnly } = config;
@@ -296,7 +304,10 @@ function findWeakAccess(config: MachineSession["config"]): readonly string[] {
   ];
 }
 
-/** Reports unfinished moves. Requests of a stopped merchant get 503, so an operator has to act. */
+/**
+ * Reports merchants whose move to another cell is unfinished. While such a merchant is stopped, the
+ * gateway answers its requests with 503, so an operator has to finish the move.
+ */
 async function checkMoves({ database, cells }: MachineSession): Promise<CheckResult> {
   const moves = await listMoves({ main: database, cells });
   const names = moves.map(({ login, to }) => `${login} to ${to}`);
@@ -313,7 +324,8 @@ async function checkMoves({ database, cells }: MachineSession): Promise<CheckRes
 async function checkScreening(session: MachineSession): Promise<CheckResult> {
   const { ipCountryFile: file } = session.config;
   const what = `IP country file: ${file || "none"}`;
-  // Warnings are suppressed, because the check reports an unusable file itself.
+  // The warning about an unusable file of IP countries is not printed, because this check reports
+  // it as a trouble.
   const opened = { ...session, warn: () => undefined };
   const { problem } = await openCountries(opened);
   if (problem !== undefined) {
