@@ -1,6 +1,7 @@
 /**
- * A user's own account: signing in with a password and a second factor, the password, the factors
- * and the sessions. What a session may do depends on which of these steps its user has completed.
+ * A portal user's own account: signing in with a password and a second factor, changing the
+ * password, and listing and ending sessions. What a session may do depends on how far its user has
+ * completed signing in.
  */
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -20,7 +21,7 @@ import { type Caller, PortalRefusal, type PortalSession, type PortalVisit } from
 import type { SessionView, ShownEnvironment } from "./shapes.ts";
 import type { Factor, Guard, RecordSignIn } from "./sign-in.ts";
 
-/** Users with one of these rights need a second factor in production. */
+/** In production, users with one of these rights need a second factor. */
 const guarded: readonly Right[] = ["see_configuration", "move_money"];
 
 export function stateOf({ account, secondFactor }: PortalSession, environment: ShownEnvironment) {
@@ -37,13 +38,19 @@ export type AccountOptions = {
   readonly accounts: AccountStore;
   readonly guard: Guard;
   readonly findPasswordFault: (password: Secret<string>, login: string) => Problem | undefined;
-  /** Returns a cookie for a browser in which the login has signed in. */
+  /**
+   * Returns the value of a cookie that marks a browser in which the user with this login has signed
+   * in.
+   */
   readonly newDevice: (login: string) => string;
   readonly onSignIn: RecordSignIn;
 };
 
 const wrong = new PortalRefusal(401, "wrong_credentials", "Login or password is wrong.");
-/** An expired password is only mentioned after a correct password. */
+/**
+ * The refusal for an expired password is used only after the correct password was given, so that
+ * strangers do not find out that the password has expired.
+ */
 const expired = new PortalRefusal(
   401,
   "password_expired",
@@ -94,8 +101,8 @@ export function accountHandlers(options: AccountOptions) {
       return recordRefused(options, visit, user && login, "password", refusal);
     }
     if (user.isExpired) return recordRefused(options, visit, login, "password", expired);
-    // The session gets a new token, because another person may know the token that the browser had
-    // before.
+    // A sign-in ends the browser's earlier session and makes a new token, because another person
+    // may know the earlier token.
     if (visit.session !== undefined) await accounts.closeSession(visit.session.digest);
     const token = newToken();
     const { now, network, agent } = visit;
@@ -139,8 +146,9 @@ export function accountHandlers(options: AccountOptions) {
 }
 
 /**
- * While the password is temporary, a known browser counts as a new one and gets another cookie when
- * its user signs in. An earlier lock of the browser therefore does not apply.
+ * Makes a browser count as one in which the user has not signed in before, as long as the user's
+ * password is temporary. An earlier lock of the browser then does not apply, and the browser gets a
+ * new cookie at the sign-in.
  */
 export const newBrowser = { deviceOf: () => undefined };
 
@@ -149,8 +157,8 @@ export function newToken(): string {
 }
 
 /**
- * Completes the sign-in. The browser becomes known, so that its later wrong passwords are counted
- * separately from those of strangers.
+ * Completes a sign-in: marks the browser as known to this user, and records the sign-in. Wrong
+ * passwords from a known browser are counted separately from those of strangers.
  */
 export async function finish(
   { accounts, newDevice, onSignIn }: Pick<AccountOptions, "accounts" | "newDevice" | "onSignIn">,
@@ -176,8 +184,8 @@ export async function recordRefused(
 }
 
 /**
- * Asks for the password before a user changes the factors or the password of the account, because
- * another person may be using the browser.
+ * Checks the password that a user gives once more before a change of the account's password or
+ * second factors. Another person may be using the browser of the signed-in user.
  */
 export async function checkOwnPassword(
   options: Pick<AccountOptions, "accounts" | "guard" | "onSignIn">,
@@ -219,30 +227,43 @@ export function viewSession<Listed extends ListedSession>(
   return { ...session, id: idOf(digest), isThis: idOf(digest) === idOf(own.digest) };
 }
 
-/** Returns an id that names a session in lists and cannot be used as its token. */
+/**
+ * Returns an id that identifies a session in lists. The id differs from the session's token, so it
+ * gives no access to the session.
+ */
 function idOf(digest: Uint8Array): string {
   return Buffer.from(digest).toString("hex").slice(0, 32);
 }
 
 export type VisitOptions = {
-  /** Returns the gateway's origin as browsers see it. It is known once the gateway listens. */
+  /**
+   * Returns the gateway's origin as browsers see it. The origin is known only after the gateway has
+   * started to listen.
+   */
   readonly origin: () => string;
   readonly now: () => Instant;
   readonly isTrusted: IsTrusted;
   readonly proxyHeader: ProxyHeader;
-  /** Returns undefined for a session that has expired. */
+  /**
+   * Returns the session whose token has this digest, or undefined if the session does not exist or
+   * has expired.
+   */
   readonly findSession: (digest: Uint8Array, now: Instant) => Promise<PortalSession | undefined>;
   readonly touchSession: (digest: Uint8Array, now: Instant) => Promise<void>;
   readonly isDevice: (login: string, device: string) => boolean;
 };
 
-/** The shortest time between two notes that a session is in use. */
+/**
+ * The shortest interval at which the database records that a session is in use, so that most
+ * requests do not write to the database.
+ */
 const touchEveryMs = 30_000;
 const deviceDays = 180;
 
 /**
- * Identifies the visitor: the session and the known browser by their cookies, the client by its
- * address. A cookie contains a random token, and the session's row only its digest.
+ * Identifies the visitor who sends a request: the session and the known browser by their cookies,
+ * and the client by its network address. The cookie of a session contains a random token, and the
+ * database stores only the token's digest.
  */
 export async function openVisit(
   request: HttpRequest,
@@ -282,7 +303,8 @@ export async function openVisit(
 }
 
 /**
- * Returns the name of a cookie. The prefix keeps other hosts of the same domain from setting it.
+ * Returns the name of a cookie. Browsers do not let other hosts of the same domain set a cookie
+ * whose name begins with `__Host-`.
  */
 function cookieName(cookie: "session" | "device", isSecure: boolean): string {
   return `${isSecure ? "__Host-" : ""}tollgate-${cookie}`;

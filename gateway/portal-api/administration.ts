@@ -1,7 +1,7 @@
 /**
- * The actions of the administration in the portal. The row of an action says what it takes, who may
- * perform it, what it checks and what it writes to the audit. This file translates the portal's
- * requests.
+ * Performs the administration's actions, such as `endpoint set`, for users of the portal. The row
+ * that defines an action contains its fields, the right that it needs, its checks and its audit
+ * entry. This file translates between the portal's requests and the actions.
  */
 import type { ActingUser, PortalActions } from "../administration/portal-requests.ts";
 import { NotAllowed, Problem } from "../values/problem.ts";
@@ -12,14 +12,15 @@ import type { Guard } from "./sign-in.ts";
 
 export type AdministrationOptions = {
   /**
-   * Loads the actions when they are first used, so that an idle node does not keep them in memory.
+   * Loads the code of all actions when a user first opens an action, so that a node without portal
+   * users does not keep the code in memory.
    */
   readonly loadActions: () => Promise<PortalActions>;
-  /** Makes this node read the configuration that an action has changed. */
+  /** Makes this node read the configuration again after an action has changed it. */
   readonly reload: () => Promise<void>;
   readonly recordRefusal: RecordRefusal;
   readonly guard: Pick<Guard, "bounded">;
-  /** Returns the URL of the documentation. */
+  /** Returns the base URL of the gateway's documentation. */
   readonly documentsUrl: () => string;
 };
 
@@ -64,7 +65,10 @@ function userOf({ account, merchantId, actor }: Caller): ActingUser {
   return { role: account.role, merchantId, actor };
 }
 
-/** Refuses an action that the role does not allow as if it did not exist. */
+/**
+ * Turns a problem into a refusal. An action that the user's role does not allow is refused with 404
+ * `not_found`, like an action that does not exist.
+ */
 function hide(problem: Problem): PortalRefusal {
   const isHidden = problem instanceof NotAllowed;
   return refusalOf(isHidden ? new Problem(problem.sentence, "not_found") : problem);
@@ -93,7 +97,10 @@ type Written = {
   readonly after?: object | undefined;
 };
 
-/** Returns the fields that differ before and after the change. */
+/**
+ * Returns a previewed change for the screen: the fields that the change alters, each with its old
+ * and its new value.
+ */
 function viewChange({ action, subject, before, after }: Written): ChangeView {
   const [old, next] = [flatten(before), flatten(after)];
   const names = [...new Set([...old.keys(), ...next.keys()])];
@@ -104,8 +111,8 @@ function viewChange({ action, subject, before, after }: Written): ChangeView {
 }
 
 /**
- * Flattens nested values to fields: `{ settings: { amountMax: "1000" } }` has the field
- * `amountMax`.
+ * Turns nested values into a flat list of fields with texts. The name `settings` is left out of the
+ * field names: `{ settings: { amountMax: "1000" } }` has the field `amountMax`.
  */
 function flatten(value: object | undefined, path = ""): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();

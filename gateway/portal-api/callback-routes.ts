@@ -1,4 +1,7 @@
-/** The routes of callbacks: their deliveries, each attempt, and sending again. */
+/**
+ * The routes for callbacks: list deliveries, show each attempt to send a callback, and preview and
+ * follow callbacks that are sent again.
+ */
 import { filteredStates } from "./reads.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
@@ -26,7 +29,10 @@ const chosen = { ...filters, sequence: optional(sequence) };
 
 const part = record({ name: text(), value: text() });
 
-/** The values from which a receiver computes the checksum. Keys are never part of them. */
+/**
+ * The result of checking a callback's checksum, with the values from which a receiver computes the
+ * checksum. The merchant's key is not among these values.
+ */
 const signatureShape = record({
   parts: list(part),
   result: oneOf(["current_key", "old_key", "other", "absent"], "whose key has made `control`"),

@@ -1,6 +1,6 @@
 /**
- * Callbacks for the portal: their deliveries, every attempt with its signature, and the preview of
- * sending again by a filter.
+ * Callbacks for the portal: lists of deliveries, every attempt to send a callback with a check of
+ * its checksum, and a preview of the callbacks that a filter selects for sending again.
  */
 import type { Order } from "../orders/order.ts";
 import { asInstant } from "../values/time.ts";
@@ -11,7 +11,10 @@ import { type Caller, notFound } from "./route.ts";
 import { readCursor } from "./shapes.ts";
 
 export type CallbackOptions = Pick<OrderOptions, "reads" | "configured"> & {
-  /** Returns which of the merchant's keys made the checksum of a result. */
+  /**
+   * Returns which of the merchant's control keys made the checksum `control`, or undefined if
+   * neither did.
+   */
   readonly findSigner: (
     order: Order,
     text: string,
@@ -59,7 +62,10 @@ export function callbackHandlers(options: CallbackOptions) {
   } satisfies Partial<Handlers>;
 }
 
-/** The preview and the progress of `callback resend`, with the same filter as the action. */
+/**
+ * Handles the preview and the progress of the action `callback resend`. Both use the same filter as
+ * the action, so they count the callbacks that the action sends again.
+ */
 export function resendHandlers(options: CallbackOptions) {
   const { reads } = options;
   const choose = makeChoose(options);
@@ -90,7 +96,10 @@ export function resendHandlers(options: CallbackOptions) {
 
 type Receiver = { readonly receiver: string; readonly count: number };
 
-/** Adds up the receivers of several cells, because merchants of different cells may share one. */
+/**
+ * Adds up the numbers of callbacks by receiver over several cells, because merchants in different
+ * cells may have the same receiver.
+ */
 function addUp(found: readonly Receiver[]): readonly Receiver[] {
   const byName = Map.groupBy(found, ({ receiver }) => receiver);
   const sums = [...byName].map(([receiver, each]) => ({
@@ -103,7 +112,9 @@ function addUp(found: readonly Receiver[]): readonly Receiver[] {
 type Chosen = Api["POST /callbacks/preview"]["input"];
 
 /**
- * Returns a function that makes the filter. It returns undefined for an order of another merchant.
+ * Returns a function that makes a filter of callbacks from a request's input. The function returns
+ * undefined if the input names an order of another merchant, or an order or merchant that does not
+ * exist.
  */
 function makeChoose({ reads, configured }: CallbackOptions) {
   return async (input: Chosen, caller: Caller): Promise<DeliveryFilter | undefined> => {
@@ -125,7 +136,10 @@ function makeChoose({ reads, configured }: CallbackOptions) {
 
 const signedNames = ["status", "orderid", "client_orderid"] as const;
 
-/** Recomputes the checksum of an attempt with the merchant's present keys. */
+/**
+ * Checks the checksum of a callback that was sent, by computing the checksum again with the
+ * merchant's present keys.
+ */
 function checkSignature(attempt: StoredAttempt, order: Order, { findSigner }: CallbackOptions) {
   const { body, url, sequence } = attempt;
   const fields = readResult(body === "" ? (URL.parse(url)?.search ?? "") : body);
@@ -137,7 +151,9 @@ function checkSignature(attempt: StoredAttempt, order: Order, { findSigner }: Ca
   return { parts, result: signer, ...(body !== "" && { webhook }) } as const;
 }
 
-/** Reads the fields of a form, a query or JSON. */
+/**
+ * Reads the fields of a callback from a form body, from the query of a URL, or from a JSON body.
+ */
 function readResult(text: string): ReadonlyMap<string, string> {
   if (!text.startsWith("{")) return new Map(new URLSearchParams(text));
   try {

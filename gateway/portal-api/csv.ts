@@ -1,6 +1,6 @@
 /**
- * Orders as lines of a CSV file (RFC 4180). Text of merchants and cardholders that a spreadsheet
- * would run as a formula gets an apostrophe in front.
+ * Writes orders as lines of a CSV file (RFC 4180). An apostrophe is put before a text that a
+ * spreadsheet would run as a formula.
  */
 import { quoteCell, withoutFormula } from "../values/csv-records.ts";
 import type { OrderLineView } from "./shapes.ts";
@@ -33,8 +33,9 @@ export function writeCsv(orders: readonly OrderLineView[]): string {
 }
 
 /**
- * Merchants, cardholders and hosts have written most texts, and people open this file in a
- * spreadsheet.
+ * Writes a text so that a spreadsheet does not run it as a formula. Most texts of an order come
+ * from merchants, cardholders and acquirers' hosts, who could otherwise attack the person who opens
+ * the file.
  */
 function writeCell(value: string): string {
   return quoteCell(withoutFormula(value));

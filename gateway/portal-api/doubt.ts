@@ -1,6 +1,7 @@
 /**
- * The decisions that an operator may take about an order in doubt, and their effects. Both follow
- * from the tables that decide orders.
+ * Finds the decisions that an operator may take about an order in doubt, and previews the effect of
+ * each decision. The results come from the transition tables that also decide how real events
+ * change an order.
  */
 import { type Advance, preview } from "../orders/advance.ts";
 import { acquirerIsAsked, mayArrive, type OperatorEvent } from "../orders/events.ts";
@@ -13,8 +14,9 @@ import type { Caller, RefusalCode } from "./route.ts";
 import { type ActionPreview, type Decision, decisions, viewMoney } from "./shapes.ts";
 
 /**
- * Returns the permitted decisions. They are offered even while an inquiry at the acquirer is in
- * progress: it only takes a moment, and the preview mentions it.
+ * Returns the decisions that the operator may take about the order. A decision is offered even
+ * while the gateway is sending an inquiry to the acquirer: an inquiry takes only a moment, and the
+ * preview of the decision mentions it.
  */
 export function decisionsFor(order: Order, caller: Caller): readonly Decision[] {
   if (caller.merchantId !== undefined || !isInDoubt(order)) return [];
@@ -25,7 +27,10 @@ export function decisionsFor(order: Order, caller: Caller): readonly Decision[] 
   });
 }
 
-/** Previews a decision with `advance`, which also decides the operator's event. */
+/**
+ * Previews a decision about an order in doubt. The preview uses `advance`, which also processes the
+ * real decision.
+ */
 export function previewDecision(
   order: Order,
   decision: Decision,
@@ -49,7 +54,8 @@ export function previewDecision(
 
 function eventOf(decision: Decision, { account }: Caller): OperatorEvent {
   const facts = { by: account.login, why: "a preview", receiptId: asReceiptId("0") };
-  // Each kind of event uses some of these facts.
+  // `facts` contains the facts for every kind of operator event, so the event has all facts that
+  // its kind needs.
   return { kind: events[decision], ...facts } as OperatorEvent;
 }
 

@@ -30,19 +30,22 @@ export type FactorOptions = AccountOptions & {
 };
 
 const wrongCode = new PortalRefusal(401, "wrong_code", "The code is wrong, or was used before.");
-/** Turning codes off requires the password, because another person may be using the browser. */
+/**
+ * Refuses to set up a second authenticator app. The present app must be turned off first, which
+ * requires the password, because another person may be using the browser.
+ */
 const hasApp = new PortalRefusal(409, "has_app", "Turn the codes of the present app off first.");
 const knownPasskey = new PortalRefusal(409, "known_passkey", "This passkey was added before.");
 const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
 /**
- * The prefix of a challenge that adds a passkey. Such a challenge is made only after the password
- * was given again.
+ * The prefix of a stored challenge with which a passkey may be added. A challenge gets this prefix
+ * only after the user has given the password again; a challenge for signing in does not have it.
  */
 const toAdd = "add ";
 const challengeMs = minutes(5);
 /**
- * Loads the library when it is first needed: loading takes a tenth of a second, and most nodes
- * never need it.
+ * Loads the WebAuthn library when it is first needed, because loading takes a tenth of a second and
+ * most nodes never need the library.
  */
 const webauthn = () => import("@simplewebauthn/server");
 
@@ -110,7 +113,8 @@ export function passkeyHandlers(options: FactorOptions) {
       return { options: made };
     },
     async "POST /sign-in/passkey"({ response }, caller) {
-      // The library refuses a response that it cannot read.
+      // The content of the response has not been checked yet. The WebAuthn library refuses a
+      // malformed response.
       const isRight = await isShown(response as AuthenticationResponseJSON, caller);
       if (isRight) return passed(caller, "passkey");
       return recordRefused(options, caller, caller.account.login, "passkey", wrongPasskey);
@@ -153,7 +157,10 @@ export function passkeyHandlers(options: FactorOptions) {
     },
   } satisfies Partial<Handlers>;
 
-  /** Verifies a passkey's response to the session's latest challenge, which can be used once. */
+  /**
+   * Verifies that one of the user's passkeys has signed the session's latest challenge. A challenge
+   * can be used only once.
+   */
   async function isShown(response: AuthenticationResponseJSON, { session, now }: Caller) {
     const known = await factors.listPasskeys(session.account.id);
     const passkey = known.find(({ id }) => id === response.id);
@@ -212,8 +219,8 @@ async function makeRegistration(options: FactorOptions, { id, login }: Caller["a
 }
 
 /**
- * Notes that the session has passed the second factor. If it gains rights by that, it gets a new
- * token, because another person may have read the old one before.
+ * Records that the session's user has proved a second factor. If the session gains rights by this,
+ * it gets a new token, because another person may have read the old token.
  */
 async function raise({ factors, environment }: FactorOptions, { session, cookies }: Caller) {
   const { digest } = session;
@@ -223,7 +230,7 @@ async function raise({ factors, environment }: FactorOptions, { session, cookies
   cookies.set("session", token);
 }
 
-/** Returns what completes a sign-in after a correct second factor. */
+/** Returns a function that completes a sign-in after the user has proved a second factor. */
 function makePassed(options: FactorOptions) {
   return async (caller: Caller, factor: Factor): Promise<SessionView> => {
     await raise(options, caller);
@@ -236,13 +243,17 @@ function hostOf({ origin }: Pick<FactorOptions, "origin">): string {
   return new URL(origin()).hostname;
 }
 
-/** Keeps only known names, because the library passes the browser's values on unchecked. */
+/**
+ * Returns the known names among the transports, such as `usb`, that a browser reports for a
+ * passkey. The WebAuthn library does not check the browser's report.
+ */
 function readTransports(sent: unknown): readonly string[] {
   const known = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
   return Array.isArray(sent) ? known.filter((each) => sent.includes(each)) : [];
 }
 
 function describePasskey({ id, transports }: Passkey) {
-  // The transports are as the browser named them when the passkey was added.
+  // Only known transports were stored when the passkey was added, so this type assertion is
+  // correct.
   return { id, transports: [...transports] as AuthenticatorTransport[] };
 }

@@ -1,4 +1,7 @@
-/** The home screen: how payments perform, from the figures that a background job maintains. */
+/**
+ * The data of the portal's home screen: how many payments there are, how many are approved, and how
+ * much time the gateway adds to them. The data comes from figures that a background job maintains.
+ */
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { hours, type Instant, later, minutes } from "../values/time.ts";
@@ -10,9 +13,15 @@ import { notFound } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
 
 export type HomeOptions = Pick<OrderOptions, "reads" | "configured"> & {
-  /** Returns the reasons why this node is not ready, by the name of the part. */
+  /**
+   * Returns why this node is not ready: a reason for each part that is not ready, by the name of
+   * the part.
+   */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
-  /** Returns the state of the connections by gate. */
+  /**
+   * Returns for each gate how many connections to the acquirer are up, and how many there should
+   * be.
+   */
   readonly connections: () => ReadonlyMap<string, Omit<PortalHealth["links"][number], "gate">>;
 };
 
@@ -25,7 +34,7 @@ const plans = {
 } as const;
 
 const reasonsShown = 12;
-/** The period from which the current rate is computed. */
+/** The period over which the present number of orders per minute is computed. */
 const rateMs = minutes(5);
 
 export function homeHandlers({ reads, configured, findMissing, connections }: HomeOptions) {
@@ -93,7 +102,10 @@ function totalOf(counts: Readonly<Record<string, number | undefined>>): number {
   return Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
-/** Returns the share of approvals. Orders in progress do not count. */
+/**
+ * Returns the share of approved orders among the orders that have a result. Orders in progress are
+ * not counted.
+ */
 function approvalRateOf({ processing = 0, ...ended }: Readonly<Record<string, number>>) {
   const total = totalOf(ended);
   return total === 0 ? undefined : (ended["approved"] ?? 0) / total;
@@ -101,7 +113,7 @@ function approvalRateOf({ processing = 0, ...ended }: Readonly<Record<string, nu
 
 type Span = { readonly since: Instant; readonly until: Instant; readonly stepMs: number };
 
-/** Returns every step of the range, including those without orders. */
+/** Returns the points of the chart for the whole period, including points without orders. */
 function seriesOf(
   points: readonly (Figure & { readonly at: number })[],
   { since, until, stepMs }: Span,
@@ -121,7 +133,10 @@ function seriesOf(
   return steps;
 }
 
-/** Returns, for each percentile, the upper bound of the class in which it lies. */
+/**
+ * Returns percentiles of the time that the gateway itself adds to a payment. The figures count
+ * orders in classes of this time, so a percentile is the upper bound of its class, in milliseconds.
+ */
 export function percentilesOf(classes: Readonly<Record<string, number>>) {
   const counts = overheadClasses.map((bound) => [bound, classes[bound] ?? 0] as const);
   const total = counts.reduce((sum, [, count]) => sum + count, classes["more"] ?? 0);

@@ -1,6 +1,6 @@
 /**
- * The portal API as an OpenAPI 3.1 document, made from the table of routes. Anyone may read it,
- * because it reveals nothing about an installation.
+ * Describes the portal API as an OpenAPI 3.1 document, which is made from the table of routes.
+ * Anyone may read the document, because it reveals nothing about an installation.
  */
 import type { HttpRoute } from "../http/router.ts";
 import { rights } from "../values/roles.ts";
@@ -28,7 +28,8 @@ const failureShape = {
 type Actions = ReadonlyMap<string, JsonSchema>;
 
 /**
- * Serves the document with the routes that this node has. Production has no routes of the sandbox.
+ * Serves the OpenAPI document. It contains only the routes that this node has: in production, there
+ * are no routes of the sandbox.
  */
 export function openApiRoute(
   names: readonly string[],
@@ -49,8 +50,8 @@ export function openApiRoute(
 }
 
 /**
- * Describes the API. Each action has a schema of its own: that of its route, with the values of the
- * action.
+ * Returns the OpenAPI document. Each action has its own schema in the document, because the routes
+ * that preview and run actions accept different values for each action.
  */
 function describeApi(routes: Routes, actions: Actions): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
@@ -75,7 +76,8 @@ function describeApi(routes: Routes, actions: Actions): JsonSchema {
 }
 
 /**
- * Returns the name of an action's schema, which may not contain spaces as an action's name does.
+ * Returns the name of an action's schema. An action's name contains spaces, which the name of a
+ * schema must not contain.
  */
 function schemaNameOf(action: string): string {
   return `action_${action.replaceAll(/[^A-Za-z0-9]+/g, "_")}`;

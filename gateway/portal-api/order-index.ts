@@ -1,7 +1,8 @@
 /**
- * The index row with which the portal lists, searches and counts an order. It is derived from the
- * order alone. Each word starts with a letter for its kind, so that an amount is never mistaken for
- * the last four digits of a card.
+ * Makes the index row with which the portal lists, searches and counts an order. The row is
+ * computed from the order alone. It contains search words, each of which starts with a letter for
+ * its kind. Therefore an amount and the last four digits of a card are different words even if the
+ * digits are the same.
  */
 import { isDeviceNumber } from "../orders/card-reference.ts";
 import type { Order } from "../orders/order.ts";
@@ -28,13 +29,16 @@ export type IndexRow = {
   readonly kind: string;
   readonly stage: string;
   readonly status: MoneyState;
-  /** The status of the transaction that began the order. */
+  /** The status of the charge, which is the order's first transaction. */
   readonly outcome: string;
   readonly reason: FailureCode | "";
   readonly threeds: string;
   readonly overheadMs: number | null;
   readonly amount: number;
-  /** The captured amount less refunds and chargebacks. Null unless the charge was approved. */
+  /**
+   * The captured amount minus refunds and chargebacks, in minor units. Null unless the charge was
+   * approved.
+   */
   readonly net: number | null;
   readonly currency: string;
   readonly network: string;
@@ -45,8 +49,8 @@ export type IndexRow = {
   readonly reference: string;
   readonly words: readonly string[];
   /**
-   * The words of the customer's names and addresses. A search finds the order by the beginning of
-   * any of these words.
+   * The words of the cardholder's and customer's names and of the email address. A search finds the
+   * order by the beginning of any of these words.
    */
   readonly people: readonly string[];
 };
@@ -69,7 +73,10 @@ export const moneyStates = [
 ] as const;
 type MoneyState = (typeof moneyStates)[number];
 
-/** Returns the state of the order's money. A refused follow-up does not change it. */
+/**
+ * Returns what has become of the order's money, such as `captured` or `refunded`. A refused
+ * capture, refund or void does not change the result.
+ */
 export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): MoneyState {
   const { kind, stage } = initialOf(order);
   const { held, charged, returned, standing, chargedBack } = totals;
@@ -90,7 +97,10 @@ function isVoided(order: Order): boolean {
   return transactionsOf(order).some(({ kind, stage }) => kind === "void" && stage === "approved");
 }
 
-/** The letter with which words of each filter or kind of search begin. */
+/**
+ * The first letter of the index words of each kind. A kind is a filter of the list of orders, or a
+ * value for which a user can search.
+ */
 const letters = {
   order: "o",
   clientOrder: "c",
@@ -111,7 +121,7 @@ const letters = {
   reason: "d",
   threeds: "h",
 } as const;
-/** The names of the filters of the list of orders. */
+/** The names of the filters that the list of orders offers. */
 export const filterNames = [
   "status",
   "stage",
@@ -132,8 +142,8 @@ export function wordOf(kind: WordKind, value: string): string {
 }
 
 /**
- * Makes the row. It runs for each sale, and object spreads or a loop over all fields would double
- * its cost.
+ * Makes the index row of an order. The function runs for each sale and avoids object spreads and
+ * loops over all fields, which would double its cost.
  */
 export function describeOrder(order: Order): IndexRow {
   const initial = initialOf(order);
@@ -153,7 +163,8 @@ export function describeOrder(order: Order): IndexRow {
     outcome,
     reason: initial.reason?.code ?? "",
     threeds: initial.authentication?.status ?? "",
-    // On a payment page, most of the time passes while the cardholder types.
+    // The time that the gateway adds to an order is not measured for a payment page, because most
+    // of this time passes while the cardholder types.
     overheadMs: order.page === undefined ? overheadOf(initial, order.acceptedAt) : null,
     amount: Number(purchase.amount.minor),
     net: outcome === "approved" ? Number(totals.left.minor) : null,
@@ -174,11 +185,12 @@ export function describeOrder(order: Order): IndexRow {
   add("clientOrder", row.clientOrderId);
   add("lastFour", row.lastFour);
   add("amount", text);
-  // A whole amount is also indexed without its cents.
+  // An amount without cents, such as 10.00, is also indexed as 10.
   if (/\.0+$/.test(text)) add("amount", text.replace(/\.0+$/, ""));
   add("reference", row.reference);
   add("status", row.status);
-  // Every order whose charge was approved has this word, so that the filter `approved` finds it.
+  // Every order whose charge was approved has the word for `approved`, so that this filter also
+  // finds orders that were refunded later.
   if (outcome === "approved") add("status", outcome);
   add("stage", row.stage);
   add("type", row.kind);
@@ -188,31 +200,40 @@ export function describeOrder(order: Order): IndexRow {
   add("network", row.network);
   add("merchant", row.merchantId);
   add("link", order.page?.linkId ?? "");
-  // The figures count this result even after another transaction has followed.
+  // The outcome is the result of the charge. The figures count this result even after a capture or
+  // a refund has followed the charge.
   add("outcome", row.outcome);
   add("reason", row.reason);
   add("threeds", row.threeds);
   return row;
 }
 
-/** Returns the cardholder's name, or the customer's if the card has none. */
+/** Returns the cardholder's name, or the customer's name if the card has no name. */
 function nameOf({ card, purchase }: Order): string {
   const { firstName = "", lastName = "" } = purchase.customer;
   return card.holderName || `${firstName} ${lastName}`.trim();
 }
 
-/** Removes accents and capitals, so that a search for `muller` finds `Müller`. */
+/**
+ * Removes accents and changes capital letters to small ones, so that a search for `muller` finds
+ * `Müller`.
+ */
 function fold(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 const betweenWords = /[^\p{L}\p{N}]+/u;
-/** A text with more words is not a name, and PostgreSQL refuses words of 2 kB. */
+/**
+ * The maximum number of indexed words for one order, because a text with more words is not a name,
+ * and the maximum length of a word, because PostgreSQL refuses words of 2 kB.
+ */
 const [peopleMax, wordMax] = [16, 64];
 
 /**
- * Returns the words of all names, the email address and its host. The part before the @ is also
- * split into words; the first, with which the address begins, and numbers are omitted.
+ * Returns the words by which a search finds the persons of an order: the words of all names, the
+ * email address, and the host of the address. The part of the address before the @ is also split
+ * into words. Its first word is omitted, because a search finds it as the beginning of the address;
+ * numbers are also omitted.
  */
 function peopleIn({ card, purchase: { customer } }: Order): readonly string[] {
   const { firstName = "", lastName = "", email = "" } = customer;
@@ -229,8 +250,9 @@ function peopleIn({ card, purchase: { customer } }: Order): readonly string[] {
 }
 
 /**
- * Returns the time before the charge was sent and after its answer. Returns null if a cardholder
- * was authenticated.
+ * Returns the time that the gateway itself added to a charge: from accepting the order until
+ * sending the charge, and from the acquirer's answer until the end. Returns null if the acquirer
+ * has not answered, or if the cardholder was authenticated during this time.
  */
 function overheadOf(
   { threeds, identifiers, answer, finishedAt }: Order["transaction"],
@@ -242,10 +264,16 @@ function overheadOf(
   return Math.min(Math.max(0, spentMs), overheadMaxMs);
 }
 
-/** The longest overhead that the column stores. Doubt may be settled months later. */
+/**
+ * The longest overhead that is stored, in milliseconds. Longer times, which occur if a charge in
+ * doubt gets its result days or months later, are stored as this maximum.
+ */
 const overheadMaxMs = 3_600_000;
 
-/** Returns the words that a search may mean. An order matches if it has any of them. */
+/**
+ * Returns the index words that the text of a search may stand for, such as an order id, an amount
+ * or an email address. An order matches if it has any of these words.
+ */
 export function wordsOfSearch(search: string): readonly string[] {
   const text = search.trim();
   if (text.includes("@")) return [wordOf("email", text)];
@@ -258,9 +286,9 @@ export function wordsOfSearch(search: string): readonly string[] {
 }
 
 /**
- * Returns a PostgreSQL query for a person in the same search: each word of the search must begin a
- * word of the person or the host of the email address. Returns an empty text if the search cannot
- * be a person.
+ * Returns a PostgreSQL text query that finds persons by the text of a search. Each word of the
+ * search must be the beginning of a word of a name or email address, or of the host of the address.
+ * Returns an empty text if the search cannot be a person.
  */
 export function personInSearch(search: string): string {
   const terms = fold(search)
@@ -277,12 +305,15 @@ function queryOf(term: string): string {
   return `(${begins(term)} | ${begins(`@${term}`)}${each})`;
 }
 
-/** The upper bounds of the classes in which overhead is counted, in milliseconds. */
+/**
+ * The classes of overhead in which orders are counted, as upper bounds in milliseconds. Overhead is
+ * the time that the gateway itself adds to a payment.
+ */
 export const overheadClasses = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 60_000] as const;
 
 export type Figure = { readonly name: string; readonly key: string; readonly count: number };
 
-/** Returns what the order adds to the figures of its minute, hour and day. */
+/** Returns the counts that an order adds to the portal's figures of its minute, hour and day. */
 export function figuresOf(row: Counted): readonly Figure[] {
   const { outcome, reason, threeds, overheadMs, net, currency } = row;
   const isRefused = outcome === "declined" || outcome === "filtered" || outcome === "error";

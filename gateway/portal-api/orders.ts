@@ -1,8 +1,8 @@
 /**
- * Orders for the portal: pages by filters and search, one order with its history, and previews of a
- * capture, a return or a decision about doubt. No card number, CVV or cryptogram leaves through
- * this file: orders contain neither of the first two, and of an event only the facts that
- * `timeline.ts` names are shown.
+ * Orders for the portal: pages of orders by filters and search, one order with its history, and
+ * previews of a capture, a return, a void or a decision about doubt. The portal shows no card
+ * number, CVV or cryptogram: orders contain no card number and no CVV, and events are shown only
+ * with the facts that `timeline.ts` lists.
  */
 import type { Advance } from "../orders/advance.ts";
 import { followUpEvents } from "../orders/events.ts";
@@ -52,15 +52,18 @@ import {
 export type OrderOptions = TimelineOptions & {
   readonly reads: PortalReads;
   readonly configured: () => Configured;
-  /** Returns the address to which merchants send requests. */
+  /** Returns the URL to which merchants send their requests. */
   readonly merchantAddress: () => string;
   readonly receiptPathOf: (order: Order) => string | undefined;
-  /** Returns the step that a decision about doubt would commit. */
+  /** Returns the step that an operator's decision about an order in doubt would commit. */
   readonly advance: Advance;
-  /** Signs the position where a part of an export ends. */
+  /**
+   * Signs the position at which one part of an export ends. The next part is exported only for a
+   * signed position.
+   */
   readonly tokenOf: (text: string) => string;
   readonly isToken: (text: string, token: string) => boolean;
-  /** Records in the audit that orders leave the gateway. */
+  /** Records in the audit that a user exports orders. */
   readonly recordExport: (actor: Caller["actor"], filters: object) => Promise<void>;
 };
 
@@ -88,7 +91,8 @@ export function orderHandlers(options: OrderOptions) {
     async "GET /exports/orders"(input, caller) {
       const { after: signed, search, ...chosen } = input;
       const [after, token = ""] = signed?.split("~") ?? [];
-      // The token is only valid for this user's own export with these filters.
+      // Returns the text that is signed for a position. It contains the user and the filters, so
+      // that the signature is valid only for the next part of the same export.
       const textOf = (cursor: string) =>
         `portal-export/${caller.account.id}/${JSON.stringify([search, chosen])}/${cursor}`;
       if (after !== undefined && !options.isToken(textOf(after), token)) return inventedCursor;
@@ -138,7 +142,10 @@ export function orderHandlers(options: OrderOptions) {
     },
   } satisfies Partial<Handlers>;
 
-  /** Returns the query, or undefined if the merchant does not exist. */
+  /**
+   * Returns the database query for the filters of a request, or undefined if the merchant in the
+   * filters does not exist.
+   */
   function queryOf(input: OrderFilters, caller: Caller, limit: number) {
     const { search = "", from, until, after } = input;
     const words = filterNames.map((name) =>
@@ -154,7 +161,10 @@ export function orderHandlers(options: OrderOptions) {
   }
 }
 
-/** Previews use the functions that decide the request itself. */
+/**
+ * Handles previews of captures, returns, voids and decisions about doubt. A preview uses the same
+ * functions that decide the real request.
+ */
 export function previewHandlers({ reads, advance, configured }: OrderOptions) {
   return {
     async "POST /orders/preview/:order"({ order: id, action, amount }, caller) {
@@ -177,7 +187,7 @@ export function previewHandlers({ reads, advance, configured }: OrderOptions) {
 }
 
 type OrderFilters = Parameters<Handlers["GET /orders"]>[0];
-/** The number of orders that one part of an export looks through. */
+/** The number of orders that are examined for one part of an export. */
 const exportedTogether = 5_000;
 
 export function isOperator({ merchantId }: Caller): boolean {
@@ -283,8 +293,8 @@ function mayOf(
 }
 
 /**
- * Returns the transaction that the request would begin now, or the reason for which it would be
- * refused.
+ * Returns the transaction that a capture, a return or a void would begin now, or the reason why the
+ * gateway would refuse it.
  */
 function previewOf(order: Order, request: FollowUpTerms, { endpoints }: Configured, now: Instant) {
   const refunds = refundPolicyNow(endpoints.get(order.endpointId), order);
@@ -336,9 +346,10 @@ export function viewCallback(callback: StoredCallback, configured: Configured, c
 }
 
 /**
- * Shows an attempt. The checksum is shortened, because a full one would let a merchant's user
- * present a forged callback to the shop as genuine. The receiver's answer is for operators only,
- * because a callback's address may point at a server that a merchant's user must not read.
+ * Returns an attempt to send a callback, as the portal shows it. The checksum is shortened, because
+ * a merchant's user could use a full one to present a forged callback to the shop as genuine. Only
+ * operators see the receiver's answer, because the callback's URL may point at a server that a
+ * merchant's user must not read.
  */
 export function viewAttempt(
   { node: _, status, failure, url, body, answer, ...attempt }: StoredAttempt,

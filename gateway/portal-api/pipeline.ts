@@ -1,8 +1,9 @@
 /**
- * Passes an HTTP request to a route of the portal API and returns its reply. It checks origin,
- * session, right and input. No reply may be cached. A browser sends the session's cookie with
- * same-site requests only (`SameSite=Strict`). In addition, every change needs a header that no
- * form of another site can send, and an origin of the portal.
+ * Passes an HTTP request to a route of the portal API and returns its reply, which must not be
+ * cached. The request's origin, session, right and input are checked first. Browsers send the
+ * session's cookie with requests of the same site only (`SameSite=Strict`). In addition, every
+ * request for a change must have an origin of the portal and the header `x-portal`, which a form of
+ * another site cannot send.
  */
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
@@ -29,8 +30,8 @@ export const apiPath = "/portal/api";
 export type PipelineOptions = VisitOptions & {
   readonly environment: ShownEnvironment;
   /**
-   * Returns the origins of the portal's page. The request's `Host` is not used, because the client
-   * chooses it.
+   * Returns the origins at which browsers open the portal. They are not taken from the request's
+   * `Host` header, because the client chooses that header.
    */
   readonly origins: () => readonly string[];
   readonly isUnavailable: (error: unknown) => boolean;
@@ -46,7 +47,10 @@ const apiHeaders = {
   "referrer-policy": "no-referrer",
 };
 
-/** A handler as the pipeline calls it, with the input that the route's shape has read. */
+/**
+ * The type under which the pipeline calls the handler of every route. The input has already been
+ * checked against the route's shape.
+ */
 type Handle = (input: unknown, visit: PortalVisit | Caller) => Promise<unknown>;
 
 export function portalApiRoutes(
@@ -120,8 +124,8 @@ async function answerVisit(
 }
 
 /**
- * Checks the right before the input, so that a user without the right finds out nothing about a
- * route's input.
+ * Returns the visitor if they may use the route, and a refusal otherwise. The right is checked
+ * before the input, so that a user without the right finds out nothing about the route's input.
  */
 function admit(
   { access, scope }: PortalRoute,
@@ -162,7 +166,10 @@ function isRight(access: Access): access is Right {
   return !["anyone", "session", "enrolling", "user"].includes(access);
 }
 
-/** Reads path parameters with the query of a GET or the JSON of a POST. */
+/**
+ * Reads the input of a request: the parameters in its path, together with the query of a GET or the
+ * JSON body of a POST.
+ */
 function readInput(
   name: string,
   { method, url, params, body }: HttpRequest,
@@ -182,9 +189,10 @@ function readInput(
 }
 
 /**
- * Checks where a change comes from. Before a page of another site can send the header, its browser
- * asks the gateway for permission, which the gateway never gives. `Origin` and `Sec-Fetch-Site` are
- * set by the browser and not by a page.
+ * Returns whether the portal's own page has sent a request for a change. Before a browser sends the
+ * header `x-portal` for a page of another site, it asks the gateway for permission, which the
+ * gateway never gives. The headers `Origin` and `Sec-Fetch-Site` are set by the browser, so a page
+ * cannot forge them.
  */
 function isOwnOrigin({ headers }: HttpRequest, options: PipelineOptions): boolean {
   const { "x-portal": own, "sec-fetch-site": site = "same-origin", origin: sent } = headers;

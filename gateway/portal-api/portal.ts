@@ -1,7 +1,4 @@
-/**
- * Makes the portal's routes: every handler of its API, the description of the API, and the front
- * end.
- */
+/** Makes all routes of the portal: its API, the OpenAPI document of the API, and the front end. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { makeBuiltFiles, noSuchFile } from "../http/built-files.ts";
@@ -61,9 +58,9 @@ type Options = Omit<Handled, Made> &
   SignInOptions & {
     readonly clock: Pick<Clock, "now">;
     readonly recordSignIn: Parameters<typeof makeRecordSignIn>[0]["write"];
-    /** The sandbox's handlers, in staging only. */
+    /** The handlers of the sandbox's routes, which exist in staging only. */
     readonly sandbox: SandboxHandlers | undefined;
-    /** The folder of the built front end. */
+    /** The folder with the built files of the portal's front end. */
     readonly frontEnd: string;
     readonly log: (
       event: "portal.signed_in" | "portal.sign_in_refused" | "portal.request_failed",
@@ -117,7 +114,10 @@ export function portalRoutes(given: Options): readonly HttpRoute[] {
   ];
 }
 
-/** The text in the built page that is replaced by the nonce. */
+/**
+ * The placeholder in the built page. Each reply has a new nonce of the content security policy in
+ * its place.
+ */
 const noncePlace = "__NONCE__";
 
 const notBuilt = `<!doctype html>
@@ -127,9 +127,10 @@ const notBuilt = `<!doctype html>
 `;
 
 /**
- * Serves the built portal from `folder`. Files in `assets/` have the hash of their content in
- * their names, so browsers cache them for ever. The page itself is requested each time and carries
- * a nonce for styles that are made at run time. Every path of the portal returns the same page.
+ * Serves the portal's built front end from `folder`. The names of the files in `assets/` contain a
+ * hash of the content, so browsers may cache these files for ever. The page itself is never cached,
+ * because each reply contains a new nonce: the content security policy allows the styles that the
+ * page makes at run time only with this nonce. Every path of the portal returns the same page.
  */
 function portalPageRoutes(folder: string): readonly HttpRoute[] {
   const files = makeBuiltFiles(folder);
@@ -137,7 +138,7 @@ function portalPageRoutes(folder: string): readonly HttpRoute[] {
     screen === "api" ? noSuchFile : pageReply((await files.read("index.html"))?.toString());
   const asset = async (request: HttpRequest) => {
     const [name = ""] = request.params;
-    // Rejects path traversal.
+    // A name that could lead out of the folder `assets`, such as `..`, is refused.
     if (!/^[\w-][\w.-]*$/.test(name)) return noSuchFile;
     return files.serveImmutable(join("assets", name), request);
   };

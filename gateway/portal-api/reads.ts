@@ -1,22 +1,30 @@
-/** The queries that the portal needs from the system of record, and the rows that they return. */
+/**
+ * The types of the queries that the portal sends to the database, and of the rows that they return.
+ */
 import type { ReadGate } from "../administration/gates/gate-settings.ts";
 import type { Endpoint, EndpointGroup, Merchant } from "../orders/merchant.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { IndexRow } from "./order-index.ts";
 
-/** The part of an order's row that a list shows. */
+/** The fields of an order's index row that the list of orders shows. */
 export type OrderLineRow = Omit<
   IndexRow,
   "at" | "version" | "outcome" | "overheadMs" | "net" | "words" | "people"
 > & { readonly at: number };
 
 export type OrderListQuery = {
-  /** The merchant of the orders; undefined for the orders of all merchants. */
+  /** The merchant whose orders are listed. Undefined lists the orders of all merchants. */
   readonly merchantId: MerchantId | undefined;
-  /** An order must have one word of each group. */
+  /**
+   * The index words of the filters, one group for each filter. An order must have at least one word
+   * of each group that is not empty.
+   */
   readonly words: readonly (readonly string[])[];
-  /** An order must have one of these words, or match the query for a person. */
+  /**
+   * The text for which the user searches, as index words and as a text query for a person. An order
+   * must have one of the words or match the query.
+   */
   readonly search?: { readonly words: readonly string[]; readonly person: string } | undefined;
   readonly from: number | undefined;
   readonly until: number | undefined;
@@ -24,26 +32,38 @@ export type OrderListQuery = {
   readonly limit: number;
 };
 
-/** A window of a filtered list. `end` is the last row that was examined, if there are more. */
+/**
+ * A part of a filtered list. `rows` are the rows that match the filter. `end` is the key of the
+ * last row that was examined, if the search stopped there before the part was full and more rows
+ * follow.
+ */
 export type Window<Row, Key> = { readonly rows: readonly Row[]; readonly end: Key | undefined };
 export type OrderWindow = Window<OrderLineRow, NonNullable<OrderListQuery["after"]>>;
 
 /**
- * How many rows a page examines if no index has its filter, which takes at most a tenth of a
- * second. The screen shows how far the search went, and the next page continues there.
+ * The maximum number of rows that are examined for one page if no index supports the filter.
+ * Examining this many rows takes at most a tenth of a second. The screen shows how far the search
+ * went, and the next page continues there.
  */
 export const lookedThrough = 10_000;
 
 export const deliveryStates = ["due", "delivered", "stopped", "given_up"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
-/** Callbacks are failing if they are due and an earlier attempt was refused or got no answer. */
+/**
+ * The states by which callbacks can be filtered. A callback is `failing` if it is still due and an
+ * earlier attempt was refused or got no answer.
+ */
 export const filteredStates = [...deliveryStates, "failing"] as const;
 
-/** How many callbacks one action sends again. The user may repeat the action. */
+/**
+ * The maximum number of callbacks that one action sends again. If there are more callbacks, the
+ * user repeats the action.
+ */
 export const resentMax = 10_000;
 
 /**
- * A filter of callbacks. Absent fields match everything, and times are those of the final status.
+ * A filter of callbacks. A field that is absent matches every callback. `since` and `until` limit
+ * the time at which the transaction got its final status.
  */
 export type DeliveryFilter = {
   readonly merchantId?: MerchantId | undefined;
@@ -51,7 +71,7 @@ export type DeliveryFilter = {
   readonly sequence?: number | undefined;
   readonly state?: (typeof filteredStates)[number] | undefined;
   readonly endpointId?: string | undefined;
-  /** The host of the receiver, with or without its port. */
+  /** The host to which the callback is sent, with or without the port. */
   readonly host?: string | undefined;
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
@@ -91,7 +111,7 @@ export type StoredCallback = {
   /** The time when a user last sent the callback again. */
   readonly resentAt: number | null;
   readonly resentBy: string | null;
-  /** The result of the last attempt. */
+  /** The HTTP status of the receiver's answer to the last attempt. Null if there was no answer. */
   readonly lastStatus: number | null;
   readonly lastFailure: string | null;
 };
@@ -111,7 +131,7 @@ export type StoredAttempt = {
 
 export type ResentCount = {
   readonly state: DeliveryState;
-  /** Whether an attempt has failed. */
+  /** Whether at least one attempt to send these callbacks has failed. */
   readonly failed: boolean;
   readonly count: number;
 };
@@ -138,7 +158,7 @@ export type PortalRule = {
   readonly endpointId: string | undefined;
 };
 
-/** The part of the configuration in memory that the portal needs. */
+/** The part of the node's configuration in memory that the portal reads. */
 export type Configured = {
   readonly merchants: readonly Merchant[];
   readonly endpoints: ReadonlyMap<string, Endpoint>;
@@ -148,8 +168,9 @@ export type Configured = {
 };
 
 /**
- * Returns null for a login that does not exist, so that an unknown merchant has no orders. A
- * merchant's user always gets their own merchant.
+ * Returns the merchant whose data a request may show. For a merchant's user, this is always their
+ * own merchant. For an operator, it is the merchant with the given login, undefined (all merchants)
+ * if no login is given, and null if the login does not exist.
  */
 export function merchantFor(
   { merchantId }: { readonly merchantId: MerchantId | undefined },
@@ -164,7 +185,10 @@ export function loginOf({ merchants }: Configured, merchantId: string): string {
   return merchants.find(({ id }) => id === merchantId)?.login ?? "";
 }
 
-/** The health of this node: its links to acquirers, and the reasons why it is not ready. */
+/**
+ * The health of this node: the state of its links to acquirers, and the reasons why the node is not
+ * ready.
+ */
 export type PortalHealth = {
   readonly links: readonly {
     readonly gate: string;

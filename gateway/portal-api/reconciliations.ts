@@ -1,4 +1,7 @@
-/** Days that were compared with the acquirers' books: a list, and one day with every difference. */
+/**
+ * Reconciliations for the portal: a list of the days whose payments were compared with the
+ * acquirers' books, and one such day with every difference.
+ */
 import type { ReconciliationReads } from "../storage/portal/reconciliations.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money } from "../values/money.ts";
@@ -30,7 +33,10 @@ export function reconciliationHandlers({ reconciliations }: ReconciliationOption
   } satisfies Partial<Handlers>;
 }
 
-/** Reads a cursor. A gate's name contains no slash. */
+/**
+ * Reads the position after which a page of reconciliations begins. Slashes separate its parts,
+ * because the name of a gate contains no slash.
+ */
 function readCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined;
   const [day = "", way = "", gate = ""] = text.split("/");
@@ -53,8 +59,9 @@ type Stored = {
 };
 
 /**
- * Shows a total. A settlement file gives both sides of each kind, while a host only says whether
- * our totals equal its own.
+ * Returns a total for the screen. A settlement file contains the acquirer's totals for each kind of
+ * transaction, which are shown beside the gateway's totals. A host only says whether its totals
+ * equal the gateway's, so only the gateway's totals are shown.
  */
 function viewTotal(total: Stored["totals"][number]): ReconciliationView["totals"] {
   const { currency } = total;

@@ -1,4 +1,7 @@
-/** The routes of merchants' requests: the refused ones, and the checksum debugger. */
+/**
+ * The routes for merchants' requests: lists of refused requests, and the checksum debugger, which
+ * finds the mistake in a checksum.
+ */
 import { row } from "./route.ts";
 import {
   flag,
@@ -44,7 +47,10 @@ const mistakeKinds = [
   "digest", "base64", "oauth_only",
 ] as const;
 
-/** The parts of a checksum's text without the key, which is the last part and is never shown. */
+/**
+ * The result of checking a checksum, with the parts of the text from which the checksum is
+ * computed. The merchant's key, which is the last part of the text, is never shown.
+ */
 const checksumShape = record({
   parts: list(part),
   matches: flag("the checksum is right"),
@@ -80,7 +86,10 @@ const filters = record({
   ...cursorInput,
 });
 
-/** The input contains only the signed fields. The others of a pasted request need not be sent. */
+/**
+ * A field of a request that the user has pasted. The browser sends only the fields that a checksum
+ * covers, because the other fields are not needed to check the checksum.
+ */
 const value = () => optional(text("", { max: 512, isExact: true }));
 const pastedFields = record({
   login: value(),

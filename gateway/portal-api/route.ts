@@ -1,6 +1,6 @@
 /**
- * A route of the portal API: who may use it, whose rows it shows, its input and its output. The
- * table in `api.ts` consists of routes, and nothing else is reachable.
+ * The types of a route of the portal API: who may use the route, whose data it shows, its input and
+ * its output. The table in `api.ts` contains all routes, and a browser can reach nothing else.
  */
 import type { FailureCode } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
@@ -10,16 +10,17 @@ import type { Schema, ValueOf } from "./schema.ts";
 import type { SessionState } from "./shapes.ts";
 
 /**
- * `anyone` needs no session. `session` needs one in any state, `enrolling` one whose user has
- * replaced the temporary password, `user` one that has signed in completely. A right needs such a
- * user whose role has the right.
+ * The condition for using a route. `anyone` needs no session. `session` needs a session, even if
+ * its user has not completed signing in. `enrolling` needs a session whose user has replaced the
+ * temporary password, but may still lack a second factor. `user` needs a session whose user has
+ * signed in completely. A right needs the same as `user`, and a role that has the right.
  */
 export type Access = "anyone" | "session" | "enrolling" | "user" | Right;
 
 /**
- * Whose rows the route reads and changes. `self` means the user's own account only. `merchant`
- * means those of the user's merchant, or all for an operator. `operator` means rows that no
- * merchant's user may see.
+ * Whose data the route reads and changes. `self` means the user's own account only. `merchant`
+ * means the data of the user's merchant, or of all merchants for an operator. `operator` means data
+ * that no merchant's user may see.
  */
 type Scope = "self" | "merchant" | "operator";
 
@@ -27,14 +28,14 @@ export type Account = {
   readonly id: string;
   readonly login: string;
   readonly role: Role;
-  /** The merchant of a merchant's user. Undefined for an operator. */
+  /** The merchant to which the user belongs. Undefined for an operator. */
   readonly merchantId: MerchantId | undefined;
   readonly merchant: string | undefined;
   readonly hasTotp: boolean;
   readonly passkeys: number;
   readonly recoveryCodes: number;
   readonly isPasswordTemporary: boolean;
-  /** Whether the merchant demands a second factor of all its users. */
+  /** Whether the user's merchant demands a second factor of all its users. */
   readonly isFactorDemanded: boolean;
 };
 
@@ -43,21 +44,27 @@ export type PortalSession = {
   readonly account: Account;
   readonly beganAt: Instant;
   readonly seenAt: Instant;
-  /** Whether the session has passed the second factor. */
+  /** Whether the user has proved a second factor in this session. */
   readonly secondFactor: boolean;
-  /** The latest challenge, until it expires. */
+  /**
+   * The latest challenge that a passkey has to sign. Undefined without a challenge, or after the
+   * challenge has expired.
+   */
   readonly challenge: string | undefined;
   readonly pendingTotp: Uint8Array | undefined;
 };
 
-/** The facts about a request that are known before its user is. */
+/** The facts about a request that are known before its user's rights are checked. */
 export type PortalVisit = {
-  /** The client's address or its network. */
+  /** The client's IPv4 address, or the network of its IPv6 address. */
   readonly network: string;
   readonly agent: string;
   readonly now: Instant;
   readonly session: PortalSession | undefined;
-  /** Returns the id of a browser in which this login has signed in before. */
+  /**
+   * Returns the id of the visitor's browser, or undefined if the user with this login has not
+   * signed in with this browser before.
+   */
   readonly deviceOf: (login: string) => string | undefined;
   readonly cookies: { set(cookie: "session" | "device", value: string): void };
 };
@@ -70,7 +77,9 @@ export type Caller = PortalVisit & {
   readonly actor: { readonly who: string; readonly from: string };
 };
 
-/** Records in the audit that a user's role did not allow a request. */
+/**
+ * Records in the audit that a request was refused because the user's role does not have the right.
+ */
 export type RecordRefusal = (
   actor: Caller["actor"],
   subject: string,
@@ -83,12 +92,18 @@ export type RefusalCode = FailureCode | SessionState
   | "wrong_credentials" | "password_expired" | "wrong_password" | "weak_password" | "too_many_tries" | "wrong_code" | "has_app" | "known_passkey" | "wrong_passkey"
   | "taken" | "second_person" | "own_account" | "no_sandbox" | "bank_silent" | "not_now" | "moved_on" | "not_in_doubt" | "bank_is_asked" | "may_arrive" | "not_in_this_stage";
 
-/** A refusal on which the user can act. `message` is a sentence for the screen. */
+/**
+ * A refusal that the portal shows to the user, who can act on it. `message` is the sentence on the
+ * screen.
+ */
 export class PortalRefusal {
   readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
   readonly code: RefusalCode;
   readonly message: string;
-  /** The field of a form that the refusal concerns. */
+  /**
+   * The form field with the refused value. Undefined if the refusal does not concern a single
+   * field.
+   */
   readonly field: string | undefined;
 
   constructor(
@@ -104,7 +119,7 @@ export class PortalRefusal {
   }
 }
 
-/** A file that the browser downloads while it is written. */
+/** A file that the browser downloads while the gateway is still writing it. */
 export class PortalFile {
   readonly name: string;
   readonly parts: AsyncIterable<string>;
@@ -125,7 +140,7 @@ export type PortalRoute = {
   readonly does: string;
 };
 
-/** Makes a row of a table of routes. */
+/** Makes one route, as a row of the table in `api.ts`. */
 export function row<const Who extends Access, Input, Output>(
   access: Who,
   scope: Scope,
@@ -137,13 +152,14 @@ export function row<const Who extends Access, Input, Output>(
 }
 
 /**
- * Routes by method and path, like `GET /orders/:order`. Parameters stand at the end of the path.
+ * A table of routes by method and path, such as `GET /orders/:order`. The parameters of a path are
+ * always its last parts.
  */
 export type Routes = Readonly<Record<string, PortalRoute>>;
 
 /**
- * The handlers of a table. A route for users gets a caller, because the pipeline has checked the
- * session and the right.
+ * The types of the handlers for a table of routes. The handler of a route for `anyone` gets only a
+ * visit. Every other handler gets a caller, whose session and right the pipeline has checked.
  */
 export type HandlersOf<Table extends Routes> = {
   readonly [Name in keyof Table]: (
@@ -152,7 +168,7 @@ export type HandlersOf<Table extends Routes> = {
   ) => Promise<ValueOf<Table[Name]["output"]> | PortalRefusal>;
 };
 
-/** The types of a table of routes for the front end. */
+/** The types of the input and output of each route in a table, for the portal's front end. */
 export type ApiOf<Table extends Routes> = {
   readonly [Name in keyof Table]: {
     readonly input: ValueOf<Table[Name]["input"]>;

@@ -1,11 +1,11 @@
 /**
- * The shapes of the portal API's input and output. One description gives the TypeScript type, the
- * check of what a browser sends, and the JSON Schema in the OpenAPI document.
+ * Describes the shapes of the portal API's input and output. One description gives the TypeScript
+ * type, the check of a value that a browser sends, and the JSON Schema in the OpenAPI document.
  */
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The fault of a value and its place. */
+/** A fault in a value, and the path to the faulty value, such as `input.amount`. */
 export class ShapeFault {
   readonly at: string;
   readonly fault: string;
@@ -20,8 +20,8 @@ export type Schema<Value> = {
   readonly json: JsonSchema;
   readonly isOptional: boolean;
   /**
-   * Checks and returns a value. For the input of a browser, `clean` changes texts that people
-   * write.
+   * Checks a value and returns it, or returns its fault. In a browser's input, `clean` changes the
+   * texts that people write; the portal masks card numbers with it.
    */
   read(given: unknown, at: string, clean?: Clean): Value | ShapeFault;
 };
@@ -44,9 +44,12 @@ type TextRules = {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;
-  /** Returns whether a text that matches the pattern is valid. */
+  /** An additional check of a text that matches the pattern. Returns whether the text is valid. */
   readonly check?: (text: string) => boolean;
-  /** If true, the text is a secret or is compared with what is stored, and is never cleaned. */
+  /**
+   * If true, `clean` does not change the text, because the text is a secret or is compared with
+   * stored values.
+   */
   readonly isExact?: boolean;
 };
 
@@ -63,7 +66,7 @@ export function text(
   };
   return schema<string>(json, (given, at, clean) => {
     if (typeof given !== "string") return new ShapeFault(at, "is no text");
-    // PostgreSQL cannot store this character.
+    // PostgreSQL cannot store a text that contains the character U+0000.
     if (given.includes("\0")) return new ShapeFault(at, "has a character that is none");
     if (given.length < min) return new ShapeFault(at, `has less than ${min} characters`);
     if (given.length > max) return new ShapeFault(at, `has more than ${max} characters`);
@@ -74,14 +77,15 @@ export function text(
 }
 
 /**
- * A word of one of the gateway's own unions, whose members are not listed. It is for output only.
+ * A text whose TypeScript type is a union of words. The words are neither listed in the JSON Schema
+ * nor checked, so this shape is for output only.
  */
 export function word<Word extends string>(meaning = "") {
-  // The gateway's types guarantee that output is one of the union's words.
+  // The compiler checks that handlers return only words of the union.
   return text(meaning) as Schema<string> as Schema<Word>;
 }
 
-/** A whole number. In a query, a text of digits is accepted too. */
+/** A whole number. A text of digits is also accepted, because a URL's query contains only texts. */
 export function whole(meaning = "", min = 0, max = Number.MAX_SAFE_INTEGER) {
   const json = { type: "integer", minimum: min, maximum: max, ...described(meaning) };
   return schema<number>(json, (given, at) => {
@@ -94,24 +98,24 @@ export function whole(meaning = "", min = 0, max = Number.MAX_SAFE_INTEGER) {
   });
 }
 
-/** A share or a rate. It is for output only. */
+/** A number with decimal places, such as a share or a rate. It is for output only. */
 export function decimal(meaning = "") {
   return schema<number>({ type: "number", ...described(meaning) }, (given, at) =>
     typeof given === "number" ? given : new ShapeFault(at, "is no number"),
   );
 }
 
-/** The end of the year 9999. */
+/** The latest time that is accepted, which is the end of the year 9999. */
 const lastInstant = 253_402_300_799_999;
 
 export function instant(meaning = "") {
   return whole(`${meaning}${meaning && ", "}in milliseconds since 1970`, 0, lastInstant);
 }
 
-/** A file, for output only. */
+/** A file that the browser downloads. It is for output only. */
 export function file<File>(mediaType: string) {
   const json = { type: "string", contentMediaType: mediaType };
-  // The gateway's types guarantee that output is one.
+  // The compiler checks that handlers return a file.
   return schema<File>(json, (given) => given as File);
 }
 
@@ -128,7 +132,7 @@ export function oneOf<const Word extends string>(words: readonly Word[], meaning
   });
 }
 
-/** A list. In a query, its items are separated by commas. */
+/** A list. In a URL's query, the items of the list are separated by commas. */
 export function list<Item>(item: Schema<Item>, max = 1_000) {
   const json = { type: "array", items: item.json, maxItems: max };
   return schema<readonly Item[]>(json, (given, at, clean) => {
@@ -165,18 +169,21 @@ export function record<Shape extends Fields>(shape: Shape): Schema<RecordOf<Shap
       if (read instanceof ShapeFault) return read;
       result.push([name, read]);
     }
-    // Each name was read by its own schema, so the type holds.
+    // Each field was read with its own schema, so this type assertion is correct.
     return Object.fromEntries(result) as RecordOf<Shape>;
   });
 }
 
-/** Makes an object with the same shape for several names. */
+/** Makes an object in which each of the names has the same shape. */
 export function each<Name extends string, Shape>(names: readonly Name[], shape: Shape) {
-  // Every name has the shape, so the type holds.
+  // The object has an entry for every name, so this type assertion is correct.
   return Object.fromEntries(names.map((name) => [name, shape])) as Readonly<Record<Name, Shape>>;
 }
 
-/** An object with names that are not declared, like the columns of a figure. */
+/**
+ * An object whose field names are not known in advance, such as counts by currency. All its values
+ * have the same shape.
+ */
 export function dictionary<Value>(of: Schema<Value>, meaning = "") {
   const json = { type: "object", additionalProperties: of.json, ...described(meaning) };
   return schema<Readonly<Record<string, Value>>>(json, (given, at) => {
@@ -189,7 +196,7 @@ export function dictionary<Value>(of: Schema<Value>, meaning = "") {
   });
 }
 
-/** A value of either shape. */
+/** A value that has one of two shapes. */
 export function either<One, Other>(one: Schema<One>, other: Schema<Other>) {
   const json = { anyOf: [one.json, other.json] };
   return schema<One | Other>(json, (given, at, clean) => {
@@ -202,7 +209,10 @@ export function optional<Value>(of: Schema<Value>): Schema<Value | undefined> {
   return { ...of, isOptional: true };
 }
 
-/** Any JSON object that a library of the browser makes and a library of the server reads. */
+/**
+ * A JSON object whose fields are not checked here, because libraries in the browser and on the
+ * server write and read it.
+ */
 export function anything(meaning: string) {
   return schema<object>({ type: "object", ...described(meaning) }, (given, at) =>
     typeof given === "object" && given !== null ? given : new ShapeFault(at, "is no object"),

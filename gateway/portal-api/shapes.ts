@@ -1,4 +1,4 @@
-/** Shapes that several routes of the portal API share. */
+/** Shapes of input and output that several routes of the portal API use. */
 import type { TransactionKind } from "../orders/order.ts";
 import type { FailureCode } from "../values/failure.ts";
 import { isNumericId } from "../values/ids.ts";
@@ -56,7 +56,9 @@ export const sessionFields = {
 };
 export const sessionRow = record(sessionFields);
 
-/** An amount in two forms: as the screen shows it, and as programs count it. */
+/**
+ * An amount in two forms: as a text for the screen, and as a number of minor units for programs.
+ */
 export const moneyShape = record({
   minor: whole("in minor units"),
   currency: text("ISO 4217"),
@@ -70,7 +72,8 @@ export function viewMoney(money: Money): MoneyView {
 }
 
 /**
- * The input of a list that continues after the last row of the previous page, and not at an offset.
+ * The input of a list that is read page by page. A page begins after the last row of the previous
+ * page, and not at a row number, which new rows would shift.
  */
 export const cursorInput = {
   after: optional(text("`next` of the page before", { max: 120, isExact: true })),
@@ -79,12 +82,15 @@ export const cursorInput = {
 
 export const searchedTo = optional(instant("older ones were not looked through yet; `next` does"));
 
-/** An id that the database can store. */
+/** An id that consists of digits and that the database can store as a number. */
 export const numericId = (meaning: string) =>
   text(meaning, { max: 19, pattern: /^[1-9]\d*$/, check: isNumericId });
 export const orderId = numericId("the order id");
 
-/** Reads a cursor, which is the `next` of a page. A text with another form matches no rows. */
+/**
+ * Reads a cursor: the text `next` of a page, with which the browser requests the following page. A
+ * text that is not a cursor gives a page without rows.
+ */
 export function readCursor(text: string | undefined) {
   if (text === undefined) return undefined;
   const [, at = "0", id = "0", sequence = "0"] = cursorForm.exec(text) ?? [];
@@ -162,7 +168,10 @@ export const attemptShape = record({
   answer: optional(text("the beginning of it; for operators", { max: 100_000 })),
 });
 
-/** Facts of an event by name. */
+/**
+ * The facts of an event in an order's history, such as the acquirer's response code, by their
+ * names.
+ */
 const factsShape = dictionary(text()) as Schema<Partial<Record<FactName, string>>>;
 const ruleShape = record({
   kind: text(),
@@ -192,7 +201,10 @@ const transactionKinds = [
   "void",
 ] as const satisfies readonly TransactionKind[];
 
-/** The decisions that an operator may take about an order in doubt. */
+/**
+ * The decisions that an operator may take about an order in doubt: ask the acquirer again, or
+ * settle the transaction as done or as not done.
+ */
 export const decisions = ["ask", "settle-done", "settle-not-done"] as const;
 export type Decision = (typeof decisions)[number];
 
@@ -264,7 +276,7 @@ export const homeShape = record({
   outcomes: dictionary(whole(), "orders by status"),
   reasons: list(record({ reason: text(), count: whole() })),
   threeds: dictionary(whole(), "orders by the result of 3-D Secure"),
-  /** The captured amount less refunds and chargebacks. */
+  /** The captured amounts minus refunds and chargebacks, one amount for each currency. */
   net: list(moneyShape),
   overhead: optional(
     record({ p50: whole("at most, in milliseconds"), p95: whole(), p99: whole(), count: whole() }),

@@ -1,9 +1,10 @@
 /**
- * Protects passwords and codes from guessing (decision 0057). A try is counted before it is judged,
- * so that parallel tries count too. A full count locks, each time for twice as long. A browser in
- * which the user has signed in before has a count of its own: strangers who guess wrong lock the
- * user out of new browsers, and never out of a known one. Guesses do not add more entries than a
- * fixed rate to the audit and the log.
+ * Protects passwords and codes from guessing (decision 0057). Each try is counted before it is
+ * checked, so that simultaneous tries are counted, too. When the number of tries reaches its limit,
+ * further tries are refused for a time, which doubles with each lock of the same login or browser.
+ * A browser in which the user has signed in before has its own count. Therefore strangers who guess
+ * wrong can lock the user out of new browsers, but never out of a known one. The number of refused
+ * tries that are written to the audit is also limited.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { makeRateLimit } from "../http/bounds.ts";
@@ -13,12 +14,13 @@ import { PortalRefusal, type PortalVisit, type RecordRefusal } from "./route.ts"
 
 export type SignInTries = {
   /**
-   * Adds a try to each count and returns whether all had room for it. If one is full, none is
-   * written, so that a flood of tries leaves no rows. An expired count starts again. A count that
-   * becomes full stays full for its `lockMs`; if it grows, that time doubles each time.
+   * Adds one try to each of the counts and returns whether the try is allowed. If a count has
+   * already reached its limit, no count is changed, so that a flood of tries writes no rows. A
+   * count that has expired begins again at one. A count that reaches its limit is locked for
+   * `lockMs`. If `grows` is true, this time doubles with each further lock.
    */
   add(bounds: readonly DigestBound[], now: Instant): Promise<boolean>;
-  /** Removes one try from a count. */
+  /** Removes a try from a count after the try has proved to be correct. */
   release(key: Uint8Array): Promise<void>;
   clear(key: Uint8Array): Promise<void>;
 };
@@ -34,24 +36,30 @@ type Limits = {
   readonly max: number;
   readonly lockMs: number;
   readonly grows: boolean;
-  /** The time at which the count of failures returns to zero, unless it has reached its limit. */
+  /**
+   * The time at which the count of wrong tries returns to zero. A count that has reached its limit
+   * stays until the end of its lock.
+   */
   readonly expiresAt: Instant;
 };
 type Bound = Limits & { readonly key: string };
 export type DigestBound = Limits & { readonly key: Uint8Array };
 
 /**
- * The limits of a network, and of all unknown browsers together, as multiples of the limit of one
- * login.
+ * The limits for the tries from one network and for the tries from all unknown browsers together.
+ * Each is a multiple of the limit for one login.
  */
 const ofNetwork = 3;
 const overall = 100;
 /**
- * How long wrong tries of one login are counted. A count of many logins together ends with its
- * lock.
+ * How long wrong tries with one login are counted. A count of many logins together, such as that of
+ * a network, lasts only as long as a lock.
  */
 const ownWindowMs = hours(24);
-/** How many passwords this process computes at once: half of the threads of Node's pool. */
+/**
+ * The number of passwords whose hashes this process computes at the same time. It is half of the
+ * threads in Node's thread pool.
+ */
 const computedMax = 2;
 const waitingMax = 20;
 
@@ -69,7 +77,10 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   const waiting: (() => void)[] = [];
   return { checkPassword, checkCode, isOneOf, bounded };
 
-  /** Checks a password, and refuses without computing it if there were too many tries. */
+  /**
+   * Checks a password. If there were too many tries, the password is refused before its hash is
+   * computed.
+   */
   async function checkPassword(
     visit: PortalVisit,
     login: string,
@@ -84,8 +95,8 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   }
 
   /**
-   * Checks a code of the second factor. Failed tries are limited, because the sender knows the
-   * password already and could try all of the million codes.
+   * Checks a code of the second factor. The number of wrong codes is limited, because the sender
+   * already knows the password and could otherwise try all of the million codes.
    */
   async function checkCode<Result>(
     visit: PortalVisit,
@@ -100,8 +111,9 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   }
 
   /**
-   * Removes a correct try from the counts. The login's count starts again. The others lose only
-   * this try, because another person may still be guessing.
+   * Changes the counts after a correct try. The count of the login or of the known browser begins
+   * again at zero. The counts that many logins share lose only this try, because another person may
+   * still be guessing.
    */
   async function forget([own, ...others]: readonly DigestBound[]): Promise<void> {
     if (own !== undefined) await tries.clear(own.key);
@@ -115,7 +127,11 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
     });
   }
 
-  /** Computes the hash of a password in turn, unless too many requests are waiting. */
+  /**
+   * Computes the hash of a password. If the process is already computing as many hashes as it may,
+   * the request waits for its turn. If too many requests are waiting, the request is refused at
+   * once.
+   */
   async function bounded<Result>(compute: () => Promise<Result>): Promise<Result | PortalRefusal> {
     if (waiting.length >= waitingMax) return busy;
     if (computed >= computedMax) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -129,7 +145,10 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
     }
   }
 
-  /** Returns the counts of a try, the login's own first. */
+  /**
+   * Returns the counts to which a try is added. The first is the count of the login or of the known
+   * browser.
+   */
   function boundsFor(
     { network, deviceOf, now }: PortalVisit,
     login: string,
@@ -147,7 +166,10 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   }
 }
 
-/** Digests the keys, so that they have one length and do not list the logins that were tried. */
+/**
+ * Replaces the keys of the counts by digests, so that all keys have the same length and the
+ * database does not list the logins that were tried.
+ */
 function digested(...bounds: readonly Bound[]): readonly DigestBound[] {
   return bounds.map(({ key, ...bound }) => {
     return { ...bound, key: createHash("sha256").update(key.toLowerCase()).digest() };
@@ -159,7 +181,7 @@ type Tokens = {
   readonly isToken: (text: string, token: string) => boolean;
 };
 
-/** Recognises browsers in which a user has signed in before by a signed cookie. */
+/** Makes and checks the signed cookie that marks a browser in which a user has signed in before. */
 export function makeDevices({ tokenOf, isToken }: Tokens) {
   const textOf = (login: string, id: string) => `portal-device/${login.toLowerCase()}/${id}`;
   return {
@@ -168,8 +190,8 @@ export function makeDevices({ tokenOf, isToken }: Tokens) {
       return `${id}.${tokenOf(textOf(login, id))}`;
     },
     isDevice(login: string, device: string): boolean {
-      // The whole cookie is compared: if any text could follow the token, each spelling would have
-      // its own count of wrong tries.
+      // The pattern must match the whole cookie. If any text could follow the token, an attacker
+      // could change this text to get a new count of wrong tries.
       const [, id = "", token = ""] = /^([0-9a-f]{24})\.([^.]+)$/.exec(device) ?? [];
       return id !== "" && isToken(textOf(login, id), token);
     },
@@ -177,7 +199,8 @@ export function makeDevices({ tokenOf, isToken }: Tokens) {
 }
 
 /**
- * Limits audit entries to a few refusals per user and minute. Repeated refusals add no information.
+ * The limit on audit entries for refusals of one user: a few per minute, because repeated refusals
+ * add no information.
  */
 const refusalsRecorded = { perSecond: 0.1, burst: 20 };
 
@@ -188,7 +211,7 @@ export function limitRefusals(record: RecordRefusal, clock: Pick<Clock, "now">):
   };
 }
 
-/** The factors that the user has proved, or tried to prove. */
+/** The factor that a user has given to sign in, whether it was right or wrong. */
 export type Factor = "password" | "code" | "recovery code" | "passkey";
 
 type SignInEvent = {
@@ -201,7 +224,10 @@ type SignInEvent = {
   readonly why?: string;
 };
 
-/** Writes the audit. A login that no user has is omitted, because it may be a mistyped password. */
+/**
+ * Records a sign-in, a sign-out or a refused try. The login is omitted if no user has it, because
+ * it may be a password that was typed into the wrong field.
+ */
 export type RecordSignIn = (
   visit: PortalVisit,
   login: string | undefined,
@@ -209,7 +235,7 @@ export type RecordSignIn = (
 ) => Promise<void>;
 
 type SignIn = {
-  /** The login, or `unknown` if no user has it. */
+  /** The given login, or `unknown` if no user has this login. */
   readonly login: string;
   readonly network: string;
 };

@@ -1,4 +1,7 @@
-/** Routes of the team and the audit: users, their sessions, and changes by users. */
+/**
+ * The routes for the team and the audit: users, their sessions, work that waits for a second
+ * person's approval, and audit entries.
+ */
 import { roles } from "../values/roles.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";

@@ -1,6 +1,6 @@
 /**
- * Users, their sessions, work that waits for a second person, and the audit. An administrator of a
- * merchant only sees users of that merchant.
+ * Shows the portal's users, their sessions, work that waits for a second person's approval, and the
+ * audit. An administrator of a merchant sees only the users of that merchant.
  */
 import type { TeamReads } from "../storage/people/accounts.ts";
 import type { MerchantId } from "../values/ids.ts";
@@ -39,7 +39,10 @@ export type ApprovalOptions = {
   readonly listApprovals: (merchantId: MerchantId | undefined) => Promise<readonly OpenApproval[]>;
 };
 
-/** Lists work that waits for a second person, for users with the right that it needs. */
+/**
+ * Lists the work that waits for a second person's approval. A user sees only the work for which the
+ * user's role has the right.
+ */
 export function approvalHandlers({ listApprovals }: ApprovalOptions) {
   return {
     async "GET /approvals"(_, { merchantId, account: { login, role } }) {
@@ -54,15 +57,18 @@ export function approvalHandlers({ listApprovals }: ApprovalOptions) {
 
 type AuditFilter = Omit<Api["GET /audit"]["input"], "after" | "from" | "limit"> & {
   readonly since?: Instant | number | undefined;
-  /** The entry before which the listed ones are. */
+  /**
+   * The number of an audit entry. Only entries before this one are listed. Undefined begins with
+   * the latest entry.
+   */
   readonly before: number | undefined;
   readonly limit: number;
-  /** The highest number of entries that are examined. */
+  /** The maximum number of audit entries that are examined. */
   readonly most: number;
 };
 
 export type AuditOptions = {
-  /** Returns the entries, the latest first. */
+  /** Returns the audit entries that match the filter, the latest first. */
   readonly listAudit: (filter: AuditFilter) => Promise<Api["GET /audit"]["output"]>;
 };
 

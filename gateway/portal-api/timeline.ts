@@ -1,7 +1,8 @@
 /**
- * The request that began an order, and the order's steps. Each step has the facts of its event, the
- * messages that led to it, and the status that the merchant's requests received from then on. Facts
- * have names, and messages are stored with masked secrets.
+ * Shows how an order developed: the request that began it, and its steps. A step is shown with the
+ * facts of its event, the messages that were exchanged, and the reply that the merchant's status
+ * requests got from then on. Only named facts are shown, and secrets in messages were masked before
+ * the messages were stored.
  */
 
 import { meetRecorded } from "../orders/advance.ts";
@@ -18,17 +19,23 @@ import { wireTypeOf } from "../views/status.ts";
 import type { Configured, HistoryEntry } from "./reads.ts";
 
 export type TimelineOptions = {
-  /** Returns the reply to the merchant's status request. */
+  /** Returns the reply that a merchant's status request gets for this state of the order. */
   readonly statusTextOf: (order: Order) => Promise<string>;
-  /** Unpacks an event from the history. */
+  /** Converts an event from the form in which the history stores it. */
   readonly unpackEvent: (stored: object) => OrderEvent;
-  /** Returns the messages of a charge. They are not stored, because they follow from the order. */
+  /**
+   * Returns the messages that the gateway and the acquirer exchanged for a charge. They are not
+   * stored, because they can be computed from the order and the acquirer's answer.
+   */
   readonly chargeMessagesOf: (order: Order, answer: Answer) => readonly KeptMessage[];
   readonly viewMessage: (order: Order, message: KeptMessage) => MessageView;
 };
 
 type Named = { readonly name: string; readonly value: string };
-/** A message for the screen. `raw` is encoded again from the fields that are shown. */
+/**
+ * A message as the screen shows it. `raw` is encoded again from the masked fields, and is therefore
+ * not the original message.
+ */
 type MessageView = {
   readonly fields: readonly Named[];
   readonly raw?: string;
@@ -47,7 +54,8 @@ export async function viewTimeline(
   const entries = history.map(async ({ version, kind, node, detail }, index) => {
     const { at, event } = recorded[index] ?? { at: asInstant(0), event: undefined };
     const [before, after] = [orders?.[index - 1], orders?.[index]];
-    // All steps of a commit became visible at the same time.
+    // The steps of one commit became visible at the same time, so only the last of them shows the
+    // reply to status requests.
     const isVisible = history[index + 1]?.version !== version;
     const rules = options.isOperator ? rulesOf(event) : [];
     const messages = event && options.isOperator ? messagesOf(event, before ?? order, options) : [];
@@ -66,7 +74,8 @@ export async function viewTimeline(
 }
 
 /**
- * The names of events whose message was not sent or got no answer, so that it found nothing out.
+ * The timeline shows an event of one of these kinds under the given name if the event's message
+ * could not be sent to the acquirer.
  */
 const unsent = {
   charge_not_found: "inquiry_not_sent",
@@ -93,8 +102,8 @@ export function shownEventOf(kind: EventKind, cause: string): ShownEvent {
 }
 
 /**
- * Events with the acquirer's answer to a charge. For follow-ups, the timeline shows the stored
- * messages.
+ * The events with the acquirer's answer to a charge. The messages of these events are computed. For
+ * a follow-up, the timeline shows the stored messages.
  */
 const ofCharges: ReadonlySet<OrderEvent["kind"]> = new Set([
   ...(["authorized", "refused", "refused_in_doubt", "amount_in_doubt"] as const),
@@ -112,7 +121,10 @@ function messagesOf(event: OrderEvent, before: Order, options: TimelineOptions) 
   });
 }
 
-/** The places of facts in an event, and whether a merchant's user sees them. */
+/**
+ * The facts of an event that the timeline shows: the path of the fact in the event, and whether
+ * merchants' users see it.
+ */
 // biome-ignore format: a table
 const shownFacts = [
   ["reason code", true],  ["reason detail", false], ["cause", false], ["code", true],
@@ -125,11 +137,15 @@ const shownFacts = [
   ["caseId", true], ["outcome", true], ["who", false], ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
 ] as const satisfies readonly (readonly [path: string, forMerchants: boolean])[];
 /**
- * The facts that the timeline shows. A gate is shown by its name, or by its id if it was removed.
+ * The names of the facts that the timeline shows. A gate is shown by its name, or by its id if the
+ * gate was removed.
  */
 export type FactName = (typeof shownFacts)[number][0] | "gate" | "amount";
 
-/** Events that move money other than the charge, whose amount is that of the order. */
+/**
+ * The events for which the timeline shows an amount: those of captures, returns, voids and
+ * decisions about doubt. The charge is not among them, because its amount is the order's.
+ */
 const movesOfMoney: readonly string[] = [
   "capture_asked",
   "return_asked",
@@ -147,8 +163,8 @@ function amountOf(kind: string, after: Order | undefined) {
 }
 
 /**
- * Returns whether a login may be shown. Merchants' users see logins of their own merchant only, and
- * operators' logins contain no @.
+ * Returns whether a user may see this login. Merchants' users may see only the logins of their own
+ * merchant, which contain an @. The logins of operators contain no @.
  */
 export function mayBeNamed(login: string, isOperator: boolean): boolean {
   return isOperator || login.includes("@");
@@ -166,7 +182,7 @@ function factsOf(detail: HistoryEntry["detail"], { gates, isOperator }: Reader) 
     const gate = path === "gate id" ? gates.get(String(value)) : undefined;
     return [gate === undefined ? ([path, String(value)] as const) : (["gate", gate.name] as const)];
   });
-  // Every name is one of the table's names, so the type holds.
+  // Every name comes from the table `shownFacts`, so this type assertion is correct.
   return Object.fromEntries(facts) as Readonly<Partial<Record<FactName, string>>>;
 }
 
@@ -174,7 +190,10 @@ function valueIn(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** Returns the rules that matched, with their results. None of their facts is personal data. */
+/**
+ * Returns the screening rules that matched, with their results. The facts of a result contain no
+ * personal data.
+ */
 function rulesOf(event: OrderEvent | undefined) {
   const findings = event !== undefined && "findings" in event ? (event.findings ?? []) : [];
   return findings.map(({ kind, scope, ...found }) => ({
@@ -223,7 +242,10 @@ function fieldsOf({
   ];
 }
 
-/** The merchant's request by the names of the merchant interface, with a masked card. */
+/**
+ * Returns the fields of the merchant's request that began the order, by their names in the merchant
+ * interface. The card number is masked.
+ */
 export function sentFieldsOf(order: Order): readonly Field[] {
   const { bin, lastFour, holderName, expiryMonth, expiryYear } = order.card;
   const card = [
@@ -236,9 +258,10 @@ export function sentFieldsOf(order: Order): readonly Field[] {
 }
 
 /**
- * The same request as a command for a shell. The command contains placeholders for the card, the
- * CVV and the control checksum, so only a person who has these values can use it. `address` is
- * where merchants send requests, like `https://pay.example/gw/api/v2`.
+ * Returns the merchant's request that began the order as a `curl` command. The command contains
+ * placeholders for the card number, the CVV and the control checksum, so only a person who has
+ * these values can use it. `address` is the URL to which merchants send requests, such as
+ * `https://pay.example/gw/api/v2`.
  */
 export function curlOf(order: Order, address: string): string {
   const { holderName, expiryMonth, expiryYear } = order.card;
@@ -262,8 +285,8 @@ export function curlOf(order: Order, address: string): string {
 }
 
 /**
- * Quotes a text so that the shell interprets nothing in it. Control characters never reach a
- * terminal.
+ * Quotes a text so that a shell interprets no character in it. Control characters are replaced by
+ * spaces, so that they never reach a terminal.
  */
 function quote(text: string): string {
   return `'${text.replaceAll(/\p{Cc}/gu, " ").replaceAll("'", "'\\''")}'`;
@@ -272,9 +295,9 @@ function quote(text: string): string {
 type Recorded = { readonly event: OrderEvent; readonly at: Instant };
 
 /**
- * Reconstructs the order after each event of its history. The replies to the merchant's status
- * requests and the sent messages are derived from these states. Returns undefined if the history is
- * incomplete, or if this version of the gateway would write it differently.
+ * Computes the state of the order after each event of its history. The replies to status requests
+ * and the messages of a charge are derived from these states. Returns undefined if the history is
+ * incomplete, or if this version of the gateway would process the events differently.
  */
 function replay(order: Order, recorded: readonly Recorded[]): readonly Order[] | undefined {
   const orders: Order[] = [];
@@ -295,8 +318,8 @@ function draftOf({ chargebacks: _, page, ...order }: Order): Order {
   const begun = newTransaction({ kind, serialNumber, amount: order.purchase.amount });
   const none = { version: 0, earlier: [], owed: undefined, deadlineAt: undefined };
   if (page === undefined) {
-    // The authentication of a wallet's payment was part of the request, so it belongs to the first
-    // state.
+    // The authentication of a wallet payment was part of the merchant's request, so it belongs to
+    // the order's first state.
     const proof = order.purchase.wallet === undefined ? undefined : authentication;
     return { ...order, ...none, transaction: { ...begun, authentication: proof } };
   }

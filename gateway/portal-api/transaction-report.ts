@@ -1,6 +1,6 @@
 /**
- * The transaction report for the portal's users, as a file that the browser downloads while the
- * gateway reads it. An operator names the merchant, whose report it is.
+ * The transaction report for the portal's users. The browser downloads the report as a file while
+ * the gateway is still writing it. An operator must name the merchant whose report it is.
  */
 import type { OpenReport } from "../report/open-report.ts";
 import { reportStatuses, reportTypes } from "../report/report.ts";
@@ -34,13 +34,13 @@ export const reportRoutes = {
 export type ReportHandlerOptions = {
   readonly configured: () => Configured;
   readonly openReport: OpenReport;
-  /** Records in the audit that transactions leave the gateway. */
+  /** Records in the audit that a user exports transactions. */
   readonly recordExport: (actor: Caller["actor"], filters: object) => Promise<void>;
 };
 
 /**
- * The longest span. It is a day longer than in the merchant interface, because a month in which the
- * clocks go back is an hour longer than its days.
+ * The longest period of a report. It is a day longer than in the merchant interface, because a
+ * month of 31 days in which the clocks go back is an hour longer than 31 days.
  */
 const spanMaxMs = hours(24 * 32);
 const usualSpanMs = hours(24 * 31);
@@ -50,7 +50,8 @@ export function reportHandlers({ configured, openReport, recordExport }: ReportH
     async "GET /exports/transactions"(input, caller) {
       const merchantId = merchantFor(caller, configured(), input.merchant);
       if (merchantId === undefined || merchantId === null) return noMerchant;
-      // Transactions that began in this second count.
+      // If the user gives no end, the report ends one second after now, so that it contains the
+      // transactions that have begun in the present second.
       const until = input.until ?? later(caller.now, seconds(1));
       const from = input.from ?? until - usualSpanMs;
       if (from > until || until - from > spanMaxMs) return tooLong;
