@@ -1,7 +1,8 @@
 /**
- * An action is something that an operator or a merchant's user can do. Its row says which fields it
- * takes, which right it needs and which function performs it. The command line, the portal's forms,
- * their rights, the audit and the documents are made from these rows.
+ * An action is something that an operator or a merchant's user can do. It is declared as a row of a
+ * table, which says which fields it takes, which right it needs and which function performs it. The
+ * command line, the portal's forms, the checks of rights, the audit and the documents are made from
+ * these rows.
  */
 import type { MerchantId } from "../values/ids.ts";
 import type { Right } from "../values/roles.ts";
@@ -9,14 +10,16 @@ import { type Field, type Fields, type Given, type Help, type Texts, textsOf } f
 import type { Output, Session } from "./session.ts";
 
 /**
- * `look` needs neither the key-encryption key nor the vault. `keys` needs them and changes nothing.
- * `change` writes its audit entry in the transaction of the change. `record` takes more than one
- * transaction: it writes one entry before the work and one with the outcome.
+ * The effect of an action on the installation. `look`: it only reads, and needs neither the
+ * key-encryption key nor the vault. `keys`: it only reads, and needs both. `change`: it changes
+ * something, and its audit entry is written in the transaction of the change. `record`: it takes
+ * more than one transaction, and writes one audit entry before the work and another one with the
+ * outcome.
  */
 export type Mode = "look" | "keys" | "change" | "record";
 
 export type Action = {
-  /** The words of the command, like `endpoint set`. */
+  /** The name as users type it after `gw`, like `endpoint set`. */
   readonly name: string;
   readonly does: Texts;
   readonly right: Right;
@@ -26,44 +29,47 @@ export type Action = {
   readonly fields: Fields;
   /**
    * Returns the merchant that the subject belongs to: users of that merchant may perform the action
-   * within the rights of their role. An action without it is for operators.
+   * within the rights of their role. Only operators may perform an action that lacks this function.
    */
   readonly findOwner?: FindOwner;
   /**
-   * If true, the command line requires `--why`. The portal requires a reason for every change,
-   * unless this is false.
+   * If true, the command line requires a reason by `--why`. The portal requires a reason for every
+   * change, except for actions for which this is false.
    */
   readonly needsReason?: boolean;
   /**
-   * If true, the action needs a second person where GW_SECOND_PERSON is on. A function decides from
-   * the given values instead.
+   * If true, the action needs the approval of a second person where GW_SECOND_PERSON is on. If it
+   * is a function, the function decides this from the values that the user has given.
    */
   readonly needsSecondPerson?: true | NeedsSecondPerson<never>;
   /**
-   * An action of `minutes` reads many rows or asks a host: it has no preview, and a node performs
-   * one at a time. The portal only starts an action of `hours`, and the audit records its end.
+   * How long the action may take. An action of `minutes` reads many rows or asks a host: it has no
+   * preview, and a node performs only one such action at a time. An action of `hours` continues
+   * after the portal has answered its request, and the audit records its end.
    */
   readonly duration?: "minutes" | "hours";
   /**
-   * If true, the action computes the hash of a password. Only a few requests at a time get the
-   * memory and the thread for it.
+   * If true, the action computes the hash of a password. A node computes only a few of these hashes
+   * at the same time, because each takes much memory and a thread.
    */
   readonly computesPassword?: true;
   /**
-   * If true, the action reports its progress, like an action with a duration, but also has a
-   * preview.
+   * If true, the action reports its progress, as actions with a `duration` do, and has a preview,
+   * which they lack.
    */
   readonly showsProgress?: true;
   /**
-   * Says how a file for `gw apply` can express the action: `exported` in the form that `gw export`
-   * writes, `beside` by naming a file that contains the key, `otherwise` by other steps with the
-   * same result. Undefined if a file cannot express it.
+   * How a configuration file for `gw apply` can have the same result as the action. `exported`: the
+   * file contains the values in the form that `gw export` writes. `beside`: the file names another
+   * file that contains the key. `otherwise`: the user changes other entries of the file. Undefined
+   * if no configuration file can have this result.
    */
   readonly inFile?: "exported" | "beside" | "otherwise";
   /** The reason why the portal does not offer the action. */
   readonly commandLineOnly?: string;
   /**
-   * If true, the action needs the engine of a running node, which the command line does not have.
+   * If true, the action needs the engine of a running node: the portal offers it, and the command
+   * line does not.
    */
   readonly needsNode?: boolean;
   /** Performs the action with the values that `readGiven` has read from the row's fields. */
@@ -87,11 +93,11 @@ type Made =
   | "findOwner"
   | "findRight"
   | "needsSecondPerson";
-/** A row as it is written in the tables of actions. */
+/** An action as its subject's file declares it, before `action` completes it. */
 export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
   /**
-   * The text of the action. It may be omitted if the action is the only one of its subject, whose
-   * text then describes it.
+   * The help text of the action. It may be omitted if the action is the only one of its subject:
+   * the help text of the subject is used then.
    */
   readonly does?: Help;
   readonly fields?: Taken;
@@ -101,7 +107,10 @@ export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
   readonly perform: (session: Session, given: Given<Taken>) => Promise<Output> | Output;
 };
 
-/** Makes an action. The types check that `perform` takes the values that the fields give. */
+/**
+ * Makes an action. The compiler checks that the function `perform` accepts the values of the
+ * declared fields.
+ */
 export function action<const Taken extends Fields = typeof noFields>(
   mode: Mode,
   right: Right,

@@ -1,12 +1,15 @@
-/** All actions, by subject. A subject's rows are loaded when one of them is used. */
+/**
+ * All actions, by subject. The file with the actions of a subject is loaded when one of them is
+ * used.
+ */
 import type { Action } from "./action.ts";
 
 export type Subject = {
-  /** The first word of the names of its actions. */
+  /** The subject, like `endpoint`, which is the first word of the names of its actions. */
   readonly name: string;
   readonly does: string;
   readonly load: () => Promise<readonly Action[]>;
-  /** Descriptions of the words that stand between the subject's name and an action's last word. */
+  /** Descriptions of the words in the middle of a name, like `mac-key` in `gate mac-key set`. */
   readonly groups?: Readonly<Record<string, string>>;
 };
 

@@ -1,7 +1,7 @@
 /**
- * The configuration as a file. Its keys are the names of the settings, and its values are written
- * as in the fields of the command line. Printing and the JSON schema are made from the tables of
- * settings.
+ * The configuration as a file. The keys of the file are the names of the settings, and its values
+ * are written as on the command line. The printed file and its JSON schema are made from the tables
+ * of settings.
  */
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, EndpointSettings, Merchant, MerchantSettings } from "../orders/merchant.ts";
@@ -20,8 +20,8 @@ import { printSwitch } from "./readers.ts";
 import { type FileEntry, type PrintedSetting, printSettings, schemaOf } from "./settings.ts";
 
 /**
- * Prints a gate. Its limits are amounts in any of its currencies, which all have the same number of
- * decimals.
+ * Prints a gate. The limits of a gate are amounts. They are printed with the decimals of the gate's
+ * first currency, because all its currencies have the same number of decimals.
  */
 export function printGate(gate: ReadGate): FileEntry {
   const [code = ""] = gate.settings.currencies ?? [];
@@ -119,7 +119,8 @@ function printKept(kind: string, kept: KeptConfiguration): object {
   const currency = findCurrency(rest.currency ?? settings?.currencies?.[0] ?? "");
   const table = tableOf(kind, currency);
   if (settings === undefined || table === undefined) return kept;
-  // The audit contains a gate as it is stored, so its settings are read first.
+  // The audit stores a gate in the form of its table, so the settings are converted before they are
+  // printed.
   const { callbackUrls: _, ...plain } = settings;
   const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : plain;
   const others = Object.entries(values).filter(([name]) => !table.some(({ key }) => key === name));
@@ -145,7 +146,10 @@ function asTexts(entry: FileEntry): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-/** Returns a JSON schema of the file, which editors use. It is made from the same tables. */
+/**
+ * Returns a JSON schema of the configuration file, which editors use. It is made from the tables of
+ * settings.
+ */
 export function makeSchema() {
   const texts = { type: "array", items: { type: "string" } };
   const flag = { type: "boolean" };

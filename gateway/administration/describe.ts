@@ -10,7 +10,7 @@ import { choiceLabels, documents, fieldLabels, kindLabels, type Labels } from ".
 
 type ActionView = Api["GET /actions/:action"]["output"];
 
-/** The labels of fields, with a type that permits looking up any name. */
+/** The labels of fields and choices. Their type permits a look-up by any text. */
 const [labels, choiceNames]: readonly [Labels, Labels] = [fieldLabels, choiceLabels];
 
 export function describeAction(action: Action, language: Language, role: Role): ActionView {
@@ -56,7 +56,10 @@ function describeField(
   };
 }
 
-/** A toggle that can only be denied has the label of its denial, like `no-endpoints`. */
+/**
+ * Returns the label of a field. A yes-or-no field that has only a name for no, like `no-endpoints`,
+ * gets the label of that name.
+ */
 export function labelOf(key: string, field: Field): Texts | undefined {
   const { yes, no = "" } = field.kind === "toggle" ? namesOf(key, field) : { yes: key };
   return kindLabels[field.kind] ?? labels[yes === undefined ? no : written(key)];

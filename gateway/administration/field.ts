@@ -25,16 +25,16 @@ export type FieldKind =
   | ("merchant" | "endpoint" | "gate" | "gate-place" | "currency" | "user")
   | ("path" | "picture" | "file" | "secret");
 
-/** The content of a file or a secret that the user has given. */
+/** A file's content, or a secret, that the user has given as a value. */
 export type Content = {
-  /** The name as the user has written it; `-` is standard input. */
+  /** The name of the file as the user has typed it; `-` is standard input. */
   readonly name: string;
   open(): AsyncIterable<Uint8Array>;
 };
 
 export type Field<Value = unknown> = {
   readonly kind: FieldKind;
-  /** The placeholder for the value in the command's usage. */
+  /** The placeholder for the value in the usage text of the command, like `login`. */
   readonly shows: string;
   readonly help: Texts;
   readonly isRequired: boolean;
@@ -44,29 +44,35 @@ export type Field<Value = unknown> = {
   readonly isList: boolean;
   /** The permitted values. */
   readonly choices?: readonly string[] | undefined;
-  /** Returns the values that a form offers to a user of this role, if it does not offer all. */
+  /**
+   * Returns the permitted values that a form offers to a user of this role. Without this function,
+   * the form offers all of them.
+   */
   readonly offered?: (by: Role) => readonly string[];
   readonly preset?: string | undefined;
-  /** The value that the field's name without a value stands for on the command line. */
+  /** The value that the field gets if the command line has the field's name without a value. */
   readonly alone?: string | undefined;
-  /** How the value is written on the command line, if the form has an input element of its own. */
+  /**
+   * How the value is written on the command line, for a field that has its own input element in
+   * forms.
+   */
   readonly format?: string | undefined;
-  /** The names for yes and no on the command line, if they differ from the field's own name. */
+  /** The names of a yes-or-no field on the command line, if they are not `field` and `no-field`. */
   readonly names?: { readonly yes?: string; readonly no?: string };
-  /** A letter that may replace the name on the command line. */
+  /** A single letter that users may type instead of the field's name on the command line. */
   readonly letter?: string;
   /**
    * If true, the portal does not have the field, because it names files of the machine or controls
    * how output is printed.
    */
   readonly isOnlyOnCommandLine?: boolean;
-  /** A further right that the action needs when the field is given. */
+  /** A right that the user needs in addition to the right of the action, if the field is given. */
   readonly right?: "reveal_secrets";
-  /** Carries the type of the value at compile time and is never set. */
+  /** Tells the compiler the type of the field's value. It is never set at run time. */
   readonly value?: Value;
 };
 
-/** Fields by their names in code: users write `returnUrl` as `return-url`. */
+/** The fields of an action by their names in the code: users write `returnUrl` as `return-url`. */
 export type Fields = Readonly<Record<string, Field>>;
 
 type ValueOf<Each> = Each extends Field<infer Value> ? Value : never;
@@ -74,7 +80,7 @@ type Needed<Taken extends Fields> = {
   [Name in keyof Taken]: undefined extends ValueOf<Taken[Name]> ? never : Name;
 }[keyof Taken];
 
-/** The values that an action's function takes. */
+/** The type of the values that the function of an action takes. */
 export type Given<Taken extends Fields> = {
   readonly [Name in Needed<Taken>]: ValueOf<Taken[Name]>;
 } & { readonly [Name in Exclude<keyof Taken, Needed<Taken>>]?: ValueOf<Taken[Name]> };
@@ -86,9 +92,9 @@ export function textsOf([en, de = ""]: Help = [""]): Texts {
   return { en, de };
 }
 
-/** The kind of a value, or the list of permitted values. */
+/** The kind of a field's value, or the list of its permitted values. */
 type Kind = FieldKind | readonly string[];
-/** The values that a field of the kind can have. */
+/** The type of the value of a field of this kind. */
 type ValueOfKind<Given extends Kind> = Given extends readonly (infer Word)[]
   ? Word
   : Given extends "file" | "secret"
@@ -105,7 +111,7 @@ function field<Value>(kind: Kind, shows: string, help: Help, more: Usage = {}): 
   return { ...usage, ...taken, ...chosen, shows, help: textsOf(help) };
 }
 
-/** Returns a function that makes fields of an action. Each field takes one value. */
+/** Returns a function that makes fields. Each of these fields takes one value. */
 function one<Absent extends undefined = never>(usage: Usage) {
   return <const Given extends Kind>(
     kind: Given,
@@ -114,28 +120,30 @@ function one<Absent extends undefined = never>(usage: Usage) {
   ): Field<ValueOfKind<Given> | Absent> => field(kind, shows, help, usage);
 }
 
-/** Returns a function that makes fields of an action. Each field takes several values. */
+/** Returns a function that makes fields. Each of these fields takes several values. */
 function several<Absent extends undefined = never>(usage: Usage) {
   return (kind: FieldKind, shows: string, help: Help): Field<readonly string[] | Absent> =>
     field(kind, shows, help, { isList: true, ...usage });
 }
 
-/** An optional value after its name. */
+/** Makes a field for an optional value, which follows the field's name. */
 export const option = one<undefined>({});
-/** A required value after its name. */
+/** Makes a field for a required value, which follows the field's name. */
 export const required = one({ isRequired: true });
-/** A required value at a fixed position. */
+/** Makes a field for a required value at a fixed position of the command line. */
 export const word = one({ isRequired: true, isWord: true });
-/** An optional value at a fixed position. */
+/** Makes a field for an optional value at a fixed position of the command line. */
 export const lastWord = one<undefined>({ isWord: true });
-/** Any number of values, each after the field's name. */
+/** Makes a field for any number of values. Each value follows the field's name. */
 export const list = several<undefined>({});
-/** One or more values from a position to the end. */
+/** Makes a field for one or more values, from a position of the command line to its end. */
 export const words = several({ isRequired: true, isWord: true });
-/** Any number of values from a position to the end, or none. */
+/**
+ * Makes a field for any number of values or none, from a position of the command line to its end.
+ */
 export const lastWords = several({ isWord: true });
 
-/** Makes a field for a value after its name, with this default value. */
+/** Makes a field for a value after the field's name. The value has a default. */
 export function preset<const Given extends Kind>(
   kind: Given,
   shows: string,
@@ -145,12 +153,12 @@ export function preset<const Given extends Kind>(
   return field(kind, shows, help, { preset: value });
 }
 
-/** Makes a field that is either given or not, without a value. */
+/** Makes a field without a value. It is either given or not. */
 export function flag(help: Help): Field<true | undefined> {
   return field("flag", "", help);
 }
 
-/** Makes a field for yes or no, which the command line gives by two names. */
+/** Makes a field for yes or no. The command line has one name for yes and one for no. */
 export function toggle(names: NonNullable<Field["names"]>, help: Help): Field<boolean | undefined> {
   return field("toggle", "on|off", help, { names });
 }
@@ -160,8 +168,8 @@ export function onlyOnCommandLine<Value>(one: Field<Value>): Field<Value> {
 }
 
 /**
- * Returns the names of a toggle on the command line: `sandbox` and `no-sandbox`, unless the field
- * has others.
+ * Returns the names of a yes-or-no field on the command line: `sandbox` and `no-sandbox`, unless
+ * the field has names of its own.
  */
 export function namesOf(name: string, { names }: Field): NonNullable<Field["names"]> {
   if (names?.yes !== undefined || names?.no !== undefined) return names;

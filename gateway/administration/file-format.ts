@@ -4,8 +4,8 @@ import { Problem } from "../values/problem.ts";
 import { type Given, type Help, option } from "./field.ts";
 
 /**
- * Makes the fields. `wordsHelp` explains the words that the file may use instead of the gateway's
- * own.
+ * Makes the fields with which a user describes the format of a file. `wordsHelp` explains the words
+ * that the file may use instead of the gateway's own.
  */
 export function formatFields(wordsHelp: Help) {
   return {

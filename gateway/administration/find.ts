@@ -57,17 +57,17 @@ export async function findByReference(
   return queriesOf({ cells }).search((query) => findAtPosition(query, place));
 }
 
-/** Returns the queries of the cells' order tables, for nodes and commands. */
+/** Returns a function that runs queries in the cells of merchants' orders. */
 export function queriesOf({ cells }: Pick<Opened, "cells">) {
   return cells.stores(({ node }) => node.query);
 }
 
-/** Returns the merchants' logins by their ids. */
+/** Returns a map from merchants' ids to their logins. */
 export function loginsOf({ merchants }: Pick<Configuration, "merchants">) {
   return new Map(merchants.map(({ id, login: name }) => [id, name]));
 }
 
-/** Returns the owner for an action whose subject is the merchant of this login. */
+/** Returns the id of the merchant with this login, whose users may perform an action on it. */
 export async function ownerByLogin(
   opened: Known,
   { login }: { readonly login: string },
@@ -76,7 +76,7 @@ export async function ownerByLogin(
   return merchant instanceof Problem ? undefined : merchant.id;
 }
 
-/** Returns the owner for an action whose subject is an endpoint or belongs to one. */
+/** Returns the id of the merchant of an endpoint, whose users may perform an action on it. */
 export async function ownerByEndpoint(
   opened: Known,
   { endpoint: id }: { readonly endpoint: string },
@@ -85,7 +85,7 @@ export async function ownerByEndpoint(
   return endpoint instanceof Problem ? undefined : endpoint.merchant.id;
 }
 
-/** Returns the owner for an action whose subject is an order. */
+/** Returns the id of the merchant of an order, whose users may perform an action on it. */
 export async function ownerByOrder(
   opened: Known,
   { order: id }: { readonly order: string },
@@ -98,7 +98,7 @@ export const login = word("merchant", "login", ["the merchant's login", "der Log
 
 const orderHelp = ["the id of the order", "die Nummer der Zahlung"] as const;
 export const order = word("text", "orderid", orderHelp);
-/** An order's id that may be omitted. */
+/** The field for the id of an order, which the user may omit. */
 export const lastOrder = lastWord("text", "orderid", orderHelp);
 
 export const ofMerchant = option("merchant", "login", [
@@ -119,12 +119,12 @@ export function findLimitFault(text: string | undefined): Problem | undefined {
   return new Problem("limit is a number from 1.");
 }
 
-/** A session that has read the configuration. */
+/** A session together with the configuration that was read for the action. */
 type Configured = Session & { readonly configuration: Configuration };
 
 /**
- * Returns a wrapper for actions on the object that a field names: it finds the object and calls the
- * action's function with it.
+ * Returns a function that wraps the functions of actions. The wrapper finds the object that a field
+ * names, and calls the action's function with it.
  */
 function on<Field extends string, Found>(
   field: Field,

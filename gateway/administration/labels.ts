@@ -249,7 +249,9 @@ export const disputeAnswers = {
   other:          texts("Ask the acquirer what to send.", "Fragen Sie den Acquirer, was zu senden ist."),
 } satisfies Labels;
 
-/** Fields of these kinds always have this label. */
+/**
+ * The labels of fields by the kind of their value. A label here has priority over a label by name.
+ */
 export const kindLabels: Readonly<Partial<Record<FieldKind, Texts>>> = {
   secret: texts("Key", "Schlüssel"),
   file: texts("File", "Datei"),
@@ -299,6 +301,6 @@ export function inLanguage<Name extends string>(
   language: Language,
 ): Readonly<Record<Name, string>> {
   const named = Object.entries<Texts>(labels).map(([name, label]) => [name, label[language]]);
-  // Every name has a text, so the type holds.
+  // Every label has a text in each language, so the result has all names of the type.
   return Object.fromEntries(named) as Record<Name, string>;
 }

@@ -1,6 +1,6 @@
 /**
- * Prints moments of the audit and of an order's history for people: a heading, and one line for
- * each value below it. Two states next to each other, or a whole event, would not fit a terminal.
+ * Prints entries of the audit and of an order's history for people: a heading, and below it a line
+ * for each value. Whole states or events would be too wide for a terminal.
  */
 import { type PackedMoney, printMoney, unpackMoney } from "../values/money.ts";
 import { asInstant, type Instant } from "../values/time.ts";
@@ -51,7 +51,7 @@ export function printMoment(head: string, lines: readonly string[]): string {
   return [head, ...lines].map(printable).join("\n    ");
 }
 
-/** Returns the values in a state with their paths. */
+/** Returns all single values inside a nested state, each with its path, like `settings.fee`. */
 export function leavesOf(value: unknown, path = ""): readonly Leaf[] {
   if (value === null || value === undefined) return [];
   const within = path === "" ? "" : `${path}.`;

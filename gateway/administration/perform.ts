@@ -24,14 +24,17 @@ import {
   type Session,
 } from "./session.ts";
 
-/** The parts that the command line or the portal adds to an open installation. */
+/**
+ * The properties of a session in which the command line and the portal differ, such as the user,
+ * the reason and the output of warnings.
+ */
 type Face = Pick<
   Session,
   | ("findings" | "reason" | "user" | "report" | "warn" | "confirm" | "progress" | "once" | "seen")
   | "node"
 >;
 
-/** The values of an action's fields, as `readGiven` returns them. */
+/** The values of an action's fields after `readGiven` has checked and converted them. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Returns a refusal if the user lacks the right. */
@@ -103,7 +106,8 @@ export async function refuseSubject(
 export const noSuchThing = new Problem("There is no such thing here.", "not_found");
 
 /**
- * Makes what the portal adds to the installation. A browser shows neither progress nor questions.
+ * Makes the properties of a session that are special to the portal. A browser gets neither progress
+ * messages nor questions.
  */
 export function makePortalFace(user: PortalUser) {
   const notes: string[] = [];
@@ -122,9 +126,10 @@ export function makePortalFace(user: PortalUser) {
 export type Trial = { readonly output: Output; readonly entries: readonly AuditEntry[] };
 
 /**
- * Performs an action and rolls it back. The action must change things in the audit's transaction
- * only, or check `isTrial`. A trial locks the end of the audit, so it reads on reserved
- * connections: changes that wait for the lock may occupy all others.
+ * Performs an action and rolls it back. The action must write only in the audit's transaction, or
+ * check `isTrial` before any other write. A trial locks the end of the audit and reads on
+ * connections that are reserved for screens. The other connections may all be occupied by changes
+ * that wait for this lock.
  */
 export async function tryOut(
   opened: Opened,
@@ -150,15 +155,18 @@ export async function tryOut(
   return trial;
 }
 
-/** Returns the right that the action needs. Some fields need a right of their own. */
+/**
+ * Returns the right that the action needs: the right of a given field if the field has one,
+ * otherwise the right of the action.
+ */
 export function rightFor({ right, fields }: Action, values: Values): Right {
   const further = Object.keys(values).map((name) => fields[name]?.right);
   return further.find((each) => each !== undefined) ?? right;
 }
 
 /**
- * Returns whether the action changes something or reveals a secret. Such an action writes its audit
- * entry in the same transaction.
+ * Returns whether the action changes something or reveals a secret. The audit entry of such an
+ * action is written in the action's own transaction.
  */
 export function changesAtOnce(action: Action, values: Values): boolean {
   return action.mode === "change" || rightFor(action, values) !== action.right;
@@ -179,7 +187,7 @@ function auditFor({ auditAs, actor }: Opened, reason: string | undefined): Audit
   return auditAs(reason === undefined ? actor : { ...actor, why: reason });
 }
 
-/** Wraps an audit and collects the entries that the work writes. */
+/** Wraps an audit and collects the entries that are written through it. */
 function noted(audit: Audit) {
   const entries: AuditEntry[] = [];
   const note = (entry: AuditEntry) => {
@@ -221,7 +229,10 @@ async function recorded(
   }
 }
 
-/** Returns named values without lists, which may be long. */
+/**
+ * Returns the single values of an action's output for the audit. Lists are omitted, because they
+ * may be long.
+ */
 function summaryOf(output: Output): Lines | undefined {
   const value = output instanceof Report ? output.value : output;
   if (typeof value !== "object" || Array.isArray(value)) return undefined;

@@ -41,8 +41,8 @@ function makeRunningNode({ now, noteStep, ...parts }: NodeParts): RunningNode {
     noteStep,
     async followUp(order, request) {
       const entryPoint = parts.findEntryPoint(order.endpointId);
-      // As on the merchant interface, a disabled endpoint still accepts follow-ups and a disabled
-      // merchant does not.
+      // A follow-up of an order is accepted if its endpoint is disabled, and refused if its
+      // merchant is disabled. The merchant interface does the same.
       if (entryPoint?.merchant.enabled !== true) return new Failure("unknown_endpoint");
       const wanted = { clientOrderId: order.clientOrderId, orderId: order.id };
       const serialNumber = asSerialNumber(randomUUIDv7());

@@ -45,14 +45,17 @@ export type ActingUser = PortalUser & {
 type ActionRequest = Api["POST /actions/run"]["input"];
 
 /**
- * How many previews may wait for their turn. While they wait they use no database connection, which
- * changes may need.
+ * The highest number of previews that wait for their turn. A waiting preview occupies no database
+ * connection, so changes can use the connections.
  */
 const previewsMax = 20;
 
 export type PortalActions = ReturnType<typeof makePortalActions>;
 
-/** Makes the actions. `node` has the engine, which some actions need. */
+/**
+ * Makes the functions with which the portal's API describes, previews and performs actions. `node`
+ * is the running node, whose engine some actions need.
+ */
 export function makePortalActions(opened: Opened, node?: RunningNode) {
   const inTurn = makeTurns(previewsMax);
   let isBusy = false;
@@ -64,7 +67,9 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
     return describeAction(action, language, user.role);
   }
 
-  /** Returns the audit entries that the action would write. */
+  /**
+   * Performs the action, rolls it back and returns the audit entries that it would have written.
+   */
   async function preview(
     request: ActionRequest,
     user: ActingUser,
@@ -100,7 +105,8 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
       output: output instanceof Report ? output.value : output,
       hasFindings: face.findings.exist(),
       notes: face.notes,
-      // An order is not part of the configuration that a node keeps in memory.
+      // An action that changes only an order leaves the configuration in the node's memory as it
+      // is, so the configuration is not read again.
       isToBeRead: isChange(action) && action.needsNode !== true,
     };
   }
@@ -119,13 +125,14 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
 const busy = "Another action that takes long is running: wait for its end.";
 const noReason = new Problem("Say why: it is kept in the audit.", "invalid_input");
 
-/** Names a problem's field as forms write it. */
+/** Returns the problem with the name of its field as forms write it. */
 function inForm(problem: Problem): Problem {
   return problem.field === undefined ? problem : problem.about(written(problem.field));
 }
 
 /**
- * Returns the audit entries of a trial. An action that writes none of its own gets its usual entry.
+ * Returns the audit entries of a trial. For an action that writes no entries itself, returns the
+ * entry that is usually written for it.
  */
 function changesOf({ action, values }: ReadRequest, { entries }: Trial): readonly AuditEntry[] {
   return (entries.length > 0 ? entries : [entryOf(action, values)]).map(asTyped);
@@ -160,7 +167,7 @@ function refuse(action: Action, right: Right, { role, merchantId }: ActingUser) 
 type ReadRequest = {
   readonly user: ActingUser;
   readonly action: Action;
-  /** The installation with the user as its actor. */
+  /** The installation, opened with the user as the actor of all audit entries. */
   readonly acting: Opened;
   readonly values: Values;
   readonly once: string | undefined;
@@ -184,9 +191,9 @@ async function readRequest(
   const fault =
     (await refuseSubject(acting, action, values, user)) ?? (await findFileFault(action, values));
   if (fault !== undefined) return fault;
-  // A repeated form with other values, or of another user, counts as another request. An action
-  // that moves money ignores the values: one form moves money once, even if its amount was
-  // corrected.
+  // A form is the same request again if its id, its user and its values are the same. For an action
+  // that moves money, the values are ignored: one form moves money only once, even if the user has
+  // corrected the amount.
   const same = [user.actor.who, request.once, request.action, action.needsNode ? "" : cleaned];
   const once = request.once && hash("sha256", JSON.stringify(same));
   return { user, action, acting, values, once };
@@ -215,7 +222,7 @@ function contentOf(text: string): Content {
   return { name: "-", open: () => Readable.from([Buffer.from(text)]) };
 }
 
-/** Fields in which people write sentences. The others are ids, numbers and names. */
+/** Fields in which people write sentences. All other text fields contain ids, numbers or names. */
 const sentences = ["description", "name", "shopName"];
 
 /**
@@ -242,12 +249,13 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 const fileBytesMax = 1_000_000;
-/** The longest value: enough for a picture. */
+/** The maximum length of a value, which is enough for a picture. */
 const charactersMax = 40_000;
 
 /**
- * These fields name files that every node has. The content of a picture is in the request and is
- * never read from a disk.
+ * Checks the length of values, and checks that a field of kind `path` names a file that the node
+ * can read. Such a file must exist on every node. A picture comes inside the request, and no file
+ * of the node is read for it.
  */
 async function findFileFault({ fields }: Action, values: Values): Promise<Problem | undefined> {
   for (const [name, value] of Object.entries(values)) {

@@ -8,7 +8,8 @@ import { type Content, type Field, written } from "./field.ts";
 import type { Values } from "./perform.ts";
 
 /**
- * The given values by the fields' names in code: texts, lists of texts, yes or no, and contents.
+ * The values that a user has given, by the names of the fields in the code. Each is a text, a list
+ * of texts, yes or no, or the content of a file.
  */
 export type GivenTexts = Readonly<
   Record<string, string | readonly string[] | boolean | Content | undefined>

@@ -5,7 +5,7 @@ import { Problem } from "../values/problem.ts";
 import { hours, type Instant, later, parseDate } from "../values/time.ts";
 import { type Field, option } from "./field.ts";
 
-/** Prints a switch as a user types it. */
+/** Prints yes or no as a user types it: `on` or `off`. */
 export function printSwitch(isOn: boolean): string {
   return isOn ? "on" : "off";
 }
@@ -15,7 +15,7 @@ export const ends: Field<string | undefined> = {
   format: "a moment like 2030-01-31T09:30:00Z, or a time like 12h or 30d from now",
 };
 
-/** Reads the moment of a filter. */
+/** Reads the time that a user gives as a filter of a list. */
 export function readInstant(text: string | undefined): Instant | undefined | Problem {
   if (text === undefined) return undefined;
   const sentence = `${text} is no moment: write it like 2030-01-31 or 2030-01-31T09:30:00Z.`;

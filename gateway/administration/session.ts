@@ -21,15 +21,21 @@ import { openKeys } from "../vault/keys.ts";
 import { makeVault, type Vault } from "../vault/vault.ts";
 import type { Content } from "./field.ts";
 
-/** An open installation, with the rights of the login that opened it. */
+/** An open installation. It has the database rights of the login that opened it. */
 export type Opened = {
   readonly config: Config;
   readonly database: Database;
   readonly cells: Cells;
   readonly masterKey: Uint8Array;
-  /** The opened vault of a running node, whose login may not read the vault's tables. */
+  /**
+   * The opened vault of a running node. Only a node sets it: an action in the portal uses this
+   * vault, because the node's login may not read the vault's tables.
+   */
   readonly vault?: Vault | undefined;
-  /** Decrypts secrets. It is undefined for an action that only looks and has no key. */
+  /**
+   * Returns the function that decrypts secrets, or undefined if the action only reads and no
+   * key-encryption key is available.
+   */
   readonly openKnown: () => Promise<Vault["openSecret"] | undefined>;
   readonly actor: Actor;
   readonly audit: Audit;
@@ -39,7 +45,10 @@ export type Opened = {
 export type Lines = Readonly<Record<string, unknown>>;
 export type Block = string | Lines | readonly Lines[];
 
-/** An output with a separate form for programs, besides the text that people read. */
+/**
+ * The output of an action in two forms: blocks of text that people read, and a value that programs
+ * read.
+ */
 export class Report {
   readonly value: Lines | readonly Lines[];
   readonly blocks: readonly Block[];
@@ -50,10 +59,14 @@ export class Report {
   }
 }
 
-/** A table that may be too long for memory. */
+/**
+ * The rows of a table that is printed row by row, because the whole table may not fit into memory.
+ */
 export class Rows {
   readonly rows: AsyncIterable<Lines>;
-  /** The names of the columns, for a file that has its first line even without rows. */
+  /**
+   * The names of the columns, for a CSV file that has its header line even if there are no rows.
+   */
   readonly names: readonly string[] | undefined;
 
   constructor(rows: AsyncIterable<Lines>, names?: readonly string[]) {
@@ -62,14 +75,14 @@ export class Rows {
   }
 }
 
-/** The output of an action, or undefined if there is nothing to report. */
+/** The output of an action. Undefined if the action has nothing to print. */
 export type Output = Block | Report | Rows | Problem | undefined;
 
 export type Session = Opened & {
   readonly administration: ReturnType<typeof makeAdministration>;
   /**
-   * If true, the audit's transaction is rolled back, so the action must not do anything outside of
-   * it.
+   * If true, the transaction of the audit is rolled back at the end, so the action must not write
+   * outside of it.
    */
   readonly isTrial: boolean;
   readonly findings: Findings;
@@ -81,20 +94,24 @@ export type Session = Opened & {
   readonly reason: string | undefined;
   /** The user who performs the action in the portal. Undefined on the command line. */
   readonly user?: PortalUser | undefined;
-  /** Reports what the action is doing. */
+  /** Shows the user which step the action is performing. */
   readonly report: (sentence: string) => void;
   /** Adds a warning for the user to the output. */
   readonly warn: (sentence: string) => void;
   /** Asks the user at the terminal. Without a terminal, the answer is no. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** Returns a function that shows how many units are done. */
+  /** Returns a function that shows the user how many units of the work are done. */
   readonly progress: (unit: string) => (count: number) => void;
   /** The running node, if there is one. */
   readonly node?: RunningNode | undefined;
-  /** Identifies a form that may be sent again: the action creates its object only once. */
+  /**
+   * The id of a form that a browser may send twice. An action that creates an object creates it
+   * only once for each id.
+   */
   readonly once?: string | undefined;
   /**
-   * The version of the order that the user has seen. The action does not change a later version.
+   * The version of the order that the user has seen. The action refuses to change the order if it
+   * has another version by now.
    */
   readonly seen?: number | undefined;
 };
@@ -112,12 +129,15 @@ export type RunningNode = {
     order: Order,
     terms: FollowUpTerms,
   ): Promise<Pick<Accepted, "transaction" | "repeated"> | Failure>;
-  /** Indexes an order that the action has changed. */
+  /** Brings the portal's index up to date with an order that the action has changed. */
   noteStep(order: Order): void;
   now(): Instant;
 };
 
-/** Notes whether the action has found something that a person has to look at. */
+/**
+ * Notes whether the action has found a problem that a person has to examine, such as a difference
+ * in the books.
+ */
 type Findings = { note(): void; exist(): boolean };
 
 export function makeFindings(): Findings {
@@ -143,7 +163,7 @@ export async function openVault(
   return makeVault(keys, routeFindSealedCard(cells));
 }
 
-/** Replaces the opening of secrets in actions that only look and have no key. */
+/** Used in place of decryption by actions that only read and have no key: every secret is empty. */
 export const leaveSealed: Vault["openSecret"] = () => new Secret("");
 
 export async function readConfiguration({

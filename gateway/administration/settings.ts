@@ -12,17 +12,20 @@ import { printSwitch } from "./readers.ts";
 
 type FileValue = string | number | boolean | readonly string[];
 export type FileEntry = Readonly<Record<string, FileValue>>;
-/** The given settings by the names of their fields. It may contain other fields. */
+/**
+ * Settings that a user has given, by the names of their fields. The object may also contain values
+ * of fields that are no settings.
+ */
 export type GivenSettings = Readonly<Record<string, unknown>>;
 
-/** Reads a setting's value. The result undefined removes the setting. */
+/** Reads the value of a setting from text. If it returns undefined, the setting is removed. */
 type Read<Value> = (text: string, name: string) => Value | undefined | Problem;
 
-/** How the values of a setting are written, read and printed. */
+/** How users write the values of a setting, and how the gateway reads and prints them. */
 export type Form<Value> = Pick<Field, "kind" | "shows" | "choices" | "names"> & {
   readonly read: Read<Value>;
   print?(value: Value): FileValue;
-  /** Whether the setting is required. */
+  /** If true, the setting cannot be omitted. */
   readonly isRequired?: boolean;
 };
 
@@ -32,11 +35,11 @@ export type SettingRow<Settings> = {
   readonly key: keyof Settings;
   readonly form: Form<Settings[keyof Settings]>;
   readonly field: Field<string | boolean | undefined>;
-  /** Returns whether the setting is required, depending on the others. */
+  /** Returns whether the setting is required, which may depend on other settings. */
   readonly isRequired: (settings: Partial<Settings>) => boolean;
 };
 
-/** Makes a row. The help is in English and German. */
+/** Makes a row of a table of settings. The help is in English and German. */
 export function setting<Settings, Key extends keyof Settings>(
   name: string,
   key: Key,
@@ -63,7 +66,7 @@ export function required<Value>(inner: Form<Value>): Form<Value> {
   return { ...inner, isRequired: true };
 }
 
-/** Makes a form with the word `none`, which removes the setting. */
+/** Makes a form in which the word `none` removes the setting. */
 export function optional<Value>(inner: Form<Value>): Form<Value> {
   const { choices, read } = inner;
   return {
@@ -74,7 +77,8 @@ export function optional<Value>(inner: Form<Value>): Form<Value> {
 }
 
 /**
- * Makes a form for texts. The word `none` is never a value, because it removes an optional setting.
+ * Makes a form for texts that match a pattern. The text `none` is refused, because it removes an
+ * optional setting.
  */
 export function text(shows: string, pattern: RegExp, description: string): Form<string> {
   return form("text", shows, (given, name) => {
@@ -116,10 +120,16 @@ export function yesOrNo(names: Field["names"] = {}): Form<boolean> {
   return { ...form("toggle", "on|off", (given) => given === "true"), names };
 }
 
-/** Stores true for yes, and removes the setting for no. */
+/**
+ * A form for settings that are only stored if they are on: yes stores true, and no removes the
+ * setting.
+ */
 export const onlyYes: Form<true> = { ...yesOrNo(), read: (given) => given === "true" || undefined };
 
-/** The path is stored as an absolute one, because a node may be started in another folder. */
+/**
+ * A form for file paths. A relative path is made absolute before it is stored, because a node may
+ * be started in another folder.
+ */
 export const path: Form<string> = form("path", "file", (given) => resolve(given));
 
 export const fee: Form<Fee> = form(
@@ -132,7 +142,7 @@ export const fee: Form<Fee> = form(
     [percent && `${percent}%`, fixed].filter((part) => part !== undefined).join("+"),
 );
 
-/** An amount like 12.34, which settings keep in minor units. */
+/** A form for amounts like 12.34, which are stored in minor units. */
 export function amountIn(currency: Currency | undefined): Form<string> {
   const read: Read<string> = (given) => {
     const money = currency && parseAmount(given, currency);
@@ -153,7 +163,10 @@ export function checkLimits<Settings extends Limits>(settings: Settings): Settin
   return new Problem("The smallest amount may not be larger than the largest.");
 }
 
-/** Returns the fields of the settings, for an action that only passes their values to the table. */
+/**
+ * Returns the fields of all settings in the table. The type leaves their names open, for actions
+ * that pass the given values on to the table unread.
+ */
 export function fieldsOf<Settings>(
   table: readonly SettingRow<Settings>[],
 ): Readonly<Record<never, Field>> {
@@ -201,13 +214,13 @@ export function readSettings<Settings extends object>(
     ({ key, isRequired }) => settings[key] === undefined && isRequired(settings),
   );
   const [first] = missing;
-  // No required setting is missing here, so the type holds.
+  // All required settings are present here, so the object has the type.
   if (first === undefined) return settings as Settings;
   const names = missing.map(({ name }) => written(name)).join(", ");
   return new Problem(`${what} also needs ${names}.`).about(first.name);
 }
 
-/** The part of a setting's row that printing needs. */
+/** The part of a row of the settings table that is needed for printing. */
 export type PrintedSetting = Pick<SettingRow<object>, "name"> & {
   readonly key: PropertyKey;
   readonly form: { print?(value: unknown): FileValue };

@@ -1,8 +1,9 @@
 /**
- * `gw apply` and `gw export`: the configuration as a file that lives in version control. A file is
- * applied completely in one transaction, or not at all. What the file omits stays as it is, unless
- * `--prune` is given. A section of the file is compared with the printed form of what is stored, so
- * that a second run finds no difference. A dry run does all the work and rolls it back.
+ * The actions `gw apply` and `gw export`, which read and write the configuration as a file for
+ * version control. A file is applied completely in one transaction, or not at all. Settings that
+ * the file omits stay as they are, unless `--prune` is given. Stored settings are printed in the
+ * form of the file and compared with it, so that applying the same file twice changes nothing the
+ * second time. A dry run does all the work and rolls it back.
  */
 import { dirname, resolve } from "node:path";
 import { parse, stringify } from "yaml";

@@ -1,7 +1,7 @@
 /**
- * Keys that a configuration file names by files next to it: merchants' public keys for OAuth, their
- * private keys for wallets, and the keys of gates' message authentication. A key that is already
- * stored does not count as a change. A file never removes a key; commands do.
+ * Keys that are in files next to a configuration file, which names these files: merchants' public
+ * keys for OAuth, their private keys for wallets, and the keys that authenticate gates' messages. A
+ * key that is stored already does not count as a change. Applying a file never removes a key.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { macAlgorithmNames, readMacKey } from "../../acquirers/iso8583-host/key-exchange.ts";
@@ -45,13 +45,13 @@ export async function putWalletKeys(work: Work, merchant: Merchant, own: Section
   }
 }
 
-/** The text is a secret, so no error text contains any part of it. */
+/** Reads a private key from PEM. Errors do not quote the text, because it is a secret. */
 function parsePrivateKey(text: string, file: string): KeyObject {
   try {
     const key = createPrivateKey(text);
     if (key.asymmetricKeyDetails?.namedCurve === "prime256v1") return key;
   } catch {
-    // The error at the end of the function covers this case too.
+    // OpenSSL cannot read the text. The error below, about a missing key, is thrown for this too.
   }
   throw new Invalid(`The file ${file} has no private key of the curve P-256 in PEM.`);
 }

@@ -1,6 +1,6 @@
 /**
- * The merchants of a configuration file, with their endpoints and groups. `--prune` disables those
- * that the file omits and never removes one.
+ * The merchants of a configuration file, with their endpoints and groups. `--prune` disables stored
+ * merchants and endpoints that the file omits, and never removes any.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Endpoint, Merchant } from "../../orders/merchant.ts";

@@ -1,7 +1,7 @@
 /**
- * The section `screening` of a configuration file, which contains the screening rules. A rule
- * equals a stored one if kind, scope and parameters are equal. Entries of lists have a file of
- * their own.
+ * The section `screening` of a configuration file, which contains the screening rules. A rule of
+ * the file is the same as a stored one if kind, scope and parameters are equal. The entries of
+ * lists are in a separate file.
  */
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
@@ -101,7 +101,10 @@ export function readFileRules(text: string, configuration: Configuration): reado
   return rowsOf(rules, "rules").map((row) => readFileRule(row, configuration));
 }
 
-/** Returns the scope of a merchant's login and the name of one of the merchant's endpoints. */
+/**
+ * Returns the scope of a rule, which the file gives as the login of a merchant and the name of one
+ * of the merchant's endpoints. Both may be missing.
+ */
 function placeOf(configuration: Configuration, login: unknown, name: unknown): ListScope {
   if (login === undefined && name === undefined) return {};
   const merchant = configuration.merchants.find((each) => each.login === login);

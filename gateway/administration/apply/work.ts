@@ -14,7 +14,7 @@ import type { Vault } from "../../vault/vault.ts";
 import type { Session } from "../session.ts";
 import type { FileEntry } from "../settings.ts";
 
-/** A fault of the file, which rolls the transaction back. */
+/** An error in the configuration file. When it is thrown, the transaction is rolled back. */
 export class Invalid extends Error {}
 
 export type FileStep = {
@@ -28,10 +28,12 @@ export type ApplyContext = {
   readonly audit: Audit;
   readonly query: Query;
   readonly vault: Vault;
-  /** Loads the configuration as it is inside the transaction now. */
+  /** Loads the configuration as the transaction sees it at that moment. */
   readonly load: () => Promise<Configuration>;
   readonly prune: boolean;
-  /** The folder of the file. Secrets are named relative to it. */
+  /**
+   * The folder of the configuration file. The file names secrets by paths relative to this folder.
+   */
   readonly folder: string;
 };
 
@@ -65,7 +67,10 @@ export function valid<Value>(value: Value | Problem): Value {
   return value;
 }
 
-/** Notes the difference between the two entries and returns whether there is one. */
+/**
+ * Compares the stored entry with the entry of the file and notes a difference in the report.
+ * Returns whether they differ.
+ */
 export function differs(
   work: Work,
   what: string,

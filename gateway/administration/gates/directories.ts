@@ -210,7 +210,7 @@ async function find({ database }: Session, given: Named) {
   return (await loadDirectories(database.query)).find((server) => server.name === given.name);
 }
 
-/** Shows each setting under the name of the field that sets it. */
+/** Returns the settings for display, each by the name of the field that sets it. */
 function describe({ name: known, networks: served, settings: own }: DirectoryServer) {
   const values = { ...own, networks: served.join(",") || "all" };
   const pairs = directoryTable.map((row) => [written(row.name), values[row.key]]);
@@ -230,7 +230,8 @@ function readNetworks(given: string, field: string): readonly Network[] | Proble
 }
 
 /**
- * Reads the certificate files now, so that the operator finds a fault and not the first payment.
+ * Reads the certificate files while the operator changes the settings. A missing or broken file is
+ * refused here, and not discovered when the first payment needs it.
  */
 export async function findFileFault(own: DirectorySettings): Promise<Problem | undefined> {
   try {

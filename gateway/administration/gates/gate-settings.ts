@@ -46,7 +46,7 @@ const hostForm: Form<HostAddresses> = form("text", "address:port", readAddresses
  */
 const connectionsMax = 32;
 
-/** A gate's settings with one value for each field. */
+/** The settings of a gate in the form of the fields: each field has exactly one value. */
 type Values = Omit<GateSettings, keyof HostAddresses | "recurrent" | "refunds"> &
   CredentialDefaults & {
     readonly kind: GateKind;
@@ -116,7 +116,10 @@ const hostSettings: readonly SettingRow<Values>[] = [
   ]),
 ];
 
-/** The maximum lengths are those of the ISO 8583 fields. */
+/**
+ * These settings are sent in fields of ISO 8583 messages, so they have the maximum lengths of those
+ * fields.
+ */
 const messageSettings: readonly SettingRow<Values>[] = [
   setting("terminal", "terminalId", printable("id", 8), [
     "field 41 of every message",
@@ -208,7 +211,7 @@ const otherSettings: readonly SettingRow<Values>[] = [
   ]),
 ];
 
-/** The rows of a gate's settings. Amounts are in one of the gate's currencies. */
+/** The table of a gate's settings. Amounts are in one of the gate's currencies. */
 export const gateTable = (currency?: Currency): readonly SettingRow<Values>[] => [
   ...hostSettings,
   ...messageSettings,
@@ -229,8 +232,8 @@ type Allowed = Pick<Config, "environment" | "allow" | "rehearsal">;
 
 /**
  * Reads a gate's settings. Settings that are not given keep their values, and a new gate needs all
- * required ones. In production, a new gate uses TLS by default: with a plain gate, no node starts
- * unless the operator allows plain gates.
+ * required ones. In production, a new gate uses TLS unless its settings say otherwise. A gate
+ * without TLS is refused there, unless the operator allows such gates.
  */
 export function readGate(
   given: GivenSettings,
@@ -331,8 +334,8 @@ function readPayoutFields(given: string): readonly string[] | Problem {
 }
 
 /**
- * The highest number of addresses that is accepted. More is a mistake, and each one is resolved by
- * DNS.
+ * The highest number of addresses of a gate. A longer list is probably a mistake, and each address
+ * costs a DNS lookup.
  */
 const addressesMax = 16;
 
@@ -372,7 +375,10 @@ export function printAddresses(settings: HostAddresses): string {
 
 const tlsOptions = ["tlsRoots", "tlsName", "tlsCertificate", "tlsKey"];
 
-/** Returns why the TLS settings cannot be used, as far as the files on this machine show. */
+/**
+ * Returns the reason why the TLS settings cannot be used, or undefined if the certificate files on
+ * this machine show none.
+ */
 export async function findTlsFault(
   settings: GateSettings,
   given: GivenSettings,

@@ -75,7 +75,8 @@ export const gateActions: readonly Action[] = [
       if (read instanceof Problem) return read;
       const fault = await findTlsFault(read.settings, given);
       if (fault !== undefined) return fault;
-      // A trial skips the DNS lookup, because it locks the end of the audit and shows no warnings.
+      // A trial skips the DNS lookup: it shows no warnings, and it locks the end of the audit,
+      // which must not wait for DNS.
       const unresolved = session.isTrial ? [] : await findUnresolved(read.settings);
       if (unresolved.length > 0) {
         const names = unresolved.join(", ");
@@ -193,16 +194,16 @@ export async function countHostChange(
 }
 
 /**
- * Returns the queries of all cells. An unreachable cell is not skipped, because its orders may need
- * the gate.
+ * Returns the queries of all cells. If one cell is unreachable, its query fails, because orders in
+ * that cell may need the gate.
  */
 export function allQueriesOf(cells: Cells): readonly Query[] {
   return cells.names().map((cell) => cells.databasesOf(cell).node.query);
 }
 
 /**
- * Returns whether the gate leads to another host. A host is the same if it keeps at least one of
- * its addresses.
+ * Returns whether the new settings lead to another host than the known ones. The host counts as the
+ * same if at least one of its addresses stays.
  */
 function isOtherHost(known: ReadGate, next: ReadGate): boolean {
   const addresses = addressesOf(known.settings).map(({ host, port }) => `${host}:${port}`);
@@ -215,7 +216,7 @@ function isOtherHost(known: ReadGate, next: ReadGate): boolean {
   return known.kind !== next.kind || !stays || !isSame;
 }
 
-/** Shows each setting under the name of the field that sets it. */
+/** Returns the settings for display, each by the name of the field that sets it. */
 function describe(gate: Gate, configuration: Configuration): Output {
   const endpoints = endpointsOf(gate, configuration);
   const [first] = gate.settings.currencies ?? [];

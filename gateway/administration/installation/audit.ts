@@ -104,7 +104,9 @@ export const auditActions: readonly Action[] = [
   }),
 ];
 
-/** Lists the latest entries first. `next` is where the next page starts. */
+/**
+ * Lists entries of the audit, the latest first. `next` is the number at which the next page begins.
+ */
 export async function listAudit(query: Query, filter: EntryFilter) {
   const found = await findEntries(query, filter);
   const entries = found.toReversed().map(({ reason, before, after, ...entry }) => ({

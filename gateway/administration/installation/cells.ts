@@ -68,8 +68,8 @@ export const cellActions: readonly Action[] = [
       cell: lastWord("text", "cell", ["where the merchant goes"]),
       abort: flag(["take the move back before the switch: the merchant stays in its old cell"]),
     },
-    // The lock of key rotations is held, so that no key is destroyed while cards are between two
-    // cells.
+    // During a move, the lock of key rotations is held: otherwise a rotation might destroy a key
+    // while cards under it are being copied between two cells.
     async perform(session, { login, cell: to, abort = false }) {
       const { database, cells, report } = session;
       const merchant = findMerchant(await readConfiguration(session), login);
@@ -124,7 +124,7 @@ export const cellActions: readonly Action[] = [
     name: "cell check",
     does: ["connect to every cell and show its state"],
     commandLineOnly,
-    // An unreachable cell is a finding, and the other cells are still listed.
+    // If a cell is unreachable, the output says so, and the other cells are still listed.
     async perform({ cells, findings }) {
       return Promise.all(
         cells.places().map(async (place) => {

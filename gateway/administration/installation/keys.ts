@@ -1,6 +1,7 @@
 /**
- * The keys of the vault: list them, replace them together with everything that they seal while
- * payments go on, and seal them with another key-encryption key.
+ * The actions on the keys of the vault. An operator lists the keys, replaces them, or seals the
+ * same keys with another key-encryption key. When a key is replaced, everything that the old key
+ * seals is sealed again with the new one while payments go on.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { keySourcesOf, masterKeySource } from "../../config/config.ts";
@@ -72,8 +73,8 @@ export const keyActions: readonly Action[] = [
           keys: await openKeys(masterKey, makeKeyStore(database.query)),
           graceMs: config.keyGraceMs,
           report,
-          // The timer does not keep a stopping node alive. If the rotation is interrupted, the next
-          // one continues it.
+          // The process may stop while it waits here, without waiting for the timer. If this
+          // interrupts the rotation, the next rotation continues it.
           pause: (durationMs: number) => pause(durationMs, undefined, { ref: false }),
         };
         if (fingerprints) {
@@ -105,7 +106,8 @@ export const keyActions: readonly Action[] = [
     does: ["seal the vault's keys with another key-encryption key (GW_NEW_MASTER_KEY)"],
     needsSecondPerson: true,
     commandLineOnly: "it needs the next key-encryption key, which no browser may have",
-    // The keys of the vault stay the same, and only the key that seals them changes.
+    // Seals the keys of the vault with the next key-encryption key. The keys of the vault
+    // themselves do not change, so cards and secrets need no new sealing.
     async perform({ config, database, masterKey, report }) {
       if (keySourcesOf(config, "newMasterKey").length === 0) {
         return new Problem(
@@ -132,7 +134,7 @@ export const keyActions: readonly Action[] = [
   }),
 ];
 
-/** Warns about keys that had to be kept. */
+/** Prints a warning for each old key that could not be destroyed. */
 function warnOf({ warn, findings }: Session, sentences: readonly string[]): void {
   for (const sentence of sentences) warn(sentence);
   if (sentences.length > 0) findings.note();
@@ -159,7 +161,10 @@ function unread(unopened: number): readonly string[] {
   ];
 }
 
-/** An unreachable cell stops the command, because its cards may need the old keys. */
+/**
+ * Returns the databases of all cells. An unreachable cell makes the command fail, because cards in
+ * that cell may need the old keys.
+ */
 function allOf(cells: Cells): readonly Database[] {
   return cells.names().map((name) => cells.databasesOf(name).vault);
 }

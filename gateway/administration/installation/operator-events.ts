@@ -24,7 +24,9 @@ import { Failure } from "../../values/failure.ts";
 import { Problem } from "../../values/problem.ts";
 import { wireStageOf } from "../../views/status.ts";
 
-/** Returned if another event has changed the order since it was read. */
+/**
+ * The result of a report about an order that another event has changed since the operator read it.
+ */
 export const stale = new Error("the order has moved on");
 
 export type OperatorReport = (
@@ -36,8 +38,8 @@ type Reading = { readonly config: Config; readonly cells: Cells; readonly databa
 type FindEndpoint = Parameters<typeof makeFindEndpointUrls>[0];
 
 /**
- * Makes the function that reports an operator's event. It needs the endpoints, because their URLs
- * get the callbacks that follow.
+ * Makes the function that reports an operator's event to an order. The function needs the
+ * endpoints, because the event may lead to callbacks to the URLs of an endpoint.
  */
 export function makeReport(
   { config, cells, database }: Reading,
@@ -71,7 +73,10 @@ function unexpected(): never {
   throw new Error("an operator's event leads to no immediate effect");
 }
 
-/** Settles doubt with the acquirer's statement, or has the acquirer asked again at once. */
+/**
+ * Reports an operator's decision about an order in doubt: the result that the acquirer has stated,
+ * or the request to ask the acquirer again at once.
+ */
 export async function decideDoubt(
   report: OperatorReport,
   order: Order,
@@ -120,8 +125,8 @@ export function makeReportToOrder(reading: Reading, findEndpoint: FindEndpoint) 
 const triesMax = 20;
 
 /**
- * Reports an event to the latest version of an order, and repeats that if another event changes the
- * order in between.
+ * Reports an event to the latest version of an order. If another event changes the order at the
+ * same time, the order is read again and the event is reported again.
  */
 export async function reportToLatest(
   report: OperatorReport,

@@ -10,8 +10,8 @@ export const rehearsalNotice =
 type Mode = Pick<Config, "environment" | "rehearsal">;
 
 /**
- * Returns why the installation's mode does not permit the gate. `what` is the subject of the
- * sentence.
+ * Returns the reason why the mode of the installation does not permit the gate, or undefined if it
+ * permits it. The reason is a sentence whose subject is `what`.
  */
 export function findGateFault(mode: Mode, what: string, gate: Pick<Gate, "kind" | "settings">) {
   const hosts = addressesOf(gate.settings).map(({ host }) => host);
@@ -24,8 +24,8 @@ export function findDirectoryFault(mode: Mode, what: string, own: DirectorySetti
 }
 
 /**
- * A production installation connects to no sandbox. A rehearsal connects to nothing else, so
- * that it moves no money.
+ * Returns the reason why a connection is not permitted. A production installation must not connect
+ * to a sandbox. A rehearsal must connect to sandboxes only, so that no money moves.
  */
 function findWayFault(
   { environment, rehearsal }: Mode,

@@ -30,16 +30,16 @@ type Renewal = {
   readonly keys: Keys;
   readonly endpoints: readonly Endpoint[];
   readonly deletion: Deletion;
-  /** How long it may take until a node is notified of the new key. */
+  /** The longest time until every node has been notified of the new key. */
   readonly graceMs: number;
   readonly pause: (durationMs: number) => Promise<void>;
   readonly report: (progress: string) => void;
 };
 
 /**
- * Replaces the key. The old key is kept as long as something needs it: `left` are list entries
- * under the old key whose cards the vault does not have, and `unopened` is the number of cards that
- * cannot be decrypted.
+ * Replaces the key of card fingerprints. The old key is kept as long as something needs it. In the
+ * result, `left` contains the list entries under the old key whose cards are not in the vault, and
+ * `unopened` is the number of cards that cannot be decrypted.
  */
 export async function renewFingerprints(renewal: Renewal) {
   const { cells, keys, deletion, graceMs } = renewal;
@@ -47,7 +47,8 @@ export async function renewFingerprints(renewal: Renewal) {
   const oldIds = await makeKey(renewal, store);
   await waitUntil(graceMs, "nodes that may not know the new key");
   let { cards } = await renewCards(renewal);
-  // After this wait, every order that began with the old key is stored.
+  // Nodes may still begin orders with the old key. After this wait, all such orders are stored and
+  // the next pass finds them.
   await waitUntil(graceMs + settledMs, "orders that are under way");
   let last: Awaited<ReturnType<typeof renewCards>>;
   do {
@@ -89,7 +90,10 @@ async function makeKey({ keys, report }: Renewal, store: RotationStore) {
   return retiredOf(keys, "fingerprints").map(({ id }) => id);
 }
 
-/** The last step, because an interrupted run can continue only while the old keys exist. */
+/**
+ * Destroys the old keys. This is the last step of a renewal, because an interrupted renewal can
+ * only continue while the old keys exist.
+ */
 async function destroyKeys({ keys }: Renewal, store: RotationStore) {
   const destroyed: number[] = [];
   for (const { id } of retiredOf(keys, "fingerprints")) {
@@ -99,10 +103,10 @@ async function destroyKeys({ keys }: Renewal, store: RotationStore) {
 }
 
 /**
- * Recomputes the fingerprints of all cards once. `cards` is how many had a fingerprint by an
- * earlier key, `isChanged` whether anything was changed, and `found` the list values that name a
- * card. With `counts`, screening's counters move to the new key too. This requires that every node
- * counts by the new key already.
+ * Recomputes the fingerprints of all cards once. In the result, `cards` is the number of cards that
+ * had a fingerprint under an old key, `isChanged` says whether the pass has changed anything, and
+ * `found` contains the list values that name a card. If `counts` is given, the counters of
+ * screening move to the new key too; every node must count under the new key by then.
  */
 async function renewCards(renewal: Renewal, counts?: "and counts") {
   const { database, cells, keys, report } = renewal;
@@ -138,7 +142,10 @@ async function renewCards(renewal: Renewal, counts?: "and counts") {
   return { cards, unopened, found, isChanged: cards + others > 0 };
 }
 
-/** Returns undefined if the sealed card cannot be opened; such a card keeps its fingerprint. */
+/**
+ * Computes the new values of a card. Returns undefined if the sealed card cannot be decrypted: its
+ * fingerprint stays as it is.
+ */
 function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
   const { merchantId, cardId } = card;
   const number = vault.openSealed(card)?.number;
@@ -152,7 +159,10 @@ function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
     fingerprint,
     hashId,
     next,
-    /** The values of list entries before and after the change. */
+    /**
+     * Pairs of list values: the value of an entry under an old key, and its value under the new
+     * key.
+     */
     values: older.flatMap((name) => [
       [name.hashId, next[0]] as const,
       [valueOfDigest(name.digest), next[1]] as const,

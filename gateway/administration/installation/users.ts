@@ -173,8 +173,8 @@ export const userActions: readonly Action[] = [
         "ob alle Benutzer einen brauchen",
       ]),
     },
-    // The change applies to the users' next requests. A session without a second factor then has to
-    // set one up.
+    // Turning on the second factor applies to the next request of each user of the merchant. A
+    // session without a second factor then has to set one up.
     async perform({ audit, database }, { merchant, demanded }) {
       const merchantId = await findMerchantId(database.query, merchant);
       if (merchantId === undefined) return noMerchant(merchant);

@@ -28,7 +28,7 @@ import {
 } from "../session.ts";
 
 const dayMs = 86_400_000;
-/** How long before a certificate expires the operator is warned. */
+/** The number of days before the end of a certificate from which the operator is warned. */
 const warnDays = 30;
 const keyUses: readonly KeyUse[] = ["walleta", "walletb", "walleta-identity"];
 
@@ -236,7 +236,7 @@ export function readSettings(
 const isSet = (text: string | undefined) => text !== undefined && text !== "none";
 
 /**
- * Returns the given value, or the known one if none is given. The word `none` removes the value.
+ * Returns the given value, or the present one if none is given. The word `none` removes the value.
  */
 function meant(text: string | undefined, known: string | undefined): string | undefined {
   return text === "none" ? undefined : (text ?? known);
@@ -294,7 +294,10 @@ export async function makeCertificateRequest(privateKey: KeyObject, name: string
   return [edge("BEGIN"), ...lines, edge("END"), ""].join("\n");
 }
 
-/** Returns the point of the public key, which walletb needs: the last 65 bytes of the structure. */
+/**
+ * Returns the public key as the point that walletb needs, which is the last 65 bytes of the key's
+ * SPKI structure.
+ */
 export function pointOf(publicKey: KeyObject): string {
   return publicKey.export({ type: "spki", format: "der" }).subarray(-65).toString("base64");
 }

@@ -1,6 +1,6 @@
 /**
- * The callback URLs of endpoints: add, remove and list them, and send a sample to one. They are
- * called besides those of orders.
+ * The callback URLs of endpoints: add, remove and list them, and send a sample callback to one. The
+ * gateway calls these URLs in addition to the URLs that an order itself brings.
  */
 import { randomUUIDv7 } from "node:crypto";
 import { makeAddressChecks } from "../../callbacks/addresses.ts";
@@ -155,7 +155,10 @@ function describe({ type, status = "all", url: address }: CallbackUrl) {
   return { type, status, url: address };
 }
 
-/** Reads the URLs of a file: each is the type, the status unless it is every one, and the URL. */
+/**
+ * Reads the callback URLs of a configuration file. Each text has the callback type, then the
+ * status, which is omitted for callbacks of every status, then the URL.
+ */
 export function readCallbackUrls(
   texts: readonly string[],
   settings: EndpointSettings,
@@ -176,7 +179,10 @@ export function readCallbackUrls(
   return urls;
 }
 
-/** Prints the URLs as a file has them. An endpoint without any has no entry for them. */
+/**
+ * Prints the callback URLs in the form of a configuration file. The file omits them for an endpoint
+ * that has none.
+ */
 export function printCallbackUrls({ callbackUrls = [] }: Pick<EndpointSettings, "callbackUrls">) {
   const printed = callbackUrls.map(({ type, status, url: address }) =>
     [type, status, address].filter((part) => part !== undefined).join(" "),
@@ -199,7 +205,7 @@ function withCallbackUrl(
   return new Problem(`An endpoint has at most ${callbackUrlsMax} callback URLs.`);
 }
 
-/** The address must be one to which an order's callbacks could go too. */
+/** Reads a callback URL. The same rules apply as to the callback URL of an order. */
 function readCallbackUrl(
   { type, status, url: text }: Given,
   settings: EndpointSettings,

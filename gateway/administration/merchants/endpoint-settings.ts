@@ -128,7 +128,7 @@ export const endpointTable = (currency?: Currency): readonly SettingRow<Endpoint
   ...otherSettings,
 ];
 
-/** Reads settings. Those that are not given keep their values. */
+/** Reads an endpoint's settings. Settings that are not given keep their values. */
 export function readEndpointSettings(
   given: GivenSettings,
   currency: Currency,

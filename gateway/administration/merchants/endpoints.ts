@@ -149,7 +149,7 @@ function describe({ id, name, currency, enabled, settings: own, gates }: Endpoin
   return { id, name, currency, enabled, settings: own, gates: places };
 }
 
-/** Shows each setting under the name of the field that sets it. */
+/** Returns the settings for display, each by the name of the field that sets it. */
 function describeWhole(known: Endpoint) {
   const { id, name, merchant, currency, enabled, settings: own } = known;
   const { "callback-urls": callbackUrls } = printCallbackUrls(own);

@@ -89,7 +89,8 @@ export const linkActions: readonly Action[] = [
       const after = { ...rest, amount: printMoney(amount) };
       await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
       if (session.isTrial || (await links.add(link))) return present(session, link, given.svg);
-      // The insert fails if a repeated request has just stored the same link.
+      // The insert fails if the same form was sent twice at the same moment, and the other request
+      // has just stored the link.
       const other = session.once && (await links.findById(link.id));
       return other ? presentAgain(session, other) : new Problem(idTaken);
     },
@@ -152,7 +153,9 @@ type NewLink = Given<typeof linkFields>;
 
 const idTaken = "The id is taken by chance: try again.";
 
-/** Returns the link of an earlier request that was sent again, and makes no other. */
+/**
+ * Shows the link that an earlier request with the same form has created. No second link is created.
+ */
 async function presentAgain(session: Session, link: PaymentLink): Promise<Output> {
   if (link.createdBy !== session.actor.who) return new Problem(idTaken);
   const subject = `link ${link.id}`;
@@ -212,7 +215,7 @@ async function readLink(session: Session, given: NewLink): Promise<PaymentLink |
   };
 }
 
-/** The maximum number of digits, as on the merchant interface. */
+/** The maximum number of digits of an amount, which is the same as on the merchant interface. */
 const amountDigitsMax = 10;
 
 /** Reads how often a link can be paid. Returns undefined for any number of times. */
@@ -256,7 +259,7 @@ function makeDescribe({ printDate }: Session, now: Instant) {
     endpoint: link.endpointId,
     amount: printMoney(link.amount),
     description: link.description,
-    /** Counts the orders that have begun. An order that ended unpaid is not counted. */
+    /** The number of orders that have begun with the link, without orders that ended unpaid. */
     uses: link.usesMax === undefined ? "many" : `${link.uses.length} of ${link.usesMax}`,
     created: printDate(link.createdAt),
     by: link.createdBy,

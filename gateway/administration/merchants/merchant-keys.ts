@@ -133,7 +133,7 @@ export function isControlKey(text: string): boolean {
   return keyForm.test(text);
 }
 
-/** Makes the given key the new control key. The previous one stays valid until it is dropped. */
+/** Makes the given key the new control key. The old key stays valid until the operator drops it. */
 export async function replaceKey(
   how: "renew" | "set",
   session: Session,

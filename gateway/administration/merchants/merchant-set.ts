@@ -60,7 +60,10 @@ export type MerchantSet = {
   readonly group: string;
 };
 
-/** Returns the sandbox gates, or undefined before the first start of staging. */
+/**
+ * Returns the sandbox gates. Returns undefined in a staging installation that was never started,
+ * because its first start creates these gates.
+ */
 export async function findSandboxGates({ query }: Database): Promise<SandboxGates | undefined> {
   const gates = new Map((await loadGates(query)).map(({ name, id }) => [name, id]));
   const sandbox = gates.get(sandboxGate);
@@ -70,13 +73,18 @@ export async function findSandboxGates({ query }: Database): Promise<SandboxGate
 type NewMerchantSet = {
   readonly login: string;
   readonly cell: string;
-  /** If undefined, the merchant gets no endpoints. */
+  /**
+   * The sandbox gates for the merchant's endpoints. If undefined, the merchant gets no endpoints.
+   */
   readonly gates?: SandboxGates;
-  /** The currencies that the gate accepts, if it does not accept all. */
+  /** The currencies that the gate accepts. If undefined, the gate accepts all. */
   readonly currencies?: readonly string[] | undefined;
-  /** If true, the merchant gets the rules against card testing. */
+  /** If true, the merchant gets the rules against card testing that this file defines. */
   readonly isScreened?: boolean;
-  /** The name of the shop in its endpoints. Without it, they have no payment page. */
+  /**
+   * The shop name that the payment pages of the endpoints show. If undefined, the endpoints have no
+   * payment page.
+   */
   readonly shopName?: string | undefined;
   /** If true, the endpoints take payouts. */
   readonly payouts?: boolean;
@@ -97,8 +105,8 @@ export const cardTestingRules = [
 ] as const;
 
 /**
- * Adds the rules. If there is no directory server, forcing 3-D Secure would decline every such
- * payment, so these rules only mark it.
+ * Adds the rules against card testing. Without a directory server, a rule that forces 3-D Secure
+ * would decline every payment that it matches, so these rules then only mark the payment.
  */
 export async function addCardTestingRules(audit: Audit, merchantId: MerchantId): Promise<void> {
   const directories = await audit.change(loadDirectories);
@@ -142,8 +150,8 @@ export function makeControlKey(): string {
 }
 
 /**
- * Creates the endpoints of the set that the merchant lacks and for which there is a gate, and
- * returns them by name.
+ * Creates those endpoints of the set that the merchant does not have yet. An endpoint is left out
+ * if no gate exists for it. Returns the new endpoints by their names.
  */
 export async function createEndpoints(
   administration: Administration,

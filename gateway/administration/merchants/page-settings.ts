@@ -109,7 +109,10 @@ function readOrigins(text: string): readonly string[] | Problem {
   return origins;
 }
 
-/** A payment page without a shop name would show the merchant's login, or no name at all. */
+/**
+ * Refuses a payment page without a shop name, because the page would show the merchant's login, or
+ * no name at all.
+ */
 export function findNamelessPage(
   settings: EndpointSettings,
   given: GivenSettings,
@@ -120,7 +123,10 @@ export function findNamelessPage(
   return new Problem(`The payment page shows the shop's name: give the endpoint a shop-name.`);
 }
 
-/** In production, a site in plain HTTP would expose the embedded payment page on the network. */
+/**
+ * Refuses sites in plain HTTP in production, because they would expose the embedded payment page on
+ * the network.
+ */
 export function findPlainOrigin({ embedOrigins = [] }: EndpointSettings): Problem | undefined {
   const plain = embedOrigins.find((each) => each.startsWith("http:") && !loopback.test(each));
   return plain === undefined

@@ -98,7 +98,7 @@ export const callbackActions: readonly Action[] = [
       const { printDate } = session;
       const made = await queriesOf(session).each((query) => findAttempts(query, chosen));
       const attempts = made.flat().map((attempt) => ({ ...attempt, at: printDate(attempt.at) }));
-      // Addresses and answers are in the last columns because they are long.
+      // In the table of attempts, addresses and answers are the last columns because they are long.
       const lines = attempts.map((attempt) => {
         const {
           sequence: number,
@@ -202,7 +202,10 @@ export const callbackActions: readonly Action[] = [
   }),
 ];
 
-/** Returns the merchant of the given order, or the merchant with the given login. */
+/**
+ * Returns the merchant whose callbacks are chosen: the merchant of the given order, or the merchant
+ * with the given login.
+ */
 async function ownerOfCallbacks(
   opened: Parameters<FindOwner>[0],
   { order, merchant }: Pick<Choice, "order" | "merchant">,

@@ -1,6 +1,6 @@
 /**
- * Records the acquirer's chargebacks in their orders, each stage of a case once. An import has
- * findings if a line cannot be recorded.
+ * Records the acquirer's chargebacks in their orders, each stage of a case once. An import reports
+ * the lines that it could not record.
  */
 import { randomUUIDv7 } from "node:crypto";
 import {
@@ -158,7 +158,7 @@ export const chargebackActions: readonly Action[] = [
       const { reason: why = "", actor } = session;
       const found = await findOrder(session, id);
       if (found instanceof Problem) return found;
-      // A decision owes no callback.
+      // The gateway sends the merchant no callback about the decision on a dispute.
       const report = makeReport(session, () => undefined);
       const decided = await reportToLatest(
         report,
@@ -189,7 +189,10 @@ async function findOf(session: Session, id: string): Promise<readonly Listed[] |
 const evidenceMax = 500;
 const compelling = "Two of these payments are enough for Visa's compelling evidence 3.0.";
 
-/** Returns the owner of the list of one order. The list of all is for operators. */
+/**
+ * Returns the merchant that the given order belongs to. Its users may list the chargebacks of that
+ * order. Only operators may list the chargebacks of all orders.
+ */
 async function ownerOfOrder(
   opened: Parameters<FindOwner>[0],
   { order: id }: { readonly order?: string | undefined },
@@ -249,7 +252,8 @@ async function record({ session, configuration, report }: Dependencies, line: Ch
   let earlier: Order | undefined;
   const find = async () => {
     const order = await findByReference(session, reference);
-    // A capture or a reversal has the reference of its charge; a refund has its own.
+    // A capture and a reversal have the reference of their charge, and a refund has a reference of
+    // its own. A chargeback is about a charge, so the order of a refund's reference does not count.
     return order && initialOf(order).identifiers?.reference === reference ? order : undefined;
   };
   const eventFor = async (order: Order): Promise<OrderEvent | undefined> => {
@@ -263,8 +267,8 @@ async function record({ session, configuration, report }: Dependencies, line: Ch
   if (order === undefined) return { stage, order: "", result: "no such order" };
   if (order instanceof Failure) return { stage, order: "", result: order.message };
   const recorded = findRecorded(order, chargeback) ?? chargeback;
-  // The row is written for a known chargeback too: the node may have crashed after the order and
-  // before this row.
+  // The row is written even if the order has this chargeback already, because a crash may have
+  // prevented the row after the order was changed.
   const now = await session.now();
   await queriesOf(session).call(order.merchantId, (query) =>
     indexChargeback(query, order, recorded, now),

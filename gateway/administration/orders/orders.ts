@@ -48,8 +48,9 @@ const amount = option("amount", "amount", [
 
 const pageSize = 1_000;
 /**
- * How far ids and times may differ. A node takes ids from its own block, so that a node with few
- * orders gives low ids to later orders.
+ * The largest difference between the acceptance times of two orders whose ids are in the wrong
+ * sequence. A node takes ids from a block of its own. A node with few orders may use low ids long
+ * after other nodes have used higher ones.
  */
 const blockLifeMs = 90 * 86_400_000;
 
@@ -83,8 +84,8 @@ export const orderActions: readonly Action[] = [
         found.push(order);
         if (found.length >= most) break;
       }
-      // The length from which a list is recorded as an export, because no screen shows as many
-      // rows.
+      // The number of rows from which a list is recorded in the audit as an export. No screen shows
+      // as many rows.
       if (most > pageSize) await session.audit.write(readBy("order list", given));
       return found.map(await makeDescribeOrder(session));
     },
@@ -229,7 +230,10 @@ function describeTransaction({ kind, stage, amount, serialNumber, identifiers }:
 
 type Transaction = Order["transaction"];
 
-/** Lists the tries of the payment page: refused cards, and the one in progress or at the end. */
+/**
+ * Lists the tries of a payment page: first the refused cards, then the card that is being charged
+ * or was charged.
+ */
 function triesOf(order: Order, printDate: (at: Instant) => string) {
   const { page, card } = order;
   const refused = page?.refused.map((each) => ({

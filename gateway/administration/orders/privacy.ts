@@ -89,7 +89,10 @@ async function erase(session: Session, given: Erased): Promise<Output> {
   };
 }
 
-/** The person, and the value by which screening counts their payments. */
+/**
+ * The person whose data is to be erased, and the email address or card by which screening counts
+ * the person's payments.
+ */
 type Sought = {
   readonly person: Person;
   readonly subject: readonly [per: "email" | "card", values: readonly string[]];
@@ -104,7 +107,8 @@ async function readPerson(
   }
   if (email !== undefined) {
     const folded = foldEmail(email);
-    // A refused request contains the address as the merchant sent it.
+    // A stored address may have the spelling that the merchant sent, as in refused requests, or its
+    // normalised form. Both forms are searched.
     const emails = [...new Set([folded, email.trim().toLowerCase()])];
     return { person: { emails }, subject: ["email", [folded]] };
   }
@@ -124,8 +128,8 @@ async function readPerson(
 }
 
 /**
- * Deletes data outside of orders: screening's counters, which are keyed digests, and refused
- * requests.
+ * Deletes data about the person outside of orders: the counters of screening, which are stored
+ * under keyed digests, and refused requests.
  */
 async function forgetBesideOrders(
   session: Session,
@@ -166,8 +170,8 @@ async function findAll(session: Session, person: Person): Promise<readonly Found
 }
 
 /**
- * Erases the orders and marks their cards. The nodes destroy the cards once no open order needs
- * them.
+ * Erases the person's data in orders and marks the person's cards. The nodes destroy a card when no
+ * open order needs it.
  */
 async function eraseAll(found: readonly Found[], by: string) {
   let orders = 0;
@@ -185,7 +189,10 @@ async function eraseAll(found: readonly Found[], by: string) {
   return { orders, cards: cards.size };
 }
 
-/** Returns the databases of the command line's login, which has rights to all tables of a cell. */
+/**
+ * Returns the databases of all cells. The command opens them with a login that has rights to all
+ * tables of a cell.
+ */
 function cellsOf({ cells }: Session): readonly Database[] {
   return cells.names().map((name) => cells.databasesOf(name).node);
 }
@@ -231,7 +238,7 @@ export const cardActions: readonly Action[] = [
       ...named,
       now: flag(["destroy the number at once: no capture, return or void is possible any more"]),
     },
-    // The command removes all references to the card together.
+    // A card may have several references. The command removes all of them together.
     async perform(session, given) {
       const { login: owner, reference: id } = given;
       const now = given.now === true;

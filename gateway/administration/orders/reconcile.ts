@@ -119,7 +119,10 @@ type Options = Given<typeof fields>;
 type Scope = Omit<Parameters<typeof makeReconciliation>[0], "neighbours">;
 type Files = {
   readonly file: Content;
-  /** The files of the previous and the following day. */
+  /**
+   * The settlement files of the previous and the following UTC day, in which an order near midnight
+   * may be listed.
+   */
   readonly neighbours: readonly (readonly [Neighbour, Content])[];
   readonly format: SettlementFormat;
 };
@@ -158,7 +161,7 @@ async function note(session: Session, difference: Difference, { gate, day }: Opt
   const sides = [`here ${written(here)}`, `acquirer ${written(there)}`].join(", ");
   const detail = `${day} ${gate} ${reference} ${what}: ${kind} (${sides})`;
   const find = () => findByReference(session, reference);
-  // Noting a difference does not lead to a callback.
+  // A difference in the books is noted in the history of the order. The merchant gets no callback.
   const report = makeReport(session, () => undefined);
   await reportToLatest(report, find, async (met): Promise<OrderEvent | undefined> => {
     const history = await queriesOf(session).call(met.merchantId, (query) =>
@@ -193,7 +196,7 @@ function describe(result: Result, { gate, day }: Options) {
   };
 }
 
-/** Returns what people read: the totals, and the differences if there are any. */
+/** Returns the printed form of a comparison: the totals, then the differences if there are any. */
 function blocksOf(result: Result, { gate, day }: Options) {
   const { matched, awaited, offset, differences, totals } = result;
   const agrees = differences.length === 0 ? "agrees" : "differs";
@@ -248,7 +251,8 @@ async function expectOrders(
     books.expect(order);
     progress(count);
   };
-  // The command ends if a cell is unreachable, because a day without its orders would be wrong.
+  // If a cell is unreachable, the command fails, because a comparison without the orders of that
+  // cell would report false differences.
   await cells.stores(({ node }) => node).inTurn((cell) => readOrdersSettled(cell, period, take));
 }
 

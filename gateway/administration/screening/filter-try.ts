@@ -26,8 +26,9 @@ const pageRows = 20_000;
 const portionRows = 1_000;
 const usualDays = 30;
 /**
- * How far ids and times may differ. A node takes ids from its own block, so that a node with few
- * orders gives low ids to later orders.
+ * The largest difference between the acceptance times of two orders whose ids are in the wrong
+ * sequence. A node takes ids from a block of its own. A node with few orders may use low ids long
+ * after other nodes have used higher ones.
  */
 const blockLifeMs = hours(24) * 90;
 
@@ -146,7 +147,10 @@ async function readPeriod(
   };
 }
 
-/** Reads the orders by the time of acceptance. Only ids and times are held in memory. */
+/**
+ * Reads orders in the sequence in which they were accepted. Only their ids and times are held in
+ * memory.
+ */
 async function* walk(
   { cells, progress: makeProgress }: Pick<Session, "cells" | "progress">,
   cell: string,

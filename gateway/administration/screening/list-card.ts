@@ -27,8 +27,8 @@ type KnownCard = {
 };
 
 /**
- * Returns the value to store: the hash id for one merchant, or the digest of the card for all
- * merchants.
+ * Returns the value that a list stores for a card: the hash id for a list of one merchant, or the
+ * digest of the card number for a list of all merchants.
  */
 export async function resolveCard(
   session: Session,
@@ -47,8 +47,8 @@ export async function resolveCard(
   }
   const vault = await openVault(session);
   const card = await vault.findCard(known.merchantId, known.cardId);
-  // The value is computed with the present key, because the stored hash id may have been made with
-  // an old key.
+  // The hash id is computed again with the present key, because the stored hash id may have been
+  // made with an old key.
   if (card !== undefined) return cardValueOf(vault, card.number, merchantId);
   if (known.merchantId === merchantId) return known.hashId;
   return new Problem(

@@ -46,8 +46,8 @@ const kindNames = listKinds.map(({ name }) => name);
 const meanings = listKinds.map(({ name, meaning }) => `${name}: ${meaning}`).join("; ");
 const right = "change_merchants";
 /**
- * The longest list. A node has no memory for a longer one while it processes payments, so the
- * portal shows lists in pages.
+ * The highest number of entries that the portal shows on a page. A node that processes payments has
+ * not enough memory for a whole list.
  */
 const pageMax = 1_000;
 const expired = flag(["only those that have expired", "nur abgelaufene"]);
@@ -86,7 +86,7 @@ export const listActions: readonly Action[] = [
         const { ids } = await putEntries(query, [entry], { by: session.actor.who });
         const [added] = ids;
         if (added === undefined) return undefined;
-        // The audit stores the reason next to every change.
+        // The audit has a field of its own for the reason, so the entry is written without it.
         const { reason: _, ...after } = maskEntry(entry);
         await write({ action: "list add", subject: `list entry ${added}`, after });
         return added;
@@ -265,7 +265,7 @@ export const listActions: readonly Action[] = [
 ];
 
 type ValueGiven = {
-  /** The value of the entry. `-` is a card number on standard input. */
+  /** The value of the list entry. `-` means that a card number follows on standard input. */
   readonly value?: string | undefined;
   readonly number?: Content | undefined;
   readonly order?: string | undefined;
@@ -311,8 +311,8 @@ function maskEntry({ value, ...entry }: NewListEntry) {
 const numbersOnly = "An entry's number has digits only.";
 
 /**
- * Replaces the problem of an invalid expiry by one that completes the sentence about a line of the
- * file.
+ * Replaces the problem of an invalid expiry by a phrase. The phrase ends the sentence that names
+ * the faulty line of the file.
  */
 function trimmed<Value>(value: Value | Problem): Value | Problem {
   return value instanceof Problem

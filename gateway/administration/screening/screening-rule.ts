@@ -54,7 +54,7 @@ export function readRule(
   return { kind, parameters: inOrder(kind, parameters), action: does, ...rest };
 }
 
-/** Returns the parameters in the order in which the kind of rule declares them. */
+/** Returns the parameters of a rule in the order in which the kind of rule declares them. */
 export function inOrder(kind: string, parameters: NewRule["parameters"]): NewRule["parameters"] {
   const names = Object.keys(findRule(kind)?.parameters ?? parameters);
   const given = names.flatMap((name) => {
@@ -78,7 +78,10 @@ export function printParameters(parameters: ConfiguredRule["parameters"]): strin
   return pairs.join(" ");
 }
 
-/** Returns the scope of a rule. The scope of an endpoint's rule does not repeat the merchant. */
+/**
+ * Returns the scope of a rule as fields show it. The scope of an endpoint is shown without its
+ * merchant.
+ */
 export function ruleScope({
   merchantId,
   endpointId,
@@ -91,7 +94,7 @@ type GivenScope = {
   readonly endpoint?: string | undefined;
 };
 
-/** Reads the values of `scopeFields`. */
+/** Reads the scope of a rule or a list entry from the values of `scopeFields`. */
 export function readScope(
   configuration: Configuration,
   { merchant = "", endpoint = "" }: GivenScope,
@@ -101,8 +104,9 @@ export function readScope(
 }
 
 /**
- * Returns a function that finds a scope by login and endpoint id. Either may be empty. A problem
- * contains the end of a sentence.
+ * Returns a function that finds the scope of a rule or a list by a merchant's login and an
+ * endpoint's id. Either may be empty. A problem contains only the end of a sentence, which the
+ * caller completes.
  */
 export function makeScopeOf({ merchants, endpoints }: Configuration) {
   const byLogin = new Map(merchants.map((merchant) => [merchant.login, merchant]));
