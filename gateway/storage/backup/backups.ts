@@ -1,21 +1,24 @@
 /**
- * The record of finished backups. `gw doctor` and the metrics show the age of the latest, so that
- * an operator notices failing backups before one is needed.
+ * The record of finished backups. `gw doctor` and the metrics show the age of the latest backup, so
+ * that an operator notices when backups fail.
  */
 import { asInstant, type Instant } from "../../values/time.ts";
 import type { Query } from "../server/database.ts";
 
 type MadeBackup = {
-  /** The moment of the data in the backup. */
+  /** The time of the snapshot: the backup contains the data as it was then. */
   readonly takenAt: Instant;
   readonly place: string;
   readonly rows: number;
   readonly bytes: number;
-  /** The SHA-256 of the manifest. */
+  /** The SHA-256 of the manifest, which is the file that lists the content of the backup. */
   readonly manifest: string;
 };
 
-/** Records a finished backup. The audit contains the entries of the command itself. */
+/**
+ * Records a finished backup. No audit entry is written here, because the command that makes the
+ * backup writes its own.
+ */
 export async function recordBackup(query: Query, made: MadeBackup): Promise<void> {
   const { takenAt, place, rows, bytes, manifest } = made;
   await query(
@@ -26,7 +29,7 @@ export async function recordBackup(query: Query, made: MadeBackup): Promise<void
 }
 
 type LatestBackup = Pick<MadeBackup, "takenAt" | "place"> & {
-  /** The age of the backup by the database's clock. */
+  /** The age of the backup in seconds, by the database's clock. */
   readonly ageS: number;
 };
 

@@ -1,8 +1,8 @@
 /**
- * Whether the installation is on hold (decision 0050). A restored database lacks what happened
- * after its backup: until an operator has compared the books, its nodes answer the status of orders
- * and send nothing. A node that finds itself on a copy of the database puts the installation on
- * hold.
+ * Whether the installation is on hold (decision 0050). A restored database lacks everything that
+ * happened after its backup. Until an operator has compared it with the acquirers' books, its nodes
+ * answer questions about the status of orders and send nothing. A node that finds that its database
+ * is a copy puts the installation on hold.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../values/problem.ts";
@@ -16,11 +16,14 @@ export type Hold = {
   readonly since: Instant;
   readonly why: string;
   readonly verifiedAt: Instant | undefined;
-  /** The compared days, in the form of `comparedDay`. */
+  /**
+   * The gates and days that were compared with the acquirers' books, as texts that `comparedDay`
+   * makes.
+   */
   readonly reconciled: readonly string[];
 };
 
-/** Returns the text for a gate and a UTC day whose books were compared. */
+/** Returns the text that stands for one gate and one UTC day in the list of compared books. */
 export function comparedDay(gate: string, day: string): string {
   return `${gate} ${day}`;
 }
@@ -47,8 +50,8 @@ export async function findHold(query: Query): Promise<Hold | undefined> {
 }
 
 /**
- * Puts the installation on hold. If it was on hold already, the hold starts again: earlier proofs
- * and comparisons do not count any more.
+ * Puts the installation on hold. If it is on hold already, a new hold begins: earlier proofs of the
+ * audit and earlier comparisons with acquirers' books do not count any more.
  */
 export function putOnHold(audit: Audit, why: string): Promise<void> {
   return audit.change(async (query, write) => {
@@ -71,7 +74,7 @@ export async function noteVerified(query: Query): Promise<void> {
   await query("update installation_hold set verified_at = now() where since is not null");
 }
 
-/** Notes a compared day if the installation is on hold. */
+/** Notes that the books of a gate and a day were compared, if the installation is on hold. */
 export async function noteReconciled(query: Query, gate: string, day: string): Promise<void> {
   await query(
     `update installation_hold set reconciled = array_append(array_remove(reconciled, $1), $1)
@@ -80,13 +83,16 @@ export async function noteReconciled(query: Query, gate: string, day: string): P
   );
 }
 
-/** Releases the hold. First, it moves all numbers beyond those that the lost time may have used. */
+/**
+ * Releases the hold. Before that, it moves all sequences of numbers ahead, beyond the numbers that
+ * may have been issued after the backup and were lost.
+ */
 export async function releaseHold(database: Database, audit: Audit, facts: object): Promise<void> {
   const server = await identifyServer(database.query).catch(() => undefined);
   await audit.change(async (query, write) => {
     await query("select from installation_hold for update");
     const before = await findHold(query);
-    // Another command has released the hold already.
+    // If there is no hold, another command has released it at the same time.
     if (before === undefined) return;
     await moveOrderNumbersAhead(query);
     await query(moveOtherNumbers);
@@ -106,7 +112,7 @@ export async function releaseHold(database: Database, audit: Audit, facts: objec
   });
 }
 
-/** Skips the numbers of merchants, endpoints and gates that may have been made after the backup. */
+/** Skips the ids of merchants, endpoints and gates that may have been created after the backup. */
 const moveOtherNumbers = `
 select setval(format('%I.%I', schemaname, sequencename), last_value + 1000)
 from pg_sequences
@@ -117,14 +123,14 @@ type Server = {
   readonly system: string;
   readonly timeline: number;
   readonly target: string | null;
-  /** The server on which nodes have worked until now. */
+  /** The identity of the database server on which the nodes have worked so far. */
   readonly knownSystem: string | null;
   readonly knownTimeline: number | null;
 };
 
 /**
- * Identifies the server. A server that was restored to a point in time has a recovery target in its
- * settings.
+ * Reads the identity of the database server, and that of the server on which the nodes have worked
+ * so far. If the server was restored to a point in time, its settings contain a recovery target.
  */
 export async function identifyServer(query: Query): Promise<Server> {
   const [row] = await query<Server>(
@@ -142,14 +148,14 @@ export async function identifyServer(query: Query): Promise<Server> {
 }
 
 /**
- * Puts the installation on hold if the server is not the one on which nodes have worked. Another
- * system identifier, or another timeline with a recovery target, means a copy. A standby that has
- * taken over only has another timeline.
+ * Puts the installation on hold if the server is not the one on which the nodes have worked. A
+ * server is a copy if it has another system identifier, or another timeline and a recovery target.
+ * If it only has another timeline, it is a standby that has taken over, and not a copy.
  */
 export async function recognizeCopy(database: Database, audit: Audit): Promise<void> {
-  // The hold is read before the server's identity, because a release changes both at once. In the
-  // other order, a hold that just ended would look like a new copy, and the release would be
-  // undone.
+  // The hold is read before the identity of the server, because a release changes both at once. If
+  // the identity were read first, a hold that is released in between would look like a new copy and
+  // would be set again.
   const hold = await findHold(database.query);
   const { knownSystem, knownTimeline, ...server } = await identifyServer(database.query);
   if (knownSystem === server.system && knownTimeline === server.timeline) return;
@@ -173,7 +179,8 @@ function describeCopy(
 }
 
 /**
- * The error of work that an installation on hold refuses. Its code means: not now, try again later.
+ * The error of work that is refused because the installation is on hold. PostgreSQL uses its code
+ * for a server that is not ready yet, so callers try again later.
  */
 class OnHold extends Error {
   readonly code = "57P03";
@@ -187,10 +194,16 @@ const lookMs = 1_000;
 type HoldOptions = {
   readonly database: Database;
   readonly audit: Audit;
-  /** Called if the server does not reveal its identity, so that copies cannot be recognised. */
+  /**
+   * Called if the database server does not report its identity. The node then cannot recognise that
+   * the database is a copy.
+   */
   readonly onUnknown: (cause: string) => void;
   readonly onChange: (hold: Hold | undefined) => void;
-  /** How long the result of reading the hold is used, by all loops together. */
+  /**
+   * How long the result of reading the hold is used. All background loops of the node share the
+   * result.
+   */
   readonly freshMs?: number;
 };
 
@@ -198,7 +211,7 @@ const usualFreshMs = 200;
 
 export type LiveHold = Awaited<ReturnType<typeof openHold>>;
 
-/** Opens the hold for a node. */
+/** Reads the hold for a node, and puts the installation on hold if its database is a copy. */
 export async function openHold(options: HoldOptions) {
   const { database, audit, onUnknown, onChange, freshMs = usualFreshMs } = options;
   const tells = await recognizeCopy(database, audit).then(
@@ -213,8 +226,9 @@ export async function openHold(options: HoldOptions) {
     current: () => hold,
     look,
     /**
-     * Wraps the loops that look for due work. If the main database is unreachable, the result of
-     * the last look counts, so that the node still processes the orders of other cells.
+     * Wraps a background loop that looks for due work, so that it does nothing while the
+     * installation is on hold. If the main database is unreachable, the hold as it was read last
+     * counts, so that the node still processes the orders of other cells.
      */
     unless: <Result>(task: () => Promise<Result>, otherwise: Result) => {
       return async () => {
@@ -230,7 +244,7 @@ export async function openHold(options: HoldOptions) {
     },
   };
 
-  /** Reads the hold unless another loop has just done it. */
+  /** Reads the hold, unless a background loop has read it a moment ago. */
   async function lookAgain(): Promise<void> {
     if (performance.now() - lookedAtMs < freshMs) return;
     lookedAtMs = performance.now();
@@ -239,8 +253,8 @@ export async function openHold(options: HoldOptions) {
   }
 
   /**
-   * Reads the hold. The server may have been restored since the last time while this node kept
-   * running.
+   * Reads the hold. The database server may have been restored while this node kept running, so its
+   * identity is checked again.
    */
   async function look(): Promise<Hold | undefined> {
     const before = hold;

@@ -1,6 +1,6 @@
 /**
- * Says whether the database was used for a rehearsal. The mark is one of the applied migrations,
- * because backups contain their names.
+ * Says whether the database was used for a rehearsal. The mark is the name of a migration in the
+ * list of applied migrations, because a backup contains this list.
  */
 import { Problem } from "../../values/problem.ts";
 import type { Audit } from "../people/audit.ts";
@@ -10,7 +10,7 @@ const mark = "0000-rehearsal";
 
 type Usage = {
   readonly isMarked: boolean;
-  /** Whether the database has gates, or an order was made in it. */
+  /** True if the database has a gate or an order. */
   readonly isUsed: boolean;
 };
 
@@ -25,8 +25,9 @@ export async function findUsage(query: Query): Promise<Usage> {
 }
 
 /**
- * Refuses a backup of the other kind of installation. The migrations show its kind before anything
- * else of it is read.
+ * Refuses to restore the backup of a rehearsal as a real installation, and the reverse. The list of
+ * applied migrations shows which of them the backup is, before any other data of the backup is
+ * read.
  */
 export function refuseBackup(
   migrations: readonly string[],
@@ -43,7 +44,10 @@ export function refuseBackup(
   );
 }
 
-/** Returns why the database does not fit the value of GW_REHEARSAL. */
+/**
+ * Returns the reason why the database does not suit the value of GW_REHEARSAL: a rehearsal never
+ * uses a real database, and a real installation never uses the database of a rehearsal.
+ */
 export async function refuseDatabase(
   query: Query,
   { rehearsal }: { readonly rehearsal: boolean },
@@ -64,8 +68,8 @@ export async function refuseDatabase(
 }
 
 /**
- * Marks the database permanently: no command removes the mark. Returns false if the mark was there
- * already.
+ * Marks the database as that of a rehearsal. No command removes the mark. Returns false if the
+ * database is marked already.
  */
 export function markRehearsal(audit: Audit): Promise<boolean> {
   return audit.change(async (query, write) => {

@@ -39,8 +39,8 @@ type RestoredCell = {
 export class NotRestorable extends Error {}
 
 /**
- * Refuses a database with foreign tables, or with our own tables that contain keys. Empty tables of
- * a failed attempt may stay.
+ * Refuses a database that contains tables of another program, or tables of the gateway that contain
+ * keys. Empty tables, which a failed restore leaves behind, are allowed.
  */
 export async function refuseFilled(query: Query): Promise<Problem | undefined> {
   const tables = await query<{ name: string }>(
@@ -64,11 +64,14 @@ export type RestoreTarget = Awaited<ReturnType<typeof openRestoreTarget>>;
 
 type Options = {
   readonly database: Database;
-  /** The value of GW_REHEARSAL. */
+  /** Whether the installation is a rehearsal (GW_REHEARSAL). */
   readonly rehearsal: boolean;
-  /** Opens a database with the search path of a schema. */
+  /** Opens a database whose search path is the schema of the given cell. */
   readonly openSchema: (cell: string) => Database;
-  /** Opens secrets. Throws if the key-encryption key is a different one. */
+  /**
+   * Returns the function that decrypts secrets. Throws if the keys of the backup were sealed with
+   * another key-encryption key.
+   */
   readonly openSecrets: (query: Query) => Promise<Vault["openSecret"]>;
 };
 
@@ -79,7 +82,10 @@ export async function openRestoreTarget(options: Options) {
   let places: readonly RestoredCell[] = [];
 
   return {
-    /** Makes the schema of the backup's version and begins the transaction that fills it. */
+    /**
+     * Makes the tables of the version that made the backup, and begins the transaction in which
+     * they are filled.
+     */
     async prepare(given: readonly RestoredCell[]): Promise<void> {
       places = given;
       await makeSchemas(options, places);
@@ -97,14 +103,17 @@ export async function openRestoreTarget(options: Options) {
     tablesOf,
     copyInto: (table: StoredTable) => copyInto(client, table),
 
-    /** Returns the audit key, or undefined if the vault's keys did not seal it. */
+    /**
+     * Returns the audit key with this id, or undefined if the keys of this vault have not sealed
+     * it.
+     */
     async findOwnAuditKey(id: number): Promise<AuditKey | undefined> {
       const openSecret = await openSecrets(query);
       const key = (await listAuditKeys(query)).find((each) => each.id === id);
       return key !== undefined && isOwnKey(key, openSecret) ? key : undefined;
     },
 
-    /** Commits the restored rows together with the hold. */
+    /** Commits the restored rows, and in the same transaction puts the installation on hold. */
     async commit(why: string): Promise<void> {
       await switchTriggers(query, await allTables(), "enable");
       for (const { cell, sequences } of places) {
@@ -119,7 +128,10 @@ export async function openRestoreTarget(options: Options) {
       await query("analyze");
     },
 
-    /** Closes the connection. Without a commit, only empty tables remain. */
+    /**
+     * Closes the connection. If nothing was committed before, the tables remain, and they are
+     * empty.
+     */
     close: () => client.end(),
   };
 
@@ -138,7 +150,10 @@ function schemasOf(cell: string): readonly string[] {
   return cell === mainCell ? mainSchemas : [schemaOf(cell)];
 }
 
-/** Makes the schemas. Faults that the names of migrations alone show are refused first. */
+/**
+ * Makes the schemas of all cells. A backup that cannot be restored is refused before that, as far
+ * as the names of its migrations show it.
+ */
 async function makeSchemas(
   { database, rehearsal, openSchema }: Options,
   places: readonly RestoredCell[],
@@ -181,7 +196,7 @@ export async function listCardKeysInUse(query: Query): Promise<readonly number[]
 
 type CardName = { readonly merchantId: MerchantId; readonly cardId: CardId };
 
-/** Returns the oldest and the newest cards under a key. */
+/** Returns the ids of the oldest and the newest cards that a key seals. */
 export async function sampleCards(
   query: Query,
   key: number,
@@ -208,7 +223,7 @@ export async function findStrayMerchants(main: Query, query: Query) {
   return rows.map(({ id }) => id);
 }
 
-/** Returns whether a cell has orders with ids that the main database would issue again. */
+/** Returns whether a cell has orders from this id on: these ids would be issued a second time. */
 export async function hasOrdersFrom(query: Query, id: string): Promise<boolean> {
   return (await query("select from orders where id >= $1::bigint limit 1", [id])).length > 0;
 }

@@ -1,8 +1,8 @@
 /**
- * One consistent snapshot of the installation while payments go on (decision 0050): a transaction
- * on every database server, which sees all commits before its beginning. The cells' own servers
- * come first and the main database last, so that it knows every merchant and every key that a cell
- * needs.
+ * Takes one consistent snapshot of the installation while payments go on (decision 0050). The
+ * snapshot is a transaction on every database server, which sees all commits before its beginning.
+ * The main database is the last: it then knows every merchant and every key that the snapshots of
+ * the cells need.
  */
 import type pg from "pg";
 import type { Instant } from "../../values/time.ts";
@@ -22,7 +22,7 @@ import {
   type TableSize,
 } from "./table-copies.ts";
 
-/** A cell, or the main database with the first cell. */
+/** The snapshot of one cell. The main database and the first cell share a snapshot. */
 export type CellSnapshot = {
   readonly cell: string;
   readonly client: pg.Client;
@@ -42,8 +42,8 @@ export type Picture = {
 };
 
 /**
- * Another backup is running, or a rotation or move involves several servers. A later attempt
- * succeeds.
+ * The error of a backup that cannot be made now: another backup is running, or a rotation of keys
+ * or the move of a merchant involves several servers. A later attempt succeeds.
  */
 export class PictureRefused extends Error {}
 
@@ -87,15 +87,16 @@ export async function openPicture(main: Database, cells: Cells): Promise<Picture
 
 export const mainSchemas: readonly string[] = ["public", "vault"];
 
-/** Takes the lock of backups, which the connection holds. */
+/** Takes the lock of backups. The lock is held until the connection closes. */
 async function lockBackups(client: pg.Client): Promise<void> {
   const { rows } = await client.query("select pg_try_advisory_lock(8586, 0) as got");
   if (rows[0]?.got !== true) throw new PictureRefused("Another backup is running.");
 }
 
 /**
- * Prevents keys from being destroyed and merchants from being moved between the snapshots of two
- * servers. A single server has one snapshot, which is consistent even during either.
+ * Prevents the rotation of keys and the move of merchants while the snapshots of several servers
+ * are taken, because a key or a merchant could be missing in all of them. With a single server this
+ * lock is unnecessary: there is one snapshot, which is always consistent.
  */
 async function lockKeys(main: Database) {
   const lock = await takeRotationLock(main);
@@ -111,8 +112,9 @@ function ask(client: pg.Client): Query {
 }
 
 /**
- * Locks the tables before the first query takes the snapshot, so that every statement finds them.
- * No partition is dropped until the backup ends, because payments would wait behind the attempt.
+ * Begins the transaction and locks the tables before the first query takes the snapshot, so that
+ * every later statement finds the tables. Nodes drop no partition until the backup ends, because
+ * payments would have to wait behind a node that waits for the lock.
  */
 async function begin(client: pg.Client, schemas: readonly string[]): Promise<void> {
   const query = ask(client);
@@ -139,7 +141,8 @@ async function describe(client: pg.Client, schemas: readonly string[]) {
   const query = ask(client);
   const [schema = ""] = schemas;
   const tables = await listCopiedTables(query, schemas);
-  // Citus takes the snapshot of a worker with the first statement that reaches the worker.
+  // On Citus, the snapshot of a worker begins with the first statement that reaches the worker, so
+  // a statement is sent to it now.
   await query(`select from "${schema}".moved_merchants limit 1`);
   return {
     client,

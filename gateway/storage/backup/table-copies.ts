@@ -15,16 +15,22 @@ export type StoredTable = {
   readonly columns: readonly string[];
 };
 export type AppliedMigration = { readonly name: string; readonly compatibleFrom: string | null };
-/** The size of a table as the statistics estimate it. It is used for progress. */
+/**
+ * The number of rows and the size of a table, as estimated by the database's statistics. The
+ * progress of a backup is computed from them.
+ */
 export type TableSize = { readonly rows: number; readonly bytes: number };
 export type SequenceValue = {
   readonly schema: string;
   readonly name: string;
-  /** The last value. Null if none was taken yet. */
+  /** The last value that the sequence has issued. Null if it has issued none. */
   readonly last: string | null;
 };
 
-/** Lists the tables so that each comes after those to which its foreign keys refer. */
+/**
+ * Lists the tables in an order in which they can be filled: a table follows all tables that its
+ * foreign keys refer to.
+ */
 export async function listCopiedTables(query: Query, schemas: readonly string[]) {
   const tables = await query<StoredTable & TableSize & { readonly after: readonly string[] }>(
     `select relnamespace::regnamespace::text as schema, relname as name,
@@ -45,7 +51,9 @@ export async function listCopiedTables(query: Query, schemas: readonly string[])
   return sortByKeys(tables);
 }
 
-/** A condition that excludes the views and tables of extensions, like `pg_stat_statements`. */
+/**
+ * A condition that excludes tables and views that belong to extensions, like `pg_stat_statements`.
+ */
 export const isNoExtensions = `not exists (
   select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid
     and deptype = 'e')`;
@@ -99,19 +107,28 @@ export async function setSequences(query: Query, values: readonly SequenceValue[
   }
 }
 
-/** Lists the partitions of one schema, whose names are found by the search path. */
+/**
+ * Lists the names of the partitions in one schema. The query finds the partitions by the search
+ * path, so it sets the search path first.
+ */
 export async function listPartitionNames(query: Query, schema: string) {
   await query("select set_config('search_path', $1, true)", [schema]);
   return (await listPartitions(query)).map(({ name }) => name).toSorted();
 }
 
-/** Copies a table out. Each row is one line: within values, a line feed is written as `\\n`. */
+/**
+ * Reads a table as text in PostgreSQL's COPY format. Each row is one line: a line feed inside a
+ * value is written as `\\n`.
+ */
 export function copyOut(client: pg.ClientBase, table: StoredTable): Readable {
   const columns = table.columns.map(quoted).join(", ");
   return client.query(copyTo(`copy (select ${columns} from ${placeOf(table)}) to stdout`));
 }
 
-/** Copies a table in. At the end, `rowCount` is the number of written rows. */
+/**
+ * Writes rows into a table from text in PostgreSQL's COPY format. When the stream has ended,
+ * `rowCount` is the number of written rows.
+ */
 export function copyInto(
   client: pg.ClientBase,
   table: StoredTable,
@@ -125,8 +142,8 @@ export async function truncateAll(query: Query, tables: readonly StoredTable[]):
 }
 
 /**
- * Turns triggers on or off, because they would read tables that are not filled yet. Foreign keys
- * are checked nevertheless.
+ * Turns the triggers of the tables on or off. They are off during a restore, because they would
+ * read tables that are not filled yet. Foreign keys are checked even then.
  */
 export async function switchTriggers(
   query: Query,
@@ -136,7 +153,7 @@ export async function switchTriggers(
   for (const table of tables) await query(`alter table ${placeOf(table)} ${to} trigger user`);
 }
 
-/** Prevents the tables from being dropped or rewritten until the transaction ends. */
+/** Locks the tables, so that no other transaction can drop or rewrite them until this one ends. */
 export async function lockForReading(query: Query, tables: readonly StoredTable[]): Promise<void> {
   await query(`lock table ${tables.map(placeOf).join(", ")} in access share mode`);
 }

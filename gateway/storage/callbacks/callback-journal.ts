@@ -22,7 +22,7 @@ export type CallbackEntry = {
   readonly state: DeliveryState;
   readonly tries: number;
   readonly made: Instant;
-  /** The time of the next attempt. */
+  /** The time of the next attempt to deliver the callback. */
   readonly next: Instant | null;
   readonly ended: Instant | null;
 };
@@ -38,7 +38,7 @@ export function findCallbacks(query: Query, filter: DeliveryFilter, most: number
   );
 }
 
-/** Lists every attempt, the earliest first. */
+/** Lists every attempt to deliver the chosen callbacks, the earliest first. */
 export function findAttempts(query: Query, { merchantId, orderId, sequence }: DeliveryFilter) {
   return query<StoredAttempt>(
     `select sequence, ${milliseconds("at")} as at, node, method, url, body, status, failure,
@@ -52,15 +52,16 @@ export function findAttempts(query: Query, { merchantId, orderId, sequence }: De
 
 type Resending = {
   readonly now: Instant;
-  /** The login of the user who sends them again. */
+  /** The login of the user who sends the callbacks again. */
   readonly by: string;
   readonly most?: number | undefined;
 };
 
 /**
- * Makes callbacks due at once and resets their attempts. Open callbacks of the same order before
- * them, to the same URL, are sent first and are returned with `asked: false`. At most `most`
- * callbacks are chosen, the oldest first.
+ * Makes the chosen callbacks due at once and resets their counts of attempts. At most `most`
+ * callbacks are chosen, the oldest first. If an earlier callback of the same order to the same URL
+ * is still open, it must be delivered first: it becomes due too and is returned with `asked:
+ * false`.
  */
 export function resendCallbacks(
   query: Query,
@@ -92,8 +93,9 @@ export function resendCallbacks(
 }
 
 /**
- * Returns a function that sends callbacks of one cell again. All cells together send at most
- * `most`: each gets what the cells before it have left.
+ * Returns a function that sends the callbacks of one cell again. It is called for one cell after
+ * the other. All cells together send at most `most` callbacks: each cell may send the number that
+ * the cells before it have left.
  */
 export function makeResend(filter: DeliveryFilter, { most, ...resending }: Resending) {
   if (most === undefined) return (query: Query) => resendCallbacks(query, filter, resending);
@@ -112,8 +114,9 @@ export function makeResend(filter: DeliveryFilter, { most, ...resending }: Resen
 }
 
 /**
- * Finds a page for the portal, the latest first. No index contains receivers, states and endpoints,
- * because each payment would have to maintain it. Therefore at most this many rows are examined.
+ * Finds a page of callbacks for the portal, the latest first. Filters by receiver, state and
+ * endpoint have no index, because each payment would have to maintain it. Therefore the search
+ * examines at most `most` rows.
  */
 export async function findCallbackPage(
   query: Query,
@@ -151,15 +154,15 @@ export async function findCallbackPage(
 }
 
 /**
- * Selects the last attempt. Its partition is never older than the callback, as far as the clocks of
- * nodes agree.
+ * Selects the last attempt of a callback. The search begins a day before the callback was made, so
+ * that it skips older partitions. A day is more than the clocks of nodes differ.
  */
 const lastAttempt = `select status, failure from callback_attempts as attempt
   where attempt.merchant_id = page.merchant_id and attempt.order_id = page.order_id
     and attempt.sequence = page.sequence and attempt.at > page.made_at - interval '1 day'
   order by attempt.at desc limit 1`;
 
-/** Counts up to `most` of the filtered callbacks by receiver. */
+/** Counts the callbacks that match a filter for each receiver, and stops after `most` callbacks. */
 export function countReceivers(query: Query, filter: DeliveryFilter, most: number) {
   return query<{ readonly receiver: string; readonly count: number }>(
     `select receiver, count(*)::int as count
@@ -169,7 +172,7 @@ export function countReceivers(query: Query, filter: DeliveryFilter, most: numbe
   );
 }
 
-/** Counts the results of callbacks that were sent again at a certain moment. */
+/** Counts the results of the callbacks that a user sent again at this moment. */
 export function countResent(query: Query, filter: DeliveryFilter, at: Instant) {
   return query<ResentCount>(
     `select coalesce(ended, 'due') as state, tries > 0 as failed, count(*)::int as count
@@ -186,7 +189,10 @@ const rangeRows = `($1::bigint is null or merchant_id = $1)
   and ($4::float8 is null or made_at >= to_timestamp($4::float8 / 1000))
   and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))`;
 
-/** Returns the conditions for state, endpoint and host, whose values begin at this parameter. */
+/**
+ * Returns the conditions of a filter by state, endpoint and host. `at` is the number of the first
+ * parameter that they use.
+ */
 const otherRows = (at: number) => `($${at}::text is null or coalesce(ended, 'due') = $${at}
     or ($${at} = 'failing' and ended is null and tries > 0))
   and ($${at + 1}::bigint is null or exists (

@@ -1,7 +1,8 @@
 /**
- * Callbacks that are still to be delivered, and every attempt to deliver them. Most have ended and
- * few are open, but after an outage many may be open. Every statement finds its rows by their key
- * or by the time when they are due, and is written so that the planner has no other choice.
+ * Callbacks that are still to be delivered, and every attempt to deliver them. Usually only few
+ * callbacks are open, but after an outage there may be many. Every statement finds its rows by
+ * their key or by the time when they are due. The statements are written so that PostgreSQL's
+ * planner has no other plan to choose.
  */
 import type { AttemptRecord, Callback, CallbackStore } from "../../callbacks/callback.ts";
 import type { Order } from "../../orders/order.ts";
@@ -16,9 +17,12 @@ type Due = {
   readonly merchant_id: string;
   readonly order_id: string;
   readonly sequence: number;
-  /** The time when the callback is due, in seconds. */
+  /** The time when the callback is due, in seconds since 1970. */
   readonly due: number;
-  /** The time when an earlier callback to the URL is due, which has to end first. */
+  /**
+   * The time when an earlier callback to the same URL is due. The earlier callback must be
+   * delivered or given up first. Null if there is none.
+   */
   readonly waits: number | null;
 };
 
@@ -29,12 +33,15 @@ type Dependencies = {
 };
 
 /**
- * How long attempts are gathered. Only the next callback to the URL waits for the record of an
- * attempt.
+ * How long the records of attempts are collected before they are written together. Only the next
+ * callback to the same URL has to wait for this.
  */
 const recordGapMs = 50;
 
-/** How many rows one statement deletes, so that payments do not notice it. */
+/**
+ * How many old callbacks one statement deletes. The number is small, so that payments are not
+ * delayed.
+ */
 const deletedMax = 500;
 
 export function makeCallbackStore(
@@ -116,8 +123,9 @@ function packRecord({ callback, attempt, decision }: AttemptRecord) {
 }
 
 /**
- * Compares two callbacks of an order: the first is to be delivered before the second. Both go to
- * the same URL; the order's own URLs, whose sequences are the lowest, count as one.
+ * A condition for two callbacks of an order: the first one must be delivered before the second one.
+ * Both go to the same URL, or both go to one of the order's own URLs. The own URLs have the lowest
+ * sequence numbers and count as one URL.
  */
 export const isBefore = (earlier: string, later: string) =>
   `${earlier}.sequence % ${sequencesPerUrl} < ${later}.sequence % ${sequencesPerUrl}
@@ -125,10 +133,11 @@ export const isBefore = (earlier: string, later: string) =>
       or greatest(${earlier}.sequence, ${later}.sequence) < ${sequencesPerUrl})`;
 
 /**
- * Finds only the first open callback of an order to each URL. A later one is found too, unless the
- * earlier one is itself due: it is then deferred, so that the next look does not read it again. The
- * `+ interval '0'` keeps the planner from searching all open callbacks for the maximum instead of
- * those of the order.
+ * Finds due callbacks. Of the open callbacks of an order to one URL, only the first is sent. A
+ * later one is found only if the first is not due: `waits` is the time of the first one, to which
+ * the later one is deferred, so that the next search does not read it again. The `+ interval '0'`
+ * makes PostgreSQL read the callbacks of the order, and not search the index of all open callbacks
+ * for the maximum.
  */
 export const dueStatement = `
 select merchant_id, order_id, sequence, extract(epoch from due_at)::float8 as due,
@@ -147,9 +156,9 @@ where due_at <= to_timestamp($1::float8 / 1000) and ${isHere}
 order by due_at limit $2`;
 
 /**
- * Changes the time only if it is still the expected one, because another node may have changed it
- * since. The comparison is written so that no index serves it, which keeps the planner from the
- * index of times.
+ * A condition that the callback is still due at the time that was read, because another node may
+ * have changed the time since. The comparison is written so that the index of times cannot serve
+ * it: PostgreSQL then finds the callback by its key.
  */
 const stillDue = `
 from json_to_recordset($1::json)
@@ -181,10 +190,10 @@ where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.ord
     select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}`;
 
 /**
- * Makes a callback due together with the earlier one to its URL, so that no look reads it before.
- * It does nothing if another node or the operator has moved it since. The lock waits for a node
- * that is recording the end of the earlier callback: that node has not seen this one and would not
- * make it due.
+ * Makes a callback due at the same time as the earlier one to its URL, so that no node reads it
+ * before. It changes nothing if another node or the operator has changed the time since. The
+ * statement waits for a node that is recording the end of the earlier callback, because that node
+ * does not see the later one and would not make it due.
  */
 export const waitStatement = `
 with open as (
@@ -203,11 +212,12 @@ with open as (
 select from earlier where due_at is not null`;
 
 /**
- * Records attempts. A callback that has ended makes the next one to its URL due. One that has not
- * ended moves the next one to its own time, unless that was attempted in this batch too, because a
- * statement can update a row only once. Two details are for the planner: a redundant condition
- * makes it expect one row, and a comparison without an index makes it use the key, so that it does
- * not read all open callbacks for each item.
+ * Records attempts. When a callback has ended, the next callback to the same URL becomes due. When
+ * an attempt has failed, the next callback to the same URL is moved to the time of the next
+ * attempt, unless the batch contains an attempt of that callback too: a statement can update a row
+ * only once. Two details direct PostgreSQL's planner. A redundant condition makes the planner
+ * expect a single row. A comparison that no index serves makes it use the key, so that it does not
+ * read all open callbacks for each attempt.
  */
 export const recordStatement = `
 with attempted as materialized (
@@ -245,8 +255,8 @@ where callbacks.merchant_id = moved.merchant_id and callbacks.order_id = moved.o
       and own.sequence = callbacks.sequence)`;
 
 /**
- * Deletes old callbacks with their attempts, which contain data of merchants' customers. Nodes skip
- * each other's rows.
+ * Deletes old callbacks and their attempts, because they contain data of merchants' customers. A
+ * node skips rows that another node is deleting.
  */
 const deleteStatement = `
 with old as materialized (

@@ -1,18 +1,18 @@
 /**
- * The vault's keys in a cell: its copy of their list, and the cards whose fingerprints are made
- * again while the key of fingerprints is replaced. The statement that writes a card, or pending
- * card data, takes a shared lock on the row of its key, and the statement that destroys a key takes
- * an exclusive one. Therefore nothing is written under a destroyed key, however late the writer is.
- * The first writer of a key lists it if the vault has it, and a destroyed key stays listed in every
- * cell.
+ * The vault's keys in a cell: the cell's copy of the list of keys, and the cards whose fingerprints
+ * are recomputed when the key of fingerprints is replaced. A statement that writes a card, or
+ * pending card data, takes a shared lock on the row of its key. The statement that destroys a key
+ * takes an exclusive lock on the same row. Therefore nothing is ever written under a destroyed key.
+ * A key is added to the cell's list when a node first writes a card under it, and remains in the
+ * list of every cell after it is destroyed.
  */
 import type { SealedCard } from "../../vault/vault.ts";
 import type { Database, Query } from "../server/database.ts";
 import { bytesArray, plainArray, textArray } from "../server/gather.ts";
 
 /**
- * Returns a part of a statement that writes cards. It locks those of the given keys that may still
- * seal cards.
+ * Returns the part of a statement that locks keys before a card is written. It selects those of the
+ * given keys that were not destroyed.
  */
 export function lockUsableKeys(ids: string): string {
   return `usable as materialized (
@@ -21,19 +21,21 @@ export function lockUsableKeys(ids: string): string {
 }
 
 /**
- * A row of the write, or the number of a key that may not seal anything here. In the second case,
- * nothing was written.
+ * The result of a statement that writes cards: either a written row, or the number of a key that
+ * must not be used in this cell. In the second case, nothing was written.
  */
 export type RefusedKey = { readonly refusedKey?: number | null };
 
 /**
- * Checks that the vault has the keys. It is absent where no keys from memory are used for sealing.
+ * Checks that the vault still has the keys. The function is absent where no key from a node's
+ * memory is used.
  */
 export type ConfirmKeys = { readonly confirmKeys?: (ids: readonly number[]) => Promise<boolean> };
 
 /**
- * Writes, and fails if a key is destroyed, or was lost with the latest commits. If a key is merely
- * new in this cell, it lists the key and repeats the write.
+ * Writes rows that are sealed with the vault's keys. Fails if one of these keys was destroyed, or
+ * if the database has lost it in a failover. If a key is only missing in the cell's list, it is
+ * added to the list and the rows are written again.
  */
 export async function writeUnderKeys<Row extends RefusedKey>(
   query: Query,
@@ -44,7 +46,8 @@ export async function writeUnderKeys<Row extends RefusedKey>(
   const refused = rows.flatMap(({ refusedKey }) => refusedKey ?? []);
   if (refused.length === 0) return rows;
   if ((await confirmKeys?.(refused)) === false) {
-    // The keys were read again, so another try seals with an existing one.
+    // The check has read the keys again, so the caller's next attempt seals the card with a key
+    // that exists.
     const lost = new Error(`the vault does not have the key ${refused[0]}`);
     throw Object.assign(lost, { code: "40001" });
   }
@@ -64,8 +67,9 @@ export async function listCardKeys(query: Query, ids: readonly number[]): Promis
 }
 
 /**
- * Closes a key for new cards. Waits for statements that write such a card, and returns false if a
- * card of this cell is under the key.
+ * Marks a key as destroyed in this cell, so that no card can be written under it. Waits for
+ * statements that are writing such a card. Returns false if the cell has cards under the key: the
+ * key stays as it is.
  */
 export function closeCardKey({ transaction }: Database, id: number): Promise<boolean> {
   return transaction(async (query) => {
@@ -84,7 +88,7 @@ const underKey = `
 (select from cards where key_id = $1 limit 1)
 union all (select from held_keys where key_id = $1 limit 1)`;
 
-/** Copies the keys that were destroyed earlier into a new cell. */
+/** Copies the list of destroyed keys into a new cell. */
 export async function copyDestroyedKeys(main: Query, cell: Query): Promise<void> {
   const rows = await main<{ id: number }>(
     "select id from card_keys where destroyed_at is not null",
@@ -100,7 +104,7 @@ const pageSize = 500;
 
 export type FingerprintedCard = SealedCard & { readonly fingerprint: Buffer };
 
-/** Lists cards by merchant and id, beginning after `after`. */
+/** Lists a page of cards by merchant and id. The page begins after the card `after`. */
 export function listSealedCards({ query }: Database, after: SealedCard | undefined) {
   return query<FingerprintedCard>(
     `select merchant_id as "merchantId", id as "cardId", key_id as "keyId", sealed, fingerprint
@@ -114,7 +118,9 @@ type NewFingerprint = Pick<FingerprintedCard, "merchantId" | "cardId" | "fingerp
   readonly hashId: string;
 };
 
-/** Writes fingerprints. Returns how many cards and references have changed. */
+/**
+ * Writes the new fingerprints of cards. Returns the numbers of changed cards and card references.
+ */
 export async function writeFingerprints(
   { query }: Database,
   cards: readonly NewFingerprint[],
@@ -144,7 +150,10 @@ export async function writeFingerprints(
   return { cards: written.length, references: references.length };
 }
 
-/** Finds entries that a node may have added under the previous key. */
+/**
+ * Finds list entries that a node may have added under the previous key, because it was not yet
+ * notified of the new one.
+ */
 export function findEarlierEntries(query: Query, keyId: number, graceMs: number) {
   return query<{ id: string; value: string }>(
     `select entry.id, value from list_entries as entry, vault.keys as made

@@ -1,6 +1,7 @@
 /**
- * The tables of cards: sealed cards, references to them, and pending card data. This code cannot
- * open what it stores. The statement that begins an order writes its card (`commit.ts`).
+ * Reads and writes the tables of cards: sealed cards, references to them, and pending card data.
+ * Only the vault can open what is stored here. A card of a new order is written by the statement
+ * that begins the order (`commit.ts`).
  */
 import type {
   CardOfMerchant,
@@ -38,8 +39,8 @@ import {
 import { type ConfirmKeys, lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 
 /**
- * Gathers look-ups of the same moment into one statement, because captures and returns often come
- * in large numbers.
+ * Makes the look-up of sealed cards. Look-ups of the same moment share one statement, because
+ * captures and returns often come in large numbers.
  */
 export function makeFindSealedCard(query: Query, options: GatherOptions = {}): FindSealedCard {
   const statement = `
@@ -100,8 +101,8 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
           plainArray(referencePurposes.map((purpose) => ids[purpose])),
         ],
       );
-      // The first of several concurrent requests has written the references, and all return the
-      // same ones.
+      // Several requests may register the same card at the same time. The first of them has written
+      // the references, and all of them return these.
       const written = await findByCard(merchantId, cardId);
       if (written === undefined) throw new Error("card references were written and are not there");
       return written.ids;
@@ -144,7 +145,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
     );
     if (rows.length === 0) return undefined;
     const ids = Object.fromEntries(rows.map(({ id, purpose }) => [purpose, id]));
-    // One statement writes the references of all purposes.
+    // All references of a card are written by one statement, so the card has one for every purpose.
     const { removedBy } = rows.find((row) => row.removedBy !== null) ?? {};
     return { ids: ids as CardReferences, removedBy: removedBy ?? undefined };
   }
@@ -164,8 +165,9 @@ type ReferenceRow = Omit<
 const remover = "case when removed_at is not null then coalesce(removed_by, 'operator') end";
 
 /**
- * Finds removed references whose card can be destroyed. An order in flight or in doubt may have to
- * send the card number again.
+ * Finds cards whose references were removed and whose number can be destroyed. It skips a card
+ * while an order with this card is in flight or in doubt, because the card number may have to be
+ * sent again.
  */
 const findRemoved = `
 select merchant_id as "merchantId", card_id as "cardId" from card_references as removed
@@ -190,8 +192,8 @@ export function makePendingCardStore(
   options: GatherOptions & ConfirmKeys = {},
 ): PendingCardStore {
   const put = makeGather(async (items: readonly Put[]) => {
-    // If a batch has two items for one order, the later one counts, because a statement can write a
-    // row only once.
+    // If a batch has two items for the same order, the later one is written, because a statement
+    // can write a row only once.
     const latest = [...new Map(items.map((item) => [item.row.context, item])).values()];
     const columns = [
       textArray(latest.map(({ row }) => row.context)),
@@ -254,7 +256,10 @@ export async function vacuumPendingCards({ connect }: Pick<Database, "connect">)
   }
 }
 
-/** A condition for home cells: the first part of a context is the merchant. */
+/**
+ * Makes the statement fail for a merchant that has moved to another cell. The merchant is the first
+ * part of the context of pending card data.
+ */
 const assertOwnersHomeCell = assertHomeCell(
   "in (select split_part(owner, '/', 1)::bigint from unnest($1::text[]) as owner)",
 );

@@ -1,6 +1,6 @@
 /**
- * Keys for message authentication that a host delivers. Each is stored only once, by the node that
- * received it.
+ * Stores the keys for message authentication that an acquirer's host delivers. Each is stored only
+ * once, by the node that received it.
  */
 import type { DeliveredKey, StoreKey } from "../../acquirers/gates.ts";
 import type { GateId } from "../../values/ids.ts";
@@ -11,9 +11,12 @@ import type { Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
 import { macKeyContext } from "./mac-keys.ts";
 
-/** The gateway signs with a delivered key after this time, or earlier if the host has used it. */
+/**
+ * How long after its delivery the gateway begins to sign with a key. It begins earlier if the host
+ * has used the key.
+ */
 const writesAfterMs = 60_000;
-/** The previous key verifies messages for this long, unless the host uses the new one earlier. */
+/** How long the previous key continues to verify messages after a delivery. */
 const verifiesForMs = 3_600_000;
 
 type StoreDependencies = {
@@ -23,8 +26,8 @@ type StoreDependencies = {
 };
 
 /**
- * Makes the storing of delivered keys. One node stores a key, and all nodes are notified of it. The
- * first key of a gate is used at once, because there is no other.
+ * Makes the function that stores a delivered key. One node stores the key, and all nodes are
+ * notified of it. The first key of a gate is used at once, because the gate has no other key.
  */
 export function makeStoreKey(
   { audit, sealSecret, clock }: StoreDependencies,
@@ -32,7 +35,7 @@ export function makeStoreKey(
 ): StoreKey {
   return (delivered: DeliveredKey) =>
     audit.change(async (query, write) => {
-      // Deliveries to one gate are stored one after the other.
+      // The lock on the gate's row makes other deliveries to the same gate wait.
       await query("select id from gates where id = $1 for update", [gateId]);
       const now = clock.now();
       if (!(await isNew(query, delivered, now))) {
@@ -87,7 +90,8 @@ export function makeStoreKey(
 export function makeDueKeys(query: Query, clock: Pick<Clock, "now">) {
   return {
     /**
-     * Returns the gates whose next key is due. The claim makes sure that no other node asks for it.
+     * Returns the gates for which the next key must be requested now. The same statement notes the
+     * request, so that no other node sends one too.
      */
     async claimDue(): Promise<readonly GateId[]> {
       const rows = await query<{ gateId: GateId }>(
@@ -99,7 +103,7 @@ export function makeDueKeys(query: Query, clock: Pick<Clock, "now">) {
       return rows.map(({ gateId }) => gateId);
     },
 
-    /** Makes the request for a key due again after a minute if the host could not be asked. */
+    /** Makes the next request for a key due in a minute, because the host could not be asked. */
     async postpone(gate: GateId): Promise<void> {
       await query(
         `update gate_zone_keys

@@ -1,7 +1,7 @@
 /**
- * Deletes data that must not be known any longer from orders that stay in the books: a person's
- * data, and hash ids whose key is being replaced. It changes nothing about what happened to an
- * order. Besides the commit queue, it is the only code that writes orders.
+ * Deletes data that must not be stored any longer from orders that stay in the books: a person's
+ * data, and hash ids whose key is being replaced. The payments and results of the order do not
+ * change. Besides the commit queue, this is the only code that writes orders.
  */
 import type { CardOfMerchant } from "../../engine/cards.ts";
 import type { Purchase } from "../../orders/order.ts";
@@ -13,18 +13,23 @@ import { lockIndex } from "../portal/order-index.ts";
 import { besideOthers, type Database, type Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
 
-/** How many orders a statement examines, so that payments do not notice it. */
+/**
+ * How many orders one statement examines. The number is limited, so that payments are not delayed.
+ */
 const pageSize = 1_000;
 
-/** The author and the time of the change, for the history of the order. */
+/** The author and the time of an erasure, for the history of the order. */
 export type Deletion = { readonly by: string; readonly at: Instant };
 
-/** Thirty-two zeros are no digest, and zero is no key. */
+/**
+ * Replaces the digest of a request by zeros, which no request has, and the number of its key by
+ * zero, which no key has.
+ */
 const noDigest = "digest = decode(repeat('00', 32), 'hex'), digest_key = 0";
 
 /**
- * Writes the change as a step with its history. An effect that is due stays due, for the new
- * version.
+ * Writes the change as a step of the order, with an entry in its history. The row that says when
+ * the order is due is moved to the new version of the order, so that no effect is lost.
  */
 const asStep = (update: string) => `
 with changed as (
@@ -39,13 +44,17 @@ with changed as (
 )
 select from changed`;
 
-/** How long to wait before orders are read: the step of a younger order may not be stored yet. */
+/**
+ * How long to wait before the orders are read. A node may still be storing orders with older
+ * values, and the pass must find these too.
+ */
 export const settledMs = 15 * 60_000;
 
 /**
- * Writes the hash ids that follow from the fingerprints of an order's cards. If a card is
- * destroyed, its hash id stays as it is. An order that has changed since it was read is read again.
- * Each call continues after the page of the last one, and returns how many orders it has examined.
+ * Recomputes the hash ids in orders from the fingerprints of their cards. The hash id of a
+ * destroyed card stays as it is. An order that changes while it is examined is read again. Each
+ * call examines the page of orders after the previous call's page, and returns how many orders it
+ * has examined.
  */
 export function makeRenewHashIds(
   query: Query,
@@ -60,7 +69,7 @@ export function makeRenewHashIds(
     return count;
   };
 
-  /** Returns false if an order has changed since it was read. */
+  /** Writes the new hash ids of orders. Returns false if an order has changed since it was read. */
   async function renewPage(after: string, last: string): Promise<boolean> {
     const page = await query<StoredProgress>(
       `select merchant_id as "merchantId", id, version, progress from orders
@@ -116,12 +125,15 @@ type StoredProgress = {
   readonly progress: Progress;
 };
 
-/** Returns the order's card, and the cards that were refused on the payment page. */
+/**
+ * Returns all cards that are stored in an order: the one that was charged, and those that were
+ * refused on the payment page.
+ */
 function cardsIn({ card, page }: Progress): readonly HashedCard[] {
   return [...(card ? [card] : []), ...(page?.refused ?? []).map((each) => each.card)];
 }
 
-/** Returns the progress with new hash ids, or undefined if none has changed. */
+/** Returns the progress of the order with new hash ids, or undefined if no hash id has changed. */
 function renewHashIds(
   { merchantId, progress }: StoredProgress,
   hashIds: ReadonlyMap<string, string>,
@@ -140,7 +152,7 @@ function renewHashIds(
   return JSON.stringify(next) === JSON.stringify(progress) ? undefined : next;
 }
 
-/** Reads the orders of a cell by id. */
+/** Reads the orders of a cell in the sequence of their ids. */
 function makeNextPage(query: Query) {
   let last = "0";
   return async () => {
@@ -154,22 +166,27 @@ function makeNextPage(query: Query) {
   };
 }
 
-/** A person, named by the email address or by the hash ids of a card at each merchant. */
+/**
+ * A person whose data is to be erased, named by an email address, or by the hash ids that a card
+ * has at each merchant.
+ */
 export type Person =
-  /** The address in each form in which it may have been stored, in lower case. */
+  /** The email address in each form in which it may be stored, in lower case. */
   | { readonly emails: readonly string[] }
   | { readonly hashIds: Iterable<readonly [MerchantId, string]> };
 
 export type OrderOfPerson = {
   readonly merchantId: MerchantId;
   readonly id: OrderId;
-  /** Whether the order is in flight, in doubt, or has a callback that is still to be delivered. */
+  /**
+   * True if the order is in flight or in doubt, or if a callback about it is still to be delivered.
+   */
   readonly isOpen: boolean;
 };
 
 /**
- * Finds the orders of a person. No index has addresses or hash ids, so it examines all orders page
- * by page.
+ * Finds the orders of a person. The database has no index of email addresses or hash ids, so all
+ * orders are examined page by page.
  */
 export async function findOrdersOf(
   { query }: Pick<Database, "query">,
@@ -196,7 +213,10 @@ export async function findOrdersOf(
 }
 
 const byEmail = "lower(facts #>> '{purchase,customer,email}') = any($3::text[])";
-/** A condition for a card, including one that was refused on the payment page. */
+/**
+ * A condition for orders with the card. An order also matches if the card was refused on its
+ * payment page.
+ */
 const byCard = `((merchant_id, progress #>> '{card,hashId}') in (
   select * from unnest($3::bigint[], $4::text[])) or exists (
   select from ${refusedTries} where (merchant_id, tried #>> '{card,hashId}') in (
@@ -209,9 +229,9 @@ const isBusy = `(${isOpen} or exists (
 type ErasedOrder = { readonly cards: readonly CardOfMerchant[] };
 
 /**
- * Erases an order with its history, callbacks and references. Returns undefined if the order is
- * open by now. The version increases, so that a node which has the order in memory cannot write the
- * data back.
+ * Erases the person's data in an order, its history, its callbacks and its card references. Returns
+ * undefined if the order is open by now. The version of the order increases, so that a node with
+ * the old order in memory cannot write the data back.
  */
 export function eraseOrder(
   { transaction }: Pick<Database, "transaction">,
@@ -280,7 +300,7 @@ async function eraseHistory(query: Query, key: readonly string[]): Promise<void>
   }
 }
 
-/** URLs and answers may contain the customer's data. */
+/** The URLs of callbacks and the answers of merchants' servers may contain the customer's data. */
 const eraseCallbacks = [
   "update callbacks set url = '' where merchant_id = $1 and order_id = $2",
   `update callback_attempts set url = '', body = '', answer = ''
@@ -288,9 +308,9 @@ const eraseCallbacks = [
 ];
 
 /**
- * Erases the person from the index. The stored version is set back, so that a node writes the rest
- * of the row again. A node that has the old order in memory does not overwrite it, because that
- * version is not newer.
+ * Erases the person's data in the portal's index of orders. The version in the index is set to one
+ * less than the order's, so that a node indexes the erased order. A node that has the order in
+ * memory with this lower version does not overwrite the row, because its version is not newer.
  */
 const eraseIndex = `
 update order_index set email = '', name = '', people = '{}', last_four = '',
@@ -326,7 +346,7 @@ const erasedTables = [
 
 /**
  * Frees the space of the old contents of changed rows, unless an older transaction still sees them.
- * The disk and the write-ahead log may contain their bytes for longer.
+ * The disk and the write-ahead log may contain the old bytes for longer.
  */
 export async function vacuumErased(database: Pick<Database, "connect">): Promise<void> {
   const client = await database.connect();
@@ -343,10 +363,10 @@ type KeptOfPurchase =
   | "isUnattended";
 
 /**
- * The values that are erased on a person's request from a stored order, its history and its card
- * references, by the names of the fields, each with its replacement. They are data about the person
- * and the card, and free text. A field without a replacement is left out. Amounts, ids, dates,
- * codes and the card's BIN stay, so that the books still agree.
+ * The fields that an erasure removes from an order, its history and its card references, each with
+ * the value that replaces it. A field without a replacement is left out. They are data about the
+ * person and the card, and free text. Amounts, ids, dates, codes and the card's BIN stay, so that
+ * the books still agree.
  */
 // biome-ignore format: a table
 const erased: Readonly<Record<Exclude<keyof Purchase, KeptOfPurchase>, unknown>> &
@@ -371,7 +391,10 @@ const erased: Readonly<Record<Exclude<keyof Purchase, KeptOfPurchase>, unknown>>
   loyalty:      undefined,
 };
 
-/** A JSON document without personal data. A document that is erased already stays the same. */
+/**
+ * Returns a JSON document without personal data. Erasing a document a second time does not change
+ * it.
+ */
 function erase(document: unknown): unknown {
   if (Array.isArray(document)) return document.map(erase);
   if (typeof document !== "object" || document === null) return document;

@@ -69,8 +69,8 @@ export function zoneKeyContext(gateId: string): string {
 }
 
 /**
- * Lists gates whose messages should be authenticated but are not, with the reason for that
- * expectation.
+ * Lists the gates that have no key for message authentication although they should have one: an
+ * operator has dropped the last key, or the host is configured to deliver keys.
  */
 export function listUnauthenticated(
   query: Query,
@@ -84,7 +84,7 @@ export function listUnauthenticated(
   );
 }
 
-/** The facts about a key that may be shown. */
+/** The properties of a key that operators may see. */
 export type ListedMacKey = {
   readonly id: string;
   readonly algorithm: string;
@@ -92,7 +92,7 @@ export type ListedMacKey = {
   readonly checkValue: string;
   readonly createdAt: string;
   readonly delivered: boolean;
-  /** The end of the key's use, if it has a successor. */
+  /** The time until which the key verifies messages. Null if it has no successor. */
   readonly verifiesUntil: string | null;
 };
 

@@ -1,6 +1,7 @@
 /**
- * Recurring payment profiles: references to cards that were registered without a payment, and the
- * changes of profiles. A card is written in the statement that writes what refers to it.
+ * The storage of recurring payment profiles: card references that are registered without a payment,
+ * and the changes of profiles. One statement writes both the sealed card and the rows that refer to
+ * it.
  */
 import type { AuditedChange, ProfileStore } from "../../engine/profiles.ts";
 import { type CardReferences, referencePurposes } from "../../orders/card-reference.ts";
@@ -39,7 +40,8 @@ export function makeProfileStore(query: Query, options: ConfirmKeys = {}): Profi
       const [row] = rows;
       if (row === undefined) return undefined;
       const { digest, keyId, hashId } = row;
-      // Every row of the card has a purpose of its own.
+      // Each reference of a card has a different purpose, so no row of the query overwrites
+      // another.
       const ids = Object.fromEntries(rows.map(({ purpose, id }) => [purpose, id]));
       const profile = { ids: ids as Partial<CardReferences>, hashId };
       return { digest: { digest, keyId, cvv: undefined }, profile };
@@ -74,7 +76,10 @@ type CreatedRow = {
   readonly keyId: number;
 };
 
-/** The key is an array, as `lockUsableKeys` takes it. */
+/**
+ * Returns the card as parameters of a statement. The number of its key is in an array, which
+ * `lockUsableKeys` needs.
+ */
 function sealedColumns(card: SealedCard | undefined) {
   const keys = plainArray(card === undefined ? [] : [card.keyId]);
   return [keys, card?.sealed ?? null, card?.fingerprint ?? null] as const;
@@ -84,7 +89,11 @@ const refusedKeys = (ids: string) => `${lockUsableKeys(ids)}, refused as (
   select key_id from unnest(${ids}) as wanted(key_id) where key_id not in (select id from usable)
 )`;
 
-/** The row of the profile's own id has the client order id, and decides if the others follow. */
+/**
+ * Adds the references of a profile. The row with the profile's own id contains the client order id.
+ * The other rows are only written if this row is, so that a client order id creates one profile
+ * only.
+ */
 const addProfile = `
 with ${refusedKeys("$9::int[]")}, named as (
   insert into card_references (merchant_id, id, purpose, card_id, endpoint_id, order_id, facts,
@@ -118,9 +127,10 @@ join card_references as other
 where named.merchant_id = $1 and named.client_orderid = $2 and ${assertHomeCell("= $1")}`;
 
 /**
- * Changes all ids of the card. The number that another replaces keeps a removed reference, so that
- * it is destroyed like the card of a removed one, but only after the time for which the numbers of
- * paid orders are kept: its payments can be refunded until then.
+ * Changes a profile and all other references of its card. If the card number is replaced, the old
+ * number keeps a removed reference, so that it is destroyed like the number of a removed card. It
+ * is destroyed only after the time for which the numbers of paid orders are kept, because payments
+ * with the old number can be refunded until then.
  */
 const changeProfile = `
 with ${refusedKeys("$9::int[]")}, changed as (
@@ -165,7 +175,10 @@ export async function restartProfile(
   return rows.length > 0;
 }
 
-/** Audits changes. Those of one request at the same moment share a transaction. */
+/**
+ * Writes the audit entries of changes of profiles. Changes that one request makes at the same
+ * moment share a transaction.
+ */
 export function makeAuditProfiles(auditAs: (actor: Actor) => Audit) {
   return makeGather<AuditedChange, undefined>(async (changes) => {
     for (const [request, own = []] of Map.groupBy(changes, ({ by }) => by.request)) {

@@ -1,6 +1,6 @@
 /**
- * The retention of card numbers in one cell. The connections of nodes find out which cards are due,
- * and the vault's connections destroy them.
+ * The retention of card numbers in one cell. The nodes' ordinary connections find the cards that
+ * are due, and only the vault's connections may destroy them.
  */
 import type { CardOfMerchant } from "../../engine/cards.ts";
 import type { CondemnedCard, RetentionStore } from "../../engine/retention.ts";
@@ -57,7 +57,10 @@ export function makeRetentionStore({ node, vault }: Databases): RetentionStore {
   };
 }
 
-/** Marks cards for destruction. The connection must have the right to write the vault's tables. */
+/**
+ * Marks cards that are to be destroyed. The role of the connection must have the right to write the
+ * vault's tables.
+ */
 export async function condemnCards(
   query: Query,
   cards: readonly CondemnedCard[],
@@ -83,8 +86,9 @@ on conflict (days) do update set walked_at = excluded.walked_at
 returning after_id as after`;
 
 /**
- * Restarts every walk if the rules have changed. The row of 0 days stores a hash of the rules. The
- * restart happens at most once in a while, because the settings of nodes may differ.
+ * Restarts the searches for expired cards from the first card if the retention rules have changed.
+ * The row of 0 days stores a hash of the rules. Restarts are limited in frequency, because two
+ * nodes with different settings would otherwise restart the searches again and again.
  */
 const restartWalks = `
 with changed as (

@@ -1,7 +1,8 @@
 /**
- * The table of the vault's keys, and its part in a rotation: the next key is added, cards and
- * secrets are sealed with it page by page while nodes work, and a key that seals nothing any more
- * is destroyed. Nodes are notified of every change.
+ * The table of the vault's keys, and the rotation of keys in the database. In a rotation, a new key
+ * is added, then cards and secrets are sealed with it page by page while nodes work, and then the
+ * old key, which seals nothing any more, is destroyed. Nodes are notified of every change of the
+ * table.
  */
 import type { KeyStore, SealedKey } from "../../vault/keys.ts";
 import type { CvvKeyRow, CvvKeyStore } from "../../vault/request-digests.ts";
@@ -66,7 +67,8 @@ export async function listKeys(
 
 /**
  * Returns the age of the current keys in days, by purpose. The key-encryption key is not in the
- * database: its age is that of the last rewrap, or of the oldest key.
+ * database, so its age is counted from the last time when the keys were sealed with another one, or
+ * else from the oldest key.
  */
 export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, number>> {
   const days = (since: string) => `floor(extract(epoch from now() - ${since}) / 86400)::int`;
@@ -82,16 +84,16 @@ export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, num
 }
 
 /**
- * The condition for old keys of pending card data, which are not listed: this key is replaced every
- * day.
+ * A condition for old keys of pending card data. The list of keys omits them, because there is a
+ * new one every day.
  */
 const isOldPending =
   "coalesce(purpose = 'held' and destroyed_at < now() - interval '30 days', false)";
 
 /**
- * Returns whether the key of pending card data is a day old. It also waits a day after a new
- * key-encryption key was introduced, because a node that still has the old one could not open a new
- * key.
+ * Returns whether the key of pending card data must be replaced because it is a day old. After a
+ * change of the key-encryption key, the replacement waits for a day: a node that still has the old
+ * key-encryption key could not open a new key.
  */
 export async function isPendingKeyDue(vault: Query, node: Query): Promise<boolean> {
   const day = "now() - interval '1 day'";
@@ -104,8 +106,8 @@ export async function isPendingKeyDue(vault: Query, node: Query): Promise<boolea
 }
 
 /**
- * Takes the lock of rotations. Returns undefined while another rotation runs. The lock ends with
- * its connection.
+ * Takes the lock of key rotations. Returns undefined while another rotation holds it. The lock ends
+ * when its connection closes.
  */
 export async function takeRotationLock(database: Database) {
   const client = await database.connect();
@@ -116,8 +118,8 @@ export async function takeRotationLock(database: Database) {
 }
 
 /**
- * Makes the operations on the key of pending card data, under which the vaults of all cells have
- * rows.
+ * Makes the operations with which the key of pending card data is replaced. The key seals rows in
+ * the vault tables of all cells.
  */
 export function makePendingKeys(vault: Database, node: Pick<Database, "query">, cells: Cells) {
   const vaults = cells.stores((each) => each.vault);
@@ -129,7 +131,10 @@ export function makePendingKeys(vault: Database, node: Pick<Database, "query">, 
   };
 }
 
-/** Seals all keys with another key-encryption key, or none of them. */
+/**
+ * Seals all keys of the vault with another key-encryption key in one transaction. If one key fails,
+ * all stay as they are.
+ */
 export async function rewrapKeys(
   database: Database,
   rewrap: (key: SealedKey) => Uint8Array,
@@ -146,7 +151,10 @@ export async function rewrapKeys(
   return count;
 }
 
-/** Frees the old contents of changed rows. The disk may contain their bytes for longer. */
+/**
+ * Frees the space of the old contents of changed rows. The disk may contain the old bytes for
+ * longer.
+ */
 const vacuumKeys = "vacuum vault.keys";
 
 export function makeRotationStore(database: Database, cells: readonly Database[]): RotationStore {
@@ -280,8 +288,9 @@ function cardsOf({ query }: Database): Pick<OfCell, "countCards" | "listCards" |
 }
 
 /**
- * Lists and reseals the secrets of the configuration by context: control keys, keys of wallets and
- * gates, users' secrets, and addresses of cells.
+ * Makes the functions that list the sealed secrets of the configuration with their contexts, and
+ * write a resealed secret: control keys, keys of wallets and gates, users' secrets, and addresses
+ * of cells.
  */
 function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
   return {
@@ -341,8 +350,8 @@ const reseal: Readonly<Record<string, string>> = {
 };
 
 /**
- * Stores the keys for digests of CVVs: a few rows that nodes share and that are in no backup. It
- * uses the vault's own connections.
+ * Stores the keys for digests of CVVs. There are only a few rows, which all nodes share and no
+ * backup contains. The store uses the vault's connections.
  */
 export function makeCvvKeyStore(query: Query): CvvKeyStore {
   return {

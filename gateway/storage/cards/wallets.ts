@@ -1,8 +1,8 @@
 /**
- * The stored data of wallets: merchants' keys, sealed by the vault's keys, the tokens that were
- * used, so that each pays once, and the files below `/.well-known/` with which a wallet checks that
- * a domain belongs to the installation. Nodes read these files at each request, because wallets
- * seldom ask.
+ * The stored data of wallets: merchants' keys, which the vault's keys seal; used tokens, which are
+ * stored so that each token pays only once; and the files below `/.well-known/` with which a wallet
+ * checks that a domain belongs to the installation. Nodes read these files from the database at
+ * each request, because wallets seldom ask.
  */
 import { createPrivateKey, randomUUID } from "node:crypto";
 import type { MerchantId } from "../../values/ids.ts";
@@ -54,7 +54,7 @@ export function walletKeyContext(merchantId: string, wallet: string): string {
   return `wallet-key/${merchantId}/${wallet}`;
 }
 
-/** The facts about a key that may be shown. */
+/** The properties of a key that operators may see. */
 export type ListedWalletKey = {
   readonly id: string;
   readonly merchantId: MerchantId;
@@ -137,7 +137,10 @@ export function makeWalletKeyAdministration(
   };
 }
 
-/** Frees the old contents of changed rows, which are the removed private keys. */
+/**
+ * Frees the space of the old contents of changed rows, because these contain the removed private
+ * keys.
+ */
 export async function vacuumWalletKeys(query: Query): Promise<void> {
   await query("vacuum vault.wallet_keys");
 }
@@ -145,8 +148,8 @@ export async function vacuumWalletKeys(query: Query): Promise<void> {
 const deleteEveryMs = 60_000;
 
 /**
- * Claims a token. Returns false if another request has used it; repeats of the same request share
- * it.
+ * Claims a wallet's token for a request. Returns false if another request has used the token.
+ * Repeats of the same request share the token.
  */
 export function makeClaimToken(
   query: Query,
@@ -187,7 +190,10 @@ export function makeClaimToken(
   return (token) => take({ ...token, claim: randomUUID() });
 }
 
-/** A claim belongs to one request and is the same in all its tries. */
+/**
+ * A token with its claim. A claim belongs to one request, and all attempts to write it have the
+ * same id.
+ */
 type ClaimedToken = UsedToken & { readonly claim: string };
 
 type TokenRow = Record<"merchant_id" | "wallet" | "message_id", string> & { digest: Buffer };
@@ -195,8 +201,9 @@ type TokenRow = Record<"merchant_id" | "wallet" | "message_id", string> & { dige
 type Claim = Omit<ClaimedToken, "replayIds"> & UsedToken["replayIds"][number] & { holders: number };
 
 /**
- * Merges the tokens of a batch, because a statement can write a row only once. Of several requests
- * with one replay id, the first is written, and its repeats are counted as holders.
+ * Merges equal tokens of a batch, because a statement can write a row only once. If requests in the
+ * batch share a replay id, the first of them is written. Requests that repeat the first one are
+ * counted as further holders.
  */
 function claimsOf(tokens: readonly ClaimedToken[]): readonly Claim[] {
   const claims = new Map<string, Claim>();
@@ -216,9 +223,10 @@ function keyOf({ merchantId, wallet }: Pick<UsedToken, "merchantId" | "wallet">,
 }
 
 /**
- * Claims tokens and returns the digest of the present holder: the first request, or the next one
- * after its release. A try whose answer was lost is not counted twice. If a repeat was counted in
- * between, the try is counted again, and the token stays with this request, which is safe.
+ * Claims tokens, and returns for each the digest of the request that holds it. A released token can
+ * be claimed by another request. If the database's answer was lost, the same claim is sent again
+ * and counts once. If a repeat of the request was counted in between, the claim counts twice: the
+ * token then stays with this request, which is safe.
  */
 const claimStatement = `
 insert into wallet_messages as known
@@ -238,7 +246,10 @@ on conflict (merchant_id, wallet, message_id) do update set
     then excluded.claim else known.claim end
 returning merchant_id, wallet, message_id, digest`;
 
-/** Releases a token. Another request can claim it when no holder is left. */
+/**
+ * Releases a token. When all requests that hold the token have released it, another request can
+ * claim it.
+ */
 export async function releaseToken(query: Query, token: UsedToken): Promise<void> {
   const { merchantId, wallet, replayIds, digest } = token;
   await query(
@@ -264,7 +275,7 @@ export function listWellKnownFiles(
   return query("select name, octet_length(content) as bytes from well_known_files order by name");
 }
 
-/** Stores a file and replaces one of the same name. */
+/** Stores a file. A file of the same name is replaced. */
 export async function putWellKnownFile(audit: Audit, name: string, content: string): Promise<void> {
   await audit.change(async (inside, write) => {
     await inside(

@@ -13,8 +13,8 @@ import type { Database, Query } from "../server/database.ts";
 import { type CellLocation, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
 
 /**
- * Adds a cell and returns its place. The caller holds the lock of key rotations, so that no key is
- * destroyed in between.
+ * Adds a cell and returns a description of where it is. The caller holds the lock of key rotations,
+ * so that no key is destroyed before the new cell is listed.
  */
 export async function addCell(
   { audit, database, cells, sealSecret }: AddingCell,
@@ -29,8 +29,8 @@ export async function addCell(
       if (problem !== undefined) throw new Error(problem.sentence);
     }
     await prepareCell(cell.node, place, report);
-    // The statement locks the table, which is harmless because no merchant has payments in the cell
-    // yet.
+    // The next statement locks the whole table. No payment has to wait, because no merchant is in
+    // the new cell yet.
     if (place.onCitus === true) {
       await storeTalliesUncompressed(cell.node.query, schemaOf(place.name));
     }
@@ -56,7 +56,7 @@ type AddingCell = {
   readonly sealSecret: Vault["sealSecret"];
 };
 
-/** Makes the tables and grants that this version needs. */
+/** Makes the tables and grants of a cell for this version of the gateway. */
 export async function prepareCell(
   cell: Database,
   { name, onCitus = false }: CellLocation,
@@ -95,7 +95,10 @@ export async function examineCell({ query }: Database, { name, onCitus = false }
   return onCitus ? { ...row, ...(await examineOnWorker(query, schema)) } : row;
 }
 
-/** Describes the place of a cell in words. On Citus, the coordinator names the worker. */
+/**
+ * Describes in words where the tables of a cell are. On Citus, the coordinator knows the worker
+ * that has them.
+ */
 export async function describePlace(
   { query }: Database,
   { name, url, onCitus = false }: CellLocation,
@@ -126,8 +129,9 @@ async function makeDistributedSchema(
 }
 
 /**
- * Stores the tallies uncompressed. Citus does not forward a change of a column's storage to the
- * shard. Its commands have connections of their own, so the table must be committed before.
+ * Turns off the compression of the column of tallies on the worker. Citus does not forward a change
+ * of a column's storage to the shard. Its commands use connections of their own, so the table must
+ * be committed before.
  */
 async function storeTalliesUncompressed(query: Query, schema: string): Promise<void> {
   const [row] = await query<{ failure: string | null }>(
@@ -140,8 +144,8 @@ async function storeTalliesUncompressed(query: Query, schema: string): Promise<v
 }
 
 /**
- * Returns the worker of a schema from the coordinator's catalogue, because the worker itself may be
- * unreachable.
+ * Returns the Citus worker that has the schema. The answer comes from the coordinator's catalogue,
+ * because the worker may be unreachable.
  */
 async function findWorker(query: Query, schema: string): Promise<string> {
   const [row] = await query<{ worker: string }>(
@@ -154,8 +158,9 @@ async function findWorker(query: Query, schema: string): Promise<string> {
 }
 
 /**
- * Checks the worker's form of times. A move compares rows as texts, and a session's own form stays
- * on the coordinator, so the worker must have the default one.
+ * Checks that the worker prints times in the default form. The move of a merchant compares rows as
+ * texts. The gateway sets this form in its session with the coordinator, but the worker uses its
+ * own settings.
  */
 async function checkWorker(query: Query, schema: string): Promise<void> {
   const [row] = await query<{ result: string }>(
@@ -168,7 +173,10 @@ async function checkWorker(query: Query, schema: string): Promise<void> {
   throw new Error(`the worker needs timezone UTC, datestyle ISO, bytea_output hex: ${row?.result}`);
 }
 
-/** Returns counts and sizes from the worker, because the coordinator's tables are empty. */
+/**
+ * Returns the numbers of rows and the sizes of tables. They are read from the worker, because the
+ * coordinator's own tables are empty.
+ */
 async function examineOnWorker(query: Query, schema: string) {
   const [row] = await query<{ orders: string; size: string }>(
     `select result as orders,

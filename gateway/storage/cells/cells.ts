@@ -1,7 +1,8 @@
 /**
- * Cells (decision 0034). Every merchant lives in one: a schema with the tables of its orders, in
- * the main database or on a server of its own. Each cell has its own stores with their own
- * connections and queues, so that an unreachable cell only affects its own merchants.
+ * Cells (decision 0034). A cell is a schema with the tables of some merchants' orders, in the main
+ * database or on a server of its own. Every merchant belongs to one cell. Each cell has its own
+ * stores with their own connections and queues, so that an unreachable cell only affects its own
+ * merchants.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { MerchantId } from "../../values/ids.ts";
@@ -11,14 +12,20 @@ import type { Database, Query } from "../server/database.ts";
 
 export const mainCell = "main";
 
-/** The databases of a cell. The vault's tables have connections of their own. */
+/**
+ * The databases of a cell: `node` for the tables of orders, and `vault` for the vault's tables,
+ * with connections of its own.
+ */
 export type CellDatabases = { readonly node: Database; readonly vault: Database };
 
 export type CellLocation = {
   readonly name: string;
-  /** The address of the cell's server. Without one, the cell is in the main database. */
+  /** The address of the cell's database. Undefined if the cell is in the main database. */
   readonly url?: Secret<string> | undefined;
-  /** Its database is a Citus coordinator, which keeps the cell's tables on a worker. */
+  /**
+   * True if the cell's database is a Citus coordinator, which keeps the tables of the cell on a
+   * worker.
+   */
   readonly onCitus?: boolean;
 };
 
@@ -47,8 +54,8 @@ export async function loadCells(
 }
 
 /**
- * Loads the cells and the merchants' cells. Commands use it too, because they have no configuration
- * in memory.
+ * Loads the list of cells, and the cell of each merchant. Commands use this too, because they have
+ * no configuration in memory.
  */
 export async function loadCellMap(query: Query, open: Vault["openSecret"]): Promise<CellMap> {
   const rows = await query<{ id: MerchantId; cell: string }>("select id, cell from merchants");
@@ -69,18 +76,18 @@ export async function openCellMap(load: () => Promise<CellMap>) {
 }
 
 /**
- * Returns a condition for every statement that reads or writes a merchant's rows. It fails with a
- * division by zero after the merchant has moved to another cell, however old the node's
- * configuration is. A function that raises an error would have to exist on every server of a Citus
- * cluster.
+ * Returns a condition for every statement that reads or writes a merchant's rows. After the
+ * merchant has moved to another cell, the condition fails with a division by zero, even if the
+ * node's configuration is outdated. A function that raises an error would do the same, but it would
+ * have to exist on every server of a Citus cluster.
  */
 export function assertHomeCell(merchants: string): string {
   return `(select 1 / (count(*) = 0)::int from moved_merchants where merchant_id ${merchants}) = 1`;
 }
 
 /**
- * A condition for statements that find rows of all merchants. It excludes the rows of moved
- * merchants, which are copies.
+ * A condition for statements that find rows of all merchants. It excludes merchants that have moved
+ * to another cell, because their rows here are only copies.
  */
 export const isHere = "merchant_id not in (select merchant_id from moved_merchants)";
 
@@ -91,8 +98,9 @@ export function hasMoved(error: unknown): boolean {
 }
 
 /**
- * The merchant is still moving after the wait, or a row is a copy. The code means: in use, try
- * again later.
+ * The error of a call for a merchant that is still being moved after the longest wait, or of a
+ * search that has found a copied row. PostgreSQL uses its code for an object that is in use, so the
+ * caller tries again later.
  */
 export class MerchantMoving extends Error {
   readonly code = "55006";
@@ -106,7 +114,9 @@ export type CellMap = {
 type Options = {
   readonly main: CellDatabases;
   readonly open: (place: CellLocation) => CellDatabases;
-  /** How long a call waits for a merchant that is moving, unless it says otherwise. */
+  /**
+   * How long a call waits for a merchant that is being moved, if the call gives no time of its own.
+   */
   readonly waitMs: number;
   readonly onFailed: (cell: string, error: unknown) => void;
 };
@@ -132,9 +142,9 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   };
   return {
     ...router,
-    /** Opens a place that may not be listed yet. The caller closes it. */
+    /** Opens the databases of a cell that may not be listed yet. The caller closes them. */
     open,
-    /** Reads the merchants' cells from the configuration from now on. */
+    /** Takes the merchants' cells from the configuration in the node's memory from now on. */
     follow(source: { current(): CellMap; reload(): Promise<void> }): void {
       current = source.current;
       reload = source.reload;
@@ -159,7 +169,7 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   }
 
   /**
-   * Resolves when the configuration has another cell for the merchant, or when the move was taken
+   * Resolves when the configuration names another cell for the merchant, or when the move was taken
    * back.
    */
   function awaitMove(merchant: MerchantId, from: string): Promise<void> {
@@ -171,7 +181,8 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   async function untilMoved(merchant: MerchantId, from: string): Promise<void> {
     const { query } = databasesOf(from).node;
     for (let isFenced = true; isFenced; ) {
-      // If the main database is unreachable, the next attempt reads it again.
+      // If the main database is unreachable, this error is ignored, and the configuration is read
+      // again in the next round of the loop.
       await reload().catch(() => undefined);
       if (router.cellOf(merchant) !== from) break;
       await delay(lookEveryMs, undefined, { ref: false });
@@ -191,14 +202,20 @@ type Router = Pick<Options, "waitMs" | "onFailed"> & {
   cellOf(merchant: MerchantId): string;
   databasesOf(name: string): CellDatabases;
   awaitMove(merchant: MerchantId, from: string): Promise<void>;
-  /** Returns the wait of calls that have found the merchant fenced. */
+  /**
+   * Returns the promise for which calls of a merchant that is being moved wait, or undefined if
+   * none has waited yet.
+   */
   moving(merchant: MerchantId): Promise<void> | undefined;
 };
 
 function makeStores<Store>(router: Router, make: (databases: CellDatabases) => Store) {
   const made = new Map<string, Store>();
   const failed = new Set<string>();
-  /** Failed cells in which a call is still in progress. No other call waits for such a cell. */
+  /**
+   * Cells that have failed and in which a call is still in progress. No further call waits for such
+   * a cell.
+   */
   const retried = new Set<string>();
 
   return { of, call, each, inTurn, search };
@@ -212,7 +229,8 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
   }
 
   /**
-   * Calls the store of the merchant's cell, and again that of the next cell if the merchant moves.
+   * Calls the store of the merchant's cell. If the merchant moves to another cell at that time, the
+   * store of the other cell is called.
    */
   async function call<Result>(
     merchant: MerchantId,
@@ -222,8 +240,8 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     const giveUpAt = performance.now() + waitMs;
     for (let isAgain = false; ; isAgain = true) {
       const cell = router.cellOf(merchant);
-      // If the merchant is known to be moving, the call waits first. Its statement would fail, and
-      // with it the whole batch.
+      // If the merchant is known to be moving, the call waits before its first attempt. Its
+      // statement would fail, and with it the other items of the same batch.
       let moving = router.moving(merchant);
       try {
         if (moving === undefined) return await use(of(cell), isAgain);
@@ -239,8 +257,9 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
   }
 
   /**
-   * Calls the stores of all cells at once. A cell that fails is reported and omitted, unless none
-   * succeeds. A cell that failed before is not waited for.
+   * Calls the stores of all cells at once. A cell that fails is reported, and its result is
+   * omitted. The call fails only if no cell succeeds. It does not wait for a cell whose last call
+   * has failed.
    */
   async function each<Result>(
     use: (store: Store, cell: string) => Promise<Result>,
@@ -269,7 +288,10 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     return [...results];
   }
 
-  /** Calls the stores one after the other. Fails with the first that fails. */
+  /**
+   * Calls the stores one after the other. If one fails, the whole call fails and the other stores
+   * are not called.
+   */
   async function inTurn<Result>(
     use: (store: Store, cell: string) => Promise<Result>,
   ): Promise<readonly Result[]> {
@@ -279,8 +301,8 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
   }
 
   /**
-   * Returns the first result that a cell finds. Fails if no cell has one and not every cell could
-   * be asked.
+   * Searches all cells and returns the first result that is found. Fails if no cell has a result
+   * and at least one cell could not be asked.
    */
   async function search<Result>(
     use: (store: Store) => Promise<Result | undefined>,
@@ -300,9 +322,9 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
 
 const nothing = new Error("not in this cell");
 /**
- * Returns the same cells on the connections for screens. A change that holds the lock of the
- * audit's end must not wait for connections that other changes occupy while they wait for this
- * lock.
+ * Returns the same cells with the connections that are reserved for screens. The caller may hold
+ * the lock of the audit's end. It must not wait for ordinary connections, because all of them may
+ * be occupied by changes that wait for this lock.
  */
 export function cellsForScreens(cells: Cells): Cells {
   const databasesOf = (name: string): CellDatabases => {

@@ -1,7 +1,7 @@
 /**
- * Copies a merchant's rows from one cell to another. Rows are compared by pages of keys and
- * digests. Later changes are found by sums over ranges of rows, without transferring rows, which
- * takes about a second for each hundred thousand orders.
+ * Copies a merchant's rows from one cell to another. First, all rows are compared page by page, by
+ * their keys and by digests of their contents. Later changes are found by sums over ranges of rows
+ * without transferring the rows, which takes about a second for each hundred thousand orders.
  */
 import type { MerchantId } from "../../values/ids.ts";
 import type { Database, Query } from "../server/database.ts";
@@ -16,36 +16,43 @@ const others = [
 ];
 
 /**
- * Tables whose changes show in the history of orders. Every change of an order adds a row to its
- * history in the same commit, so where the history has not changed, neither has the order, and no
- * attempt was erased. The history is copied first: the next look finds a change in between.
+ * Tables whose changes can be found in the history of orders. Every commit that changes an order
+ * adds a row to the history. So if a part of the history is equal in both cells, the orders of this
+ * part are equal too, and none of their attempts were erased. The history is copied first: a change
+ * during the copy is found by the next comparison.
  */
 const byHistory = ["orders", "callback_attempts"];
 /**
- * Tables in which rows are only added and deleted, so that comparing their keys, which an index
- * has, is enough.
+ * Tables in which rows are only added and deleted. It is enough to compare their keys, which are in
+ * an index.
  */
 const byKey = ["order_history", "requests", "callback_attempts"];
 
 export type Pair = {
   readonly from: Database;
   readonly to: Database;
-  /** The mark of the target's fence. A run whose mark is gone writes nothing more. */
+  /**
+   * The time when the fence in the target cell was set. It identifies the run of the move. A run
+   * stops writing when the fence has another time.
+   */
   readonly mark: string;
 };
 
 export type Table = {
   readonly name: string;
   readonly columns: readonly string[];
-  /** The columns without JSON documents. Documents that change are in orders and their history. */
+  /**
+   * The columns that do not contain JSON documents. Documents can change only in orders and in the
+   * history.
+   */
   readonly plain: readonly string[];
   readonly key: readonly string[];
   readonly types: readonly string[];
 };
 
 /**
- * Lists the tables with a merchant's rows. A column names the merchant, or the first part of a
- * context.
+ * Lists the tables with a merchant's rows. Either the column merchant_id names the merchant, or the
+ * first part of a context does.
  */
 export function listTables({ query }: Database, schema: string) {
   return query<Table>(
@@ -71,7 +78,7 @@ export function listTables({ query }: Database, schema: string) {
 }
 
 export type CopiedTable = Table & {
-  /** The values of the ranging column at which the ranges begin. */
+  /** The values at which the ranges begin, in the column that divides the table. */
   readonly bounds: readonly string[];
 };
 
@@ -89,8 +96,9 @@ export async function copyTable(pair: Pair, table: Table, merchant: MerchantId) 
 }
 
 /**
- * Finds the ranges that differ, copies their rows and returns how many differed. For tables that
- * `retriesUntilEqual` names, it repeats this until none differs.
+ * Finds the ranges of rows that differ between the cells and copies their rows. Returns how many
+ * rows differed. For a table for which `retriesUntilEqual` returns true, it repeats this until no
+ * rows differ.
  */
 export async function copyChanges(
   pair: Pair,
@@ -121,7 +129,11 @@ async function copyUntilSame(pair: Pair, table: Table, range: Range, retriesUnti
   throw new Error(`rows still differ after ${passesMax} copies`);
 }
 
-/** How often a range is copied. Behind a fence little changes, so more copies mean a fault. */
+/**
+ * How often a range is copied before the move fails. The merchant is stopped while the ranges are
+ * made equal, so few rows change, and a range that still differs after this many copies shows a
+ * fault.
+ */
 const passesMax = 10;
 
 async function findDiffering(pair: Pair, table: CopiedTable, merchant: MerchantId) {
@@ -136,14 +148,14 @@ async function findDiffering(pair: Pair, table: CopiedTable, merchant: MerchantI
   for (const at of differing) {
     const last = ranges.at(-1);
     const isNext = last !== undefined && last.until === bounds[at - 1];
-    // Adjacent ranges are joined.
+    // Adjacent ranges are joined, so that their rows are copied together.
     if (isNext) ranges.pop();
     ranges.push({ merchant, from: isNext ? last.from : bounds[at - 1], until: bounds[at] });
   }
   return ranges;
 }
 
-/** Returns the count of rows and the sum of their digests by the number of the range. */
+/** Returns a text for each range, with the number of its rows and the sum of their digests. */
 async function sumRanges({ query }: Database, table: CopiedTable, merchant: MerchantId) {
   const place = rangePart(table);
   const columns = byKey.includes(table.name) ? table.key : table.plain;
@@ -157,14 +169,17 @@ async function sumRanges({ query }: Database, table: CopiedTable, merchant: Merc
 }
 
 /**
- * Returns the position in the key of the ranging column, which divides a table into ranges. It
- * follows the merchant's column, or is the only column of the key.
+ * Returns which column of the key divides the table into ranges: the column after the merchant's
+ * id, or the only column of the key.
  */
 function rangePart({ key }: Table): number {
   return key[0] === "merchant_id" ? 1 : 0;
 }
 
-/** Returns an expression for sorting, because two servers may sort texts differently. */
+/**
+ * Returns the expression by which rows are sorted. Texts are sorted by their bytes, because two
+ * servers may have different rules for sorting texts.
+ */
 function sortable({ key, types }: Table, place: number): string {
   return types[place] === "text" ? `${key[place]} collate "C"` : (key[place] ?? "");
 }
@@ -231,12 +246,15 @@ async function replaceRows(
 }
 
 /**
- * The condition that the fence still has the mark. Citus forwards no function of a column in a
- * delete unless it is immutable.
+ * A condition that the fence still has the time that this run has set. The condition is a plain
+ * comparison, because Citus accepts in a delete no function of a column unless it is immutable.
  */
 export const isMarked = "moved_at = to_timestamp($2::float8)";
 
-/** Locks the fence, so that no run lifts it or marks it again until the transaction ends. */
+/**
+ * Locks the fence, so that no other run of the move can remove it or set its time again until the
+ * transaction ends.
+ */
 async function holdFence(query: Query, merchant: MerchantId, mark: string): Promise<void> {
   const held = await query(
     `select merchant_id from moved_merchants
@@ -246,7 +264,10 @@ async function holdFence(query: Query, merchant: MerchantId, mark: string): Prom
   if (held.length === 0) throw new OtherRun();
 }
 
-/** This run was suspended for so long that a later run has taken over the merchant. */
+/**
+ * The error of a run that was suspended for so long that a later run of the move has continued it
+ * or taken it back.
+ */
 export class OtherRun extends Error {
   constructor() {
     super("another run goes on with the move, or has taken it back");
@@ -254,7 +275,8 @@ export class OtherRun extends Error {
 }
 
 /**
- * Deletes rows page by page: one statement for millions of rows would delay a standby and a vacuum.
+ * Deletes rows page by page, because one statement for millions of rows would delay a standby and a
+ * vacuum.
  */
 export async function deleteRows(
   database: Database,
@@ -275,8 +297,8 @@ export async function deleteRows(
 }
 
 /**
- * A range of keys: from the first value of the ranging column, which is included, to the last one,
- * which is excluded.
+ * A range of rows of one merchant. It begins with the rows that have the value `from`, and ends
+ * before those that have the value `until`.
  */
 type Range = {
   readonly merchant: MerchantId;

@@ -1,8 +1,9 @@
 /**
  * Moves a merchant from one cell to another. The rows are copied and compared while payments go on.
- * Then the merchant is fenced in its old cell, later changes are copied and compared, and the
- * merchant's row names the new cell. Every step can be repeated: a move that was interrupted at any
- * point is continued by starting it again, or taken back.
+ * Then the merchant is fenced in its old cell, which means that every statement for the merchant
+ * fails there. Later changes are copied and compared, and the merchant's row names the new cell.
+ * Every step can be repeated: a move that was interrupted at any point is continued by starting it
+ * again, or is taken back.
  */
 import { setTimeout } from "node:timers/promises";
 import type { MerchantId } from "../../values/ids.ts";
@@ -23,22 +24,26 @@ import {
   type Table,
 } from "./copy-rows.ts";
 
-/** How long statements of other merchants may wait for the fence. */
+/** How long statements of other merchants may wait for the locks that a fence takes. */
 const lockWaitMs = 200;
 
-/** Tables from which nodes delete expired rows: one copy behind the fence is enough. */
+/**
+ * Tables from which nodes delete expired rows. After the merchant is fenced, these tables are
+ * copied only once and need not become equal.
+ */
 const expiringTables = ["oauth_nonces", "wallet_messages", "held_keys", "held_secrets"];
 
-/** The merchant is stopped when a comparison of all rows finds no more changes than this. */
+/** The merchant is fenced as soon as a comparison of all rows finds no more changes than this. */
 const changesMax = 200;
 /**
- * The merchant is stopped after this many comparisons in any case, because it may always be busy.
+ * The merchant is fenced after this many comparisons even if there are more changes, because a busy
+ * merchant may always have many.
  */
 const looksMax = 5;
 
 type Report = (progress: string) => void | Promise<void>;
 type Places = { readonly main: Database; readonly cells: Cells };
-/** Another move has begun and must end first. */
+/** The result for an operator if another move of the merchant has begun: it must end first. */
 type OtherMove = { readonly begun: string };
 type Moved = { readonly rows: number; readonly stoppedMs: number };
 
@@ -54,7 +59,8 @@ export async function moveMerchant(
   const tables = await tablesOf(cells, from_cell, to_cell);
   let [rows, stoppedAt] = [0, performance.now()];
   const isSwitched = (await cellOf(main, merchant)) === to_cell;
-  // Until the switch, the merchant does not live in the new cell, so the copy there is fenced.
+  // The merchant is fenced in the new cell too until the move is complete, because the rows there
+  // are only a copy.
   const mark = isSwitched ? await findFence(to, merchant) : await fence(to, merchant);
   if (!isSwitched) {
     const pair = { from, to, mark };
@@ -82,16 +88,17 @@ export async function moveMerchant(
 }
 
 /**
- * Takes a move back. Before the switch, the merchant stays in its old cell, and the copy is
- * deleted. The fence of the other cell remains, because the merchant does not live there.
+ * Takes a move back if the merchant's row does not name the new cell yet. The merchant stays in its
+ * old cell, and the copy is deleted. The fence of the other cell remains, because the merchant does
+ * not live there.
  */
 export async function abortMove(
   { main, cells }: Places,
   merchant: MerchantId,
   report: Report,
 ): Promise<"aborted" | "none" | "switched"> {
-  // The move is claimed as by a run, so that an earlier run that still works cannot switch any
-  // more.
+  // Taking back registers itself as the latest run of the move, so that an earlier run that still
+  // works can no longer switch the merchant.
   const [move] = await main.query<{ from_cell: string; to_cell: string }>(
     `update merchant_moves set begun_at = clock_timestamp() where merchant_id = $1
      returning from_cell, to_cell`,
@@ -115,7 +122,10 @@ type UnfinishedMove = {
   readonly from: string;
   readonly to: string;
   readonly since: string;
-  /** `stopped` means that the merchant gets 503 until the move continues or is taken back. */
+  /**
+   * How far the move has come. `stopped` means that the merchant's requests get the status 503
+   * until the move is continued or taken back.
+   */
   readonly state: "copying" | "stopped" | "switched" | "unknown";
 };
 
@@ -146,7 +156,10 @@ function databasesOf(cells: Cells, from: string, to: string): Omit<Pair, "mark">
   return { from: cells.databasesOf(from).node, to: cells.databasesOf(to).node };
 }
 
-/** Lists the tables of a cell. A schema other than the first cell's contains nothing else. */
+/**
+ * Lists the tables that are copied. They are read from a cell that has a schema of its own, because
+ * the first cell's schema also contains the tables of the installation.
+ */
 function tablesOf(cells: Cells, from: string, to: string) {
   const listed = to === mainCell ? from : to;
   return listTables(cells.databasesOf(listed).node, schemaOf(listed));
@@ -177,8 +190,8 @@ async function cellOf({ query }: Database, merchant: MerchantId) {
 }
 
 /**
- * Switches the merchant to the new cell. Only the latest run may do it, and others get false,
- * because another run may have lifted the fence since.
+ * Writes the new cell into the merchant's row. Only the latest run of the move may do it. An
+ * earlier run gets false, because a later run may have removed the fence.
  */
 function switchCell({ transaction }: Database, merchant: MerchantId, to: string, run: string) {
   return transaction(async (query) => {
@@ -189,7 +202,10 @@ function switchCell({ transaction }: Database, merchant: MerchantId, to: string,
   });
 }
 
-/** Returns whether the run is the latest. In a transaction, no other run begins until it ends. */
+/**
+ * Returns whether the run is the latest run of the move. Inside a transaction, the row's lock
+ * prevents another run from beginning.
+ */
 async function isLatest(query: Query, merchant: MerchantId, run: string): Promise<boolean> {
   const own = await query(
     `select from merchant_moves
@@ -199,7 +215,10 @@ async function isLatest(query: Query, merchant: MerchantId, run: string): Promis
   return own.length > 0;
 }
 
-/** Fences a merchant and returns the time of the fence, which marks the run that set it last. */
+/**
+ * Fences a merchant. Returns the time of the fence, by which a run recognises that no later run has
+ * fenced the merchant again.
+ */
 async function fence({ query }: Database, merchant: MerchantId): Promise<string> {
   const [row] = await query<{ at: string }>(
     `with fenced as (
@@ -221,18 +240,18 @@ async function findFence({ query }: Database, merchant: MerchantId): Promise<str
   return row?.at ?? noMark;
 }
 
-/** The mark of a merchant that is not fenced. */
+/** The time that stands for a merchant without a fence. */
 const noMark = "0";
 
-/** Lifts the fence unless another run has marked it since. */
+/** Removes the fence, unless another run of the move has fenced the merchant again since. */
 async function liftFence({ query }: Database, merchant: MerchantId, mark: string): Promise<void> {
   const own = `merchant_id = $1 and ${isMarked}`;
   await query(`delete from moved_merchants where ${own}`, [merchant, mark]);
 }
 
 /**
- * Copies all rows, then compares all of them, then repeats copying what payments change until that
- * is little.
+ * Copies all rows and compares all of them. Then it copies the changes that payments make, again
+ * and again, until there are only few.
  */
 async function copyAll(pair: Pair, tables: readonly Table[], merchant: MerchantId) {
   let rows = 0;
@@ -252,16 +271,17 @@ async function copyAll(pair: Pair, tables: readonly Table[], merchant: MerchantI
 }
 
 /**
- * Copies what has changed since, with the merchant stopped. If that fails, the merchant continues
- * in its old cell, and the copy stays fenced. A fence that another run has set in the meantime
- * stays.
+ * Fences the merchant and copies the last changes. If this fails, the fence is removed and the
+ * merchant continues in its old cell. The copy in the new cell stays fenced. A fence that another
+ * run has set since is not removed.
  */
 async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: MerchantId) {
   const { from } = pair;
   const mark = await fence(from, merchant);
   const lift = async () => {
     await liftFence(from, merchant, mark);
-    // The fence may have hidden orders from a walk.
+    // While the merchant was fenced, the searches for expired cards did not see its cards, so they
+    // begin again.
     await restartWalks(from);
   };
   try {
@@ -277,15 +297,16 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
 
 async function restartWalks({ query }: Database): Promise<void> {
   await query("update retention_walks set after_id = 0 where days > 0");
-  // The sweep is set back by five minutes, because nodes drop orders of a fenced merchant without
-  // indexing them.
+  // Nodes drop the orders of a fenced merchant without indexing them. Therefore the search for
+  // unindexed orders goes back five minutes.
   const earlier = "now() - interval '5 minutes'";
   await query(`update order_index_progress set swept_at = ${earlier} where swept_at > ${earlier}`);
 }
 
 /**
- * Waits for statements that began before the fence, by taking the locks of their tables once. It
- * only waits for locks: an unreachable server ends the run, and an operator starts it again.
+ * Waits for statements that began before the fence, by taking the lock of each of their tables
+ * once. The wait has no time limit, but an unreachable server makes the run fail, and an operator
+ * can start the run again.
  */
 async function awaitWriters({ transaction }: Database, tables: readonly Table[]): Promise<void> {
   const locks = [...tables.map(({ name }) => `lock table ${name} in share mode`), lockIndex];

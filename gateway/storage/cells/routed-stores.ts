@@ -1,6 +1,6 @@
 /**
- * The stores of all cells behind the interfaces of one. A call that names a merchant goes to the
- * merchant's cell, and a search for due or expired rows goes to all cells.
+ * Stores that have the interface of a cell's store and work on all cells. A call that names a
+ * merchant goes to the merchant's cell. A search for due or expired rows goes to all cells.
  */
 import type { CallbackStore } from "../../callbacks/callback.ts";
 import type { Begin } from "../../engine/accept.ts";
@@ -73,14 +73,18 @@ type OrderOptions = ConfirmKeys & {
   readonly retryMs: number;
   readonly callbackLeaseMs: number;
   readonly isBusy: () => boolean;
-  /** Wraps the search for due orders of one cell before its callers claim them. */
+  /**
+   * Wraps the search for due orders in one cell. The wrapper sees the orders before a node claims
+   * them.
+   */
   readonly watchDue: (findDue: ReturnType<typeof makeFindDue>) => ReturnType<typeof makeFindDue>;
 };
 
 /**
- * Queues that gather the reads and commits of all orders in flight into few statements. While the
- * database is unreachable, those of requests give up, so that the sender gets an error. Those of
- * effect handlers never do, because an acquirer's answer must not be lost.
+ * Makes the queues that gather the reads and commits of all orders in flight into few statements.
+ * While the database is unreachable, the commits of merchants' requests fail after some time, so
+ * that the merchant gets an error. The commits of effect handlers are repeated without end, because
+ * an acquirer's answer must not be lost.
  */
 export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOptions) {
   const brief = options;
@@ -129,7 +133,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
       stores.call(merchant, (store) => store.findExisting(merchant, clientOrderId)),
     findBySerial: (merchant: MerchantId, serial: SerialNumber) =>
       stores.call(merchant, (store) => store.bySerial(merchant, serial)),
-    /** Finds an order by a message that names an order and no merchant. */
+    /** Finds an order by a host's message, which names the order and no merchant. */
     byNumber: (number: number) => stores.search(({ hot }) => findByNumber(hot, number)),
     atPosition: (place: OrderPosition) => stores.search(({ hot }) => findAtPosition(hot, place)),
     findDue: async (now: Instant, most: number) =>
@@ -138,8 +142,8 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
       (await stores.each((store) => store.findOwned(owner))).flat(),
     countInDoubt: async () => sum(await stores.each((store) => store.countInDoubt())),
     /**
-     * Returns probes by cell. A probe resolves when the cell's queues of reads and of new orders
-     * advance.
+     * Returns a probe for each cell. A probe resolves when the queues of the cell, that of reads
+     * and that of new orders, have sent their next batch.
      */
     probes: () =>
       new Map(

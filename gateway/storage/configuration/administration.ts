@@ -12,7 +12,7 @@ import type { Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
 import { notifyNodes } from "./configuration.ts";
 
-/** A gate with its rank and weight among an endpoint's gates. */
+/** One gate of an endpoint, with its rank and weight there. */
 export type RankedGate = {
   readonly gateId: GateId;
   readonly rank: number;
@@ -69,7 +69,7 @@ function forMerchants({ change }: Changes) {
 
     /**
      * Enables or disables a merchant. A disabled merchant may only ask for the status of its
-     * orders.
+     * orders, and all its other requests are refused.
      */
     async enableMerchant(id: MerchantId, enabled: boolean): Promise<void> {
       await change(enabled ? "merchant enable" : "merchant disable", "merchant", id, [
@@ -87,7 +87,10 @@ function forMerchants({ change }: Changes) {
       ]);
     },
 
-    /** Removes a key. The row stays, because it shows with which key an old request was signed. */
+    /**
+     * Removes a key. The row stays in the table and is marked as removed, because it shows with
+     * which key an old request was signed.
+     */
     async removeMerchantKey(merchantId: MerchantId, id: string): Promise<void> {
       await change("merchant key remove", "merchant key", id, [
         `update merchant_keys set removed_at = now()
@@ -101,8 +104,8 @@ function forMerchants({ change }: Changes) {
 function forControlKeys({ change }: Changes) {
   return {
     /**
-     * Replaces the control key. Requests are accepted with this key and the previous one, until
-     * that is dropped.
+     * Replaces the merchant's control key. Requests are accepted with the new key and the previous
+     * one, until an operator drops the previous one.
      */
     async putControlKey(how: "renew" | "set", id: MerchantId, sealed: Uint8Array): Promise<void> {
       await change(`merchant control-key ${how}`, "merchant", id, [
@@ -152,7 +155,7 @@ function forEndpoints({ change }: Changes) {
       ]);
     },
 
-    /** Sets exactly these gates. */
+    /** Makes these gates the gates of the endpoint, and removes all its other gates. */
     async setEndpointGates(id: EndpointId, gates: readonly RankedGate[]): Promise<void> {
       await change("endpoint gates", "endpoint", id, [
         `with gone as (
@@ -186,7 +189,7 @@ function forEndpoints({ change }: Changes) {
       ]);
     },
 
-    /** Sets exactly these endpoints. */
+    /** Makes these endpoints the members of the group, and removes all other members. */
     async setGroup(id: GroupId, endpoints: readonly EndpointId[], enabled: boolean): Promise<void> {
       await change("group set", "group", id, [
         `with gone as (
@@ -252,7 +255,10 @@ function forMacKeys({ change, findAndChange }: Changes) {
       ]);
     },
 
-    /** Stores the key under which the gate's host delivers others. A replaced key is deleted. */
+    /**
+     * Stores the key under which the gate's host encrypts the keys that it delivers. A key that
+     * this one replaces is deleted.
+     */
     async putZoneKey(gateId: GateId, key: NewZoneKey): Promise<void> {
       const { cipher, algorithm, bytes, checkValue, sealed, everyS } = key;
       await change("gate mac-key zone", "zone key", gateId, [
@@ -275,7 +281,10 @@ function forMacKeys({ change, findAndChange }: Changes) {
   };
 }
 
-/** Returns whether an open order of any cell has sent something through the gate, or may have. */
+/**
+ * Returns whether any cell has an open order that has sent a message through the gate, or may have
+ * sent one.
+ */
 export async function isGateNeeded(id: GateId, cells: readonly Query[]): Promise<boolean> {
   for (const query of cells) if ((await query(needingGate, [id])).length > 0) return true;
   return false;
@@ -295,8 +304,8 @@ select from orders where ${isOpen} and ${isHere}
 limit 1`;
 
 /**
- * The queries for what the audit shows of each kind: its subject, then everything that is not
- * secret.
+ * The queries for what the audit shows of each kind of row: first the subject, then all columns
+ * that are not secret.
  */
 // biome-ignore format: a table
 const shown = {
@@ -318,8 +327,9 @@ type Shown = { readonly subject: string };
 type Changes = ReturnType<typeof makeChanges>;
 
 /**
- * Every change uses these functions: it is recorded in the audit in its transaction, with the row
- * before and after, and notifies the nodes. Both return the id of the row.
+ * Makes the two functions through which every change goes. They write the change and its audit
+ * entry, with the row before and after, in one transaction, and notify the nodes. Both return the
+ * id of the row.
  */
 function makeChanges(audit: Audit) {
   function findAndChange(

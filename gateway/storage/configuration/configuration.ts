@@ -1,6 +1,6 @@
 /**
- * Merchants, endpoints, groups and gates. They are few and every request needs them, so a node
- * reads all of them into memory, and reads them again when it is notified of a change.
+ * Merchants, endpoints, groups and gates. There are few of them and every request needs them, so a
+ * node reads all of them into memory. The node reads them again when it is notified of a change.
  */
 import { createPublicKey } from "node:crypto";
 import type { Gate } from "../../acquirers/gates.ts";
@@ -43,7 +43,7 @@ export type Configuration = CellMap & {
 export type LiveConfiguration = Awaited<ReturnType<typeof openConfiguration>>;
 
 type OpenSecret = Vault["openSecret"];
-/** Returns how many digits of an amount the dialect of a gate has room for. */
+/** Returns the highest number of digits that an amount can have in the gate's dialect. */
 type AmountDigitsOf = (kind: Gate["kind"]) => number;
 
 type Dependencies = {
@@ -69,8 +69,8 @@ export async function openConfiguration(dependencies: Dependencies) {
       return (form === "group" ? groupById : endpointById).get(id);
     },
     /**
-     * Reads the configuration again. If a gate cannot be started, the rest of the configuration
-     * becomes effective nevertheless.
+     * Reads the configuration again. If a gate cannot be started, the error is reported and the
+     * rest of the configuration is used.
      */
     async reload(): Promise<void> {
       await reload();
@@ -108,7 +108,8 @@ export async function loadConfiguration(
     groups,
     gates,
     screeningRules: await loadScreeningRules(query),
-    // Cells are read after the merchants, so that every merchant's cell is among them.
+    // The cells are read after the merchants, so that the cell of every merchant is found even if
+    // an operator has just added the cell.
     cells: await loadCells(query, open),
     cellOf: new Map([...merchants.values()].map(({ id, cell }) => [id, cell])),
     endpointById: byId([...endpoints.values()].map((each) => entryPointOf(each, [each]))),
@@ -170,7 +171,7 @@ type GateRow = Pick<EndpointGate, "id" | "rank" | "weight">;
 type EndpointRow = Omit<Endpoint, "merchant" | "gates" | "settings"> & {
   readonly merchant_id: MerchantId;
   readonly settings: Partial<EndpointSettings>;
-  /** Null if the endpoint has none. */
+  /** The gates of the endpoint. Null if there are none. */
   readonly gates: readonly GateRow[] | null;
 };
 
@@ -281,14 +282,19 @@ function byId<Entry extends { readonly id: string }>(entries: readonly Entry[]) 
   return new Map<Entry["id"], Entry>(entries.map((entry) => [entry.id, entry]));
 }
 
-/** Returns a row that exists, because the database's foreign keys guarantee it. */
+/**
+ * Returns the row with this key. The foreign keys of the database guarantee that the row exists.
+ */
 function get<Key extends string, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
   if (value === undefined) throw new Error(`no row ${key}`);
   return value;
 }
 
-/** Notes that a request was signed with the old key. A node calls it. */
+/**
+ * Stores the time of the last request that a merchant has signed with its old control key. Nodes
+ * call this function.
+ */
 async function noteOldControlKey(query: Query, id: MerchantId): Promise<void> {
   await query(
     `update merchants set old_control_key_used_at = now()
@@ -300,8 +306,8 @@ async function noteOldControlKey(query: Query, id: MerchantId): Promise<void> {
 const noteEveryMs = 60_000;
 
 /**
- * Returns a function that notes the use at most once a minute for each merchant. It shows an
- * operator when the old key may be dropped.
+ * Returns a function that notes that a merchant has used its old control key, at most once a minute
+ * for each merchant. The noted time shows an operator when the old key can be dropped.
  */
 export function makeNoteOldControlKey(
   query: Query,

@@ -23,7 +23,10 @@ export async function loadDirectories(query: Query): Promise<readonly DirectoryS
   );
 }
 
-/** Makes the whole list due at once, in the newest version, and ends a lease that is held now. */
+/**
+ * Makes a request for the whole list of card ranges due at once, in the newest version of the
+ * protocol, and ends the lease of a node that is sending a request now.
+ */
 const dueAtOnce =
   "due_at = 'epoch', claim = null, failures = 0, version = null, serial_number = null";
 
@@ -32,7 +35,10 @@ export function makeDirectoryAdministration(audit: Audit, query: Query) {
     ask<DirectoryServer>("select networks, settings from directory_servers where name = $1", [
       name,
     ]);
-  /** Performs a change. Returns whether the statement has changed something. */
+  /**
+   * Performs a change of a directory server and writes its audit entry. Returns whether the
+   * statement has changed a row.
+   */
   const change = (action: string, name: string, text: string, values: readonly unknown[]) =>
     audit.change(async (inside, write) => {
       const [before] = await find(inside, name);
@@ -45,7 +51,8 @@ export function makeDirectoryAdministration(audit: Audit, query: Query) {
     });
   return {
     /**
-     * Stores a directory server. Its ranges become due, because another address may have others.
+     * Stores a directory server. A request for its card ranges becomes due, because a new address
+     * of the server may have other ranges.
      */
     async put({ name, networks, settings }: DirectoryServer): Promise<void> {
       await change(
@@ -95,7 +102,10 @@ type ListRow = {
   readonly failures: number;
 };
 
-/** The size of a page: unpacking it must not delay the orders of a running gateway. */
+/**
+ * The number of ranges in a page. The number is small, because a node that unpacks a page processes
+ * no orders at that moment.
+ */
 const pageRows = 250;
 
 const whileLeased = "where directory = $1 and protocol = $2 and claim = $3";

@@ -1,6 +1,7 @@
 /**
- * The operator's BIN table, which is replaced and read as a whole. Nodes are notified of a new
- * table on the configuration channel and compare its version with their own.
+ * The storage of the operator's BIN table. A new table replaces the old one completely, and nodes
+ * read the table completely. Nodes are notified of a new table on the channel for configuration
+ * changes, and compare its version with their own.
  */
 import type { IssuerRange, IssuerStore } from "../../issuers/issuers.ts";
 import type { Issuer } from "../../orders/order.ts";
@@ -8,7 +9,10 @@ import type { Database, Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
 import { notifyNodes } from "./configuration.ts";
 
-/** The size of a page: unpacking it must not delay the orders of a running gateway. */
+/**
+ * The number of ranges in a page. The number is small, because a node that unpacks a page processes
+ * no orders at that moment.
+ */
 const pageRows = 500;
 const foundMax = 50;
 
@@ -42,17 +46,20 @@ export function makeIssuerStore({ query, transaction }: Database) {
       });
     },
 
-    /** Replaces the table in one transaction: an error in the portions leaves the present table. */
+    /**
+     * Replaces the BIN table in one transaction. If reading the new ranges fails, the present table
+     * stays.
+     */
     replace(
       portions: AsyncIterable<readonly IssuerRange[]>,
       report: (count: number) => void,
     ): Promise<number> {
       return transaction(async (ask) => {
-        // This statement comes first: its row lock makes a second load wait until this one has
-        // committed.
+        // This statement comes first because it locks the row of the version. A second load of the
+        // table then waits until this one has committed.
         await ask("update issuer_table set version = version + 1, loaded_at = now()");
-        // The table is not truncated, because a node that is reading must still see the earlier
-        // ranges.
+        // The old ranges are deleted. A faster `truncate` would hide them from nodes that are still
+        // reading them.
         await ask("delete from issuer_ranges");
         let count = 0;
         for await (const portion of portions) {
@@ -67,8 +74,8 @@ export function makeIssuerStore({ query, transaction }: Database) {
     },
 
     /**
-     * Finds the ranges that contain any of these cards. The narrowest, which is the decisive one,
-     * comes first.
+     * Finds the ranges that contain any card number between the two bounds. The narrowest range
+     * comes first, because it decides which issuer a card has.
      */
     async findRanges(first: number, last: number): Promise<readonly IssuerRange[]> {
       const rows = await query<IssuerRow>(

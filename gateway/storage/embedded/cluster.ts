@@ -1,6 +1,7 @@
 /**
- * The cluster, the folder in which PostgreSQL keeps its files. It is made next to its final place
- * and renamed when it is complete, so that an interrupted first start leaves nothing in the way.
+ * Makes the cluster, which is the folder in which PostgreSQL keeps its files. It is made in a
+ * temporary folder and renamed when it is complete. Therefore an interrupted first start leaves no
+ * incomplete cluster.
  */
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
@@ -9,7 +10,9 @@ import { Problem } from "../../values/problem.ts";
 import * as system from "./system.ts";
 
 export const superuser = "tollgate";
-/** The major version of PostgreSQL. A cluster of another one cannot be opened. */
+/**
+ * The major version of PostgreSQL. A cluster that another major version has made cannot be opened.
+ */
 const majorVersion = "18";
 
 export type Cluster = {
@@ -20,11 +23,14 @@ export type Cluster = {
   readonly logFile: string;
 };
 
-/** Informs the operator of progress. */
+/** Shows the operator what the start of the database is doing. */
 export type ReportProgress = (progress: string) => void;
 type Binaries = { readonly initdb: string; readonly postgres: string };
 
-/** The present or future location of the cluster, and its user, whose access was checked. */
+/**
+ * Where the cluster is or will be, with the operating system user that owns it. The user's access
+ * to the folder was checked.
+ */
 type ClusterLocation = Pick<Cluster, "folder" | "binaries" | "user">;
 
 export async function prepareLocation(folder: string): Promise<ClusterLocation | Problem> {
@@ -71,7 +77,10 @@ function findBlocked(user: system.DatabaseUser, { initdb, postgres }: Binaries, 
   );
 }
 
-/** Makes the cluster on first use. Later, checks that this gateway can run the existing one. */
+/**
+ * Makes the cluster on the first start. On later starts, checks that this gateway can run the
+ * existing cluster.
+ */
 export async function openCluster(
   location: ClusterLocation,
   report: ReportProgress,
@@ -144,11 +153,12 @@ async function makeCluster(cluster: Cluster, report: ReportProgress): Promise<Pr
     `--pwfile=${passwordFile}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
-    // The built-in C.UTF-8 sorts alike on all machines, and the system's locales do not change it.
+    // PostgreSQL's own locale C.UTF-8 sorts texts in the same way on all machines. The locales of
+    // the operating system may change with an update and are not used.
     ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"],
     "--data-checksums",
-    // Before PostgreSQL uses a new log segment, it writes the whole of it, and the next commit
-    // waits. Small segments keep this wait short.
+    // PostgreSQL writes the whole of a new log segment before its first use, and the next commit
+    // has to wait. Small segments make this wait short.
     "--wal-segsize=2",
   ]);
   fs.rmSync(passwordFile);
@@ -159,7 +169,10 @@ async function makeCluster(cluster: Cluster, report: ReportProgress): Promise<Pr
   return undefined;
 }
 
-/** Restricts the folder's access: PostgreSQL refuses one that another user owns or may read. */
+/**
+ * Gives access to the folder to its owner only, because PostgreSQL refuses a folder that another
+ * user owns or may read.
+ */
 function restrictAccess({ folder, user }: Cluster): void {
   const owners = [folder, join(folder, "PG_VERSION")].map((path) => fs.statSync(path).uid);
   if (user.ids.uid !== undefined && owners.includes(0)) system.changeOwner(user, folder);
@@ -172,8 +185,9 @@ export function lastLine(text: string): string {
 }
 
 /**
- * Makes one gateway at a time the owner of a data folder's embedded database. Otherwise a second
- * `npm start` would adopt the running server, and stop it under the first when it ends.
+ * Makes this gateway the only owner of the embedded database in a data folder. Otherwise a second
+ * `npm start` would adopt the running server, and would stop it when it ends, while the first
+ * gateway still needs it.
  */
 export function takeOwnership(file: string): Problem | undefined {
   const owner = readOwner(file);

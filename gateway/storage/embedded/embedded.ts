@@ -1,7 +1,7 @@
 /**
- * An embedded PostgreSQL from an npm package, for installations without a server. It survives a
- * gateway that was killed, and the next gateway adopts it. Problems that the operator can solve are
- * returned as sentences.
+ * Runs PostgreSQL from an npm package, for installations without a database server. The server
+ * keeps running if its gateway is killed, and the next gateway adopts it. Problems that the
+ * operator can solve are returned as sentences.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -34,7 +34,10 @@ import { isAlive } from "./system.ts";
 export type EmbeddedServer = ReturnType<typeof keepRunning>;
 
 type EmbeddedOptions = {
-  /** The folder `<data folder>/postgres`. The password and the log are next to it. */
+  /**
+   * The folder `<data folder>/postgres`, which contains the cluster. The password and the log are
+   * files next to it.
+   */
   readonly folder: string;
   readonly report: ReportProgress;
   readonly settings?: Readonly<Record<string, string>>;
@@ -71,8 +74,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
 }
 
 /**
- * Returns the address of the server that runs on this folder, for a command that runs besides a
- * gateway.
+ * Returns the address of the running server in this folder, for a command that runs at the same
+ * time as a gateway.
  */
 export function findEmbeddedUrl(folder: string): string | undefined {
   const passwordFile = passwordFileOf(resolve(folder));
@@ -81,7 +84,10 @@ export function findEmbeddedUrl(folder: string): string | undefined {
   return postmaster && urlOf(postmaster, readFileSync(passwordFile, "utf8").trim());
 }
 
-/** Adopts or launches the server and waits until it accepts connections. */
+/**
+ * Adopts the server if it is running already, otherwise launches it. Waits until it accepts
+ * connections.
+ */
 async function startServer(
   cluster: Cluster,
   { report, settings = {} }: EmbeddedOptions,
@@ -108,7 +114,8 @@ async function startServer(
     }
     if (isAlive(postmaster.pid)) break;
     const cause = adopted === undefined ? fatalErrorIn(cluster.logFile, logged) : undefined;
-    // Processes of the old server are still ending, so the same start succeeds a little later.
+    // These two errors mean that processes of the old server are still ending. The start is
+    // repeated and succeeds a little later.
     if (cause !== undefined && !/shared memory block|lock file/.test(cause)) {
       removeSocketFolder(socketFolder);
       return new Problem(`PostgreSQL did not start: ${cause} (see ${cluster.logFile}).`);
@@ -123,7 +130,10 @@ async function startServer(
   );
 }
 
-/** Returns "gone" if the server has ended or the deadline has passed. */
+/**
+ * Waits until the server accepts connections. Returns "gone" if the server has ended or the
+ * deadline has passed.
+ */
 async function untilConnected(
   cluster: Cluster,
   postmaster: Postmaster,
@@ -150,7 +160,10 @@ async function adopt({ folder }: Cluster, report: ReportProgress): Promise<Postm
   return undefined;
 }
 
-/** Restarts a server that ends by itself, until it is stopped or ends too often. */
+/**
+ * Starts the server again whenever it ends unexpectedly. This stops when the gateway stops the
+ * server, or after too many restarts.
+ */
 function keepRunning(
   cluster: Cluster,
   first: Postmaster,
@@ -202,10 +215,13 @@ function keepRunning(
   };
 }
 
-/** Returns the last error that PostgreSQL has logged since it was launched. */
+/**
+ * Returns the last fatal error in PostgreSQL's log since the position `from`, where the log ended
+ * when the server was launched.
+ */
 function fatalErrorIn(logFile: string, from: number): string {
   const log = readFileSync(logFile);
-  // A log that is shorter than before was renamed at the launch.
+  // If the log is shorter than before, the launch has renamed the old log and begun a new one.
   const text = log.subarray(log.length < from ? 0 : from).toString();
   const fatal = text.split("\n").findLast((line) => /FATAL|PANIC/.test(line));
   return (fatal ?? lastLine(text)).replace(/^.*?(FATAL|PANIC): +/, "").trim();

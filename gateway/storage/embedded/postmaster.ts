@@ -1,6 +1,6 @@
 /**
- * The server process: finds, launches, asks and stops it. It runs in its own process group, so that
- * Ctrl-C in a terminal reaches the gateway and not the database.
+ * The process of the database server: finds, launches, tests and stops it. It runs in its own
+ * process group, so that Ctrl-C in a terminal reaches only the gateway.
  */
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
@@ -18,15 +18,19 @@ const database = "tollgate";
 const connectTimeoutMs = 5_000;
 const socketFolderPrefix = "tollgate-postgres-";
 const socketName = ".s.PGSQL.5432";
-/** The system's limit for the path of a socket. macOS has the lowest. */
+/**
+ * The maximum length of a socket's path. The operating system limits it, and macOS has the lowest
+ * limit.
+ */
 const socketPathBytesMax = 103;
 const logBytesMax = 10 * 1024 * 1024;
 const fastShutdownMs = 30_000;
 const immediateShutdownMs = 10_000;
 
 /**
- * Settings on the command line, which have priority over edited files. None of them trades safety
- * for speed: a committed order is on the disk.
+ * Settings of PostgreSQL on its command line, which have priority over configuration files that
+ * were edited. All of them keep a committed order on the disk, even where another value would be
+ * faster.
  */
 const settings = {
   // The server is reached through a socket file in a folder of its own and does not listen on the
@@ -36,7 +40,7 @@ const settings = {
   unix_socket_permissions: "0700",
   max_connections: "300",
 
-  // An acknowledged commit survives a power failure.
+  // With these settings, an acknowledged commit survives a power failure.
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
@@ -133,7 +137,8 @@ const wrongPassword = "28P01";
 const noSuchDatabase = "3D000";
 
 /**
- * Makes the database if it is missing. Returns "not yet" while the server starts, recovers or ends.
+ * Tests the connection to the server and makes the gateway's database if it is missing. Returns
+ * "not yet" while the server starts, recovers or ends.
  */
 export async function checkConnection(
   cluster: Cluster,
@@ -151,7 +156,10 @@ export async function checkConnection(
   );
 }
 
-/** Returns the code of the error, or an empty text if the statement succeeded. */
+/**
+ * Runs a statement over a new connection. Returns the error code, or an empty text if the statement
+ * has succeeded.
+ */
 async function connectTo(
   name: string,
   { password }: Cluster,
@@ -166,7 +174,8 @@ async function connectTo(
     database: name,
     connectionTimeoutMillis: connectTimeoutMs,
   });
-  // Without a listener, a server that ends during the connection would end this process.
+  // The server may end while this connection is open. Without a listener, the error event would end
+  // the gateway.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -219,7 +228,10 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Makes a folder whose path is short enough for a socket and that the database user can enter. */
+/**
+ * Makes the folder for the server's socket. The path of the socket must be short enough, and the
+ * user of the database must have access to the folder.
+ */
 export function makeSocketFolder({ user }: Cluster): string | Problem {
   for (const place of [tmpdir(), "/tmp", "/var/tmp"]) {
     const length = Buffer.byteLength(join(place, `${socketFolderPrefix}XXXXXX`, socketName));
@@ -262,13 +274,16 @@ function identify(pid: number, folder: string): "none" | "ours" | "another" | "u
   return parameters.includes(folder) ? "ours" : "unclear";
 }
 
-/** A number above the highest process id that any supported system assigns. */
+/**
+ * A process id that no process has, because it is higher than the limit of all supported systems.
+ */
 const unusedPid = 99_999_999;
 
 /**
- * Replaces the process id in the pid file. PostgreSQL does not start while this process lives, even
- * if its id now belongs to another program. The file itself stays, because PostgreSQL finds running
- * processes of the old server by the shared memory on its last line.
+ * Writes an unused process id into the pid file of a server that has ended. PostgreSQL refuses to
+ * start while a process with the noted id lives, even if that id now belongs to another program.
+ * The file is not deleted: PostgreSQL finds processes of the old server that still run by the
+ * shared memory that the last line of the file names.
  */
 function resetPidFile(folder: string): void {
   const noted = readPidFile(folder);

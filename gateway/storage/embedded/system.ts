@@ -1,6 +1,7 @@
 /**
- * Facts about other processes, and the operating system user that runs PostgreSQL. A process id
- * alone does not identify a process: after a reboot it belongs to another one.
+ * Facts about processes of the operating system, and the operating system user that runs
+ * PostgreSQL. A process id alone does not identify a process, because after a reboot another
+ * process may have the same id.
  */
 import { execFile, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
@@ -8,7 +9,10 @@ import { userInfo } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { Problem } from "../../values/problem.ts";
 
-/** Returns false for a process that has ended, even if its parent has not collected it yet. */
+/**
+ * Returns whether the process is running. A process that has ended counts as ended even if its
+ * parent process has not collected its result yet.
+ */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
@@ -20,12 +24,18 @@ export function isAlive(pid: number): boolean {
   return !state.startsWith("Z");
 }
 
-/** Returns the start time as the system prints it. It is constant for the life of the process. */
+/**
+ * Returns the start time of a process as the system prints it. The text never changes while the
+ * process runs.
+ */
 export function startTimeOf(pid: number): string {
   return readStat(pid)?.startTime ?? askPs(pid, "lstart=");
 }
 
-/** Returns the program and its arguments, or nothing if the system does not reveal them. */
+/**
+ * Returns the program of a process and its arguments. Returns an empty list if the system does not
+ * reveal them.
+ */
 export function commandOf(pid: number): readonly string[] {
   const line = readOrNothing(() => fs.readFileSync(`/proc/${pid}/cmdline`, "utf8"));
   if (line !== undefined) return line.split("\0").filter((word) => word !== "");
@@ -36,7 +46,10 @@ export function workingFolderOf(pid: number): string | undefined {
   return readOrNothing(() => fs.readlinkSync(`/proc/${pid}/cwd`));
 }
 
-/** Returns the processes whose working folder this is. It works on Linux only. */
+/**
+ * Returns the processes that have this working folder. On systems other than Linux, the list is
+ * always empty.
+ */
 export function findProcessesIn(folder: string): readonly number[] {
   if (process.platform !== "linux") return [];
   const pids = fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -47,7 +60,7 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** Returns undefined if the file does not exist. */
+/** Returns the content of a file, or undefined if the file does not exist. */
 export function readLines(file: string): readonly string[] | undefined {
   try {
     return fs.readFileSync(file, "utf8").split("\n");
@@ -58,8 +71,8 @@ export function readLines(file: string): readonly string[] | undefined {
 }
 
 /**
- * Reads the state of a process, on Linux only. The program's name is in brackets and may contain
- * any character.
+ * Reads the state of a process from `/proc`, which only Linux has. The program's name is in
+ * brackets and may contain any character, so the fields after the last bracket are read.
  */
 function readStat(pid: number): { readonly state: string; readonly startTime: string } | undefined {
   const line = readOrNothing(() => fs.readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -82,8 +95,8 @@ function readOrNothing(read: () => string): string | undefined {
 }
 
 /**
- * The user of the database. `ids` are given to spawned processes and are empty if PostgreSQL runs
- * as the gateway's own user.
+ * The operating system user that runs PostgreSQL. `ids` are given to new processes. They are empty
+ * if PostgreSQL runs as the same user as the gateway.
  */
 export type DatabaseUser = {
   readonly name: string;
@@ -91,8 +104,9 @@ export type DatabaseUser = {
 };
 
 /**
- * Chooses the user of PostgreSQL, which refuses to run as root. For root it is the owner of an
- * existing cluster, or else `postgres`, or else `nobody`.
+ * Chooses the operating system user that runs PostgreSQL. PostgreSQL refuses to run as root. If the
+ * gateway runs as root, the user is the owner of an existing cluster, or else `postgres`, or else
+ * `nobody`.
  */
 export function chooseDatabaseUser(folder: string): DatabaseUser | Problem {
   if (process.getuid?.() !== 0) return { name: ownName(), ids: {} };
@@ -119,18 +133,23 @@ function readUsers(): readonly DatabaseUser[] {
   return lines.flatMap((line) => {
     const [name = "", , uid = "", gid = ""] = line.split(":");
     if (!/^-?\d+$/.test(uid) || !/^-?\d+$/.test(gid)) return [];
-    // Some systems write the number of `nobody` as -2.
+    // Some systems write the user id of `nobody` as -2. It is converted to the unsigned number that
+    // the system uses.
     return [{ name, ids: { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 } }];
   });
 }
 
-/** Returns the name of the own user. A user without an entry in the list of users has none. */
+/**
+ * Returns the name of the user that runs the gateway, or the user's id if the system's list of
+ * users does not contain it.
+ */
 export function ownName(): string {
   return readOrNothing(() => userInfo().username) ?? `user ${process.getuid?.() ?? "unknown"}`;
 }
 
 /**
- * Returns the first folder or file on the path to `target` that the user's permissions do not open.
+ * Returns the first folder or file on the path to `target` that the user may not enter or read.
+ * Returns undefined if the user has access to `target`.
  */
 export function findBlockedBy(
   user: DatabaseUser,
@@ -157,7 +176,10 @@ function ancestors(target: string): readonly string[] {
   return above === target ? [target] : [...ancestors(above), target];
 }
 
-/** Makes the user the owner of the whole tree. Does nothing unless the gateway runs as root. */
+/**
+ * Makes the user the owner of a folder and everything in it. Does nothing if the gateway does not
+ * run as root.
+ */
 export function changeOwner(user: DatabaseUser, path: string): void {
   const { uid, gid } = user.ids;
   if (uid === undefined || gid === undefined) return;
@@ -168,7 +190,10 @@ export function changeOwner(user: DatabaseUser, path: string): void {
   }
 }
 
-/** Makes missing folders. A strict umask must not lock the database user out of them. */
+/**
+ * Makes missing folders, with permissions for the user of the database even if the umask of the
+ * gateway is strict.
+ */
 export function makeFolders(user: DatabaseUser, path: string): void {
   const highest = fs.mkdirSync(path, { recursive: true });
   if (highest === undefined || user.ids.uid === undefined) return;
@@ -177,7 +202,9 @@ export function makeFolders(user: DatabaseUser, path: string): void {
   }
 }
 
-/** Returns the `node_modules` folder that contains the path, if any. */
+/**
+ * Returns the `node_modules` folder that contains the path, or undefined if the path is not in one.
+ */
 export function packagesFolderOf(path: string): string | undefined {
   const at = path.indexOf(`${sep}node_modules`);
   return at < 0 ? undefined : `${path.slice(0, at)}${sep}node_modules`;

@@ -1,7 +1,7 @@
 /**
- * Finds the transactions of a merchant by the time when they began, for reports: the first commit
- * of each of them is in the history, and a partial index has these rows in their order. Reports
- * wait for the connections of screens, so that they never make a payment wait.
+ * Finds the transactions of a merchant by the time when they began, for reports. The first commit
+ * of each transaction is in the history of its order, and a partial index has these rows by time.
+ * Reports use the connections of screens, so that they never make a payment wait.
  */
 import type { Order } from "../../orders/order.ts";
 import { findNamed, initialOf } from "../../orders/transactions.ts";
@@ -34,7 +34,8 @@ export async function findBegun(query: Query, page: ReportPage) {
       serial === undefined
         ? { order, transaction: initialOf(order) }
         : findNamed(order, asSerialNumber(serial));
-    // After a restore, an order may lack a transaction that its history still has.
+    // After a restore, the history may have a transaction that the order lacks. Such a transaction
+    // is left out.
     return named === undefined ? [] : [{ ...named, at: position.at }];
   });
   return { rows, end };
@@ -44,7 +45,10 @@ function positionOf({ begun_at, id: orderId, begun_version: version }: BegunRow)
   return { at: asInstant(begun_at), orderId, version };
 }
 
-/** The condition is that of the index `order_history_begun`. */
+/**
+ * Finds commits that began a transaction. The condition repeats the condition of the partial index
+ * `order_history_begun`, so that PostgreSQL uses the index.
+ */
 const begunStatement = `
 select ${orderColumns.replace(/\w+/g, "orders.$&")}, begun_at, begun_version
 from (
@@ -64,8 +68,9 @@ order by begun_at, order_id, begun_version`;
 type Begun = { readonly position: ReportPosition; readonly order: Order };
 
 /**
- * Finds what began, by its serial number, for orders with more than their first transaction. Most
- * orders have one, and PostgreSQL takes longer to read its events than to find the order.
+ * Finds the serial numbers of transactions that began in these commits. It is used only for orders
+ * that have more than one transaction or a chargeback, because PostgreSQL takes longer to read the
+ * events of a commit than to find the order.
  */
 async function findSerials(query: Query, merchantId: MerchantId, begun: readonly Begun[]) {
   const several = begun.filter(
@@ -96,13 +101,13 @@ from unnest($2::bigint[], $3::int[], $4::float8[]) as wanted(order_id, version, 
 join order_history using (order_id, version)
 where merchant_id = $1 and at = to_timestamp(begun_at / 1000)`;
 
-/** The upper half of the number of a report's lock; the lower one is the merchant's. */
+/** The first number of the lock of a report. The second number of the lock is the merchant's id. */
 const lockClass = 8_583_037;
 
 /**
- * Takes the lock of the merchant's report, which one node at a time may hold. Returns undefined if
- * it is held, and otherwise the function that releases it. The connection that holds the lock ends
- * with its node.
+ * Takes the lock of the merchant's report, so that only one node at a time makes the report.
+ * Returns the function that releases the lock, or undefined if another report of the merchant is
+ * being made. The lock belongs to a connection, so it ends if the node ends.
  */
 export function makeTakeReport(database: Pick<Database, "connect">) {
   return async (merchant: MerchantId): Promise<(() => Promise<void>) | undefined> => {

@@ -1,8 +1,8 @@
 /**
  * The commit queue, through which every order is written. It gathers the steps of all orders in
- * flight into one statement, which is one transaction: order, history, the time when it is due, and
- * card together. An order that has changed since is reported as stale and does not affect the
- * others.
+ * flight into one statement, which is one transaction. The statement writes the order, its history,
+ * the time when it is due, and its card together. A step of an order that has changed since it was
+ * read is returned as stale and does not affect the other steps.
  */
 import type { Begin, Beginning } from "../../engine/accept.ts";
 import type { Enter, Entry } from "../../engine/payment-page.ts";
@@ -29,25 +29,32 @@ import type { NodeName } from "../server/presence.ts";
 import { packEvents, packFacts, packProgress } from "./order-row.ts";
 
 /**
- * `retryMs` is endless for an acquirer's answer that this node knows, because the answer must not
- * be lost.
+ * `retryMs` is infinite for a step that contains an acquirer's answer, because this node is the
+ * only one that knows the answer.
  */
 type CommitOptions = GatherOptions &
   ConfirmKeys & {
-    /** How long only the writing node may send a new callback. */
+    /**
+     * How long a new callback is reserved for the node that has written it. After that, any node
+     * may send it.
+     */
     readonly callbackLeaseMs: number;
     readonly isBusy?: () => boolean;
   };
 
 /**
- * The shortest time between commits of a busy gateway (decision 0045). At a few hundred orders a
- * second, each would have a commit of its own, which costs the gateway and PostgreSQL half as much
- * again as a commit with three orders. Under full load a commit takes longer than this, and the
- * next one does not wait.
+ * The shortest time between two commits of a busy gateway (decision 0045). At a few hundred orders
+ * a second, each order would otherwise have a commit of its own. Such a commit costs the gateway
+ * and PostgreSQL half as much again as a commit of three orders. Under full load this time has no
+ * effect, because a commit takes longer.
  */
 const busyGapMs = 6;
 
-/** While PostgreSQL writes a batch, the gateway prepares the next one (decision 0045). */
+/**
+ * The usual highest number of new orders in one commit (decision 0045). With larger commits, the
+ * gateway and PostgreSQL would wait for each other: PostgreSQL would idle while the gateway
+ * prepares a commit.
+ */
 const beginWholeMax = 48;
 
 type Begun = Awaited<ReturnType<Begin>>;
@@ -87,7 +94,8 @@ export function makeCommit(query: Query, node: NodeName, options: CommitOptions)
   const write = makeWrite(query, node, { ...options, ...statement });
   return makeGather(
     async (steps: readonly Step[], isRepeated): Promise<readonly Moved[]> => {
-      // Two steps of one order start from the same version, so only the first can be written.
+      // Only one step of an order in a batch can be written, because all of them start from the
+      // same version. The others are returned as stale.
       const seen = new Set<string>();
       const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
       const written = await write(first, isRepeated, [...fromColumns(first)]);
@@ -107,9 +115,10 @@ type Writing = Pick<CommitOptions, "callbackLeaseMs" | "confirmKeys"> & {
 };
 
 /**
- * Returns a function that writes a batch. An earlier try whose answer was lost may have been
- * committed, or may be committed while this one runs. Its versions and keys keep this try from
- * writing the same steps again, and the history shows which steps are written.
+ * Returns a function that writes a batch of steps. If the answer to an earlier try was lost, that
+ * try may have been committed, or may still be committed while this one runs. The versions and keys
+ * of the rows keep the steps from being written twice, and the history shows which steps are
+ * written.
  */
 function makeWrite(
   query: Query,
@@ -162,7 +171,10 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
   ];
 }
 
-/** Returns the versions that the orders must have, and when they were due until now. */
+/**
+ * Returns, for each step, the version that its order must have in the database, and the time when
+ * the order was due before the step.
+ */
 function fromColumns(steps: readonly Step[]): string[] {
   return [
     plainArray(steps.map(({ from }) => from)),
@@ -172,8 +184,8 @@ function fromColumns(steps: readonly Step[]): string[] {
 }
 
 /**
- * Returns whether the step leaves the order with its running node: these events do, and so does
- * news of an earlier attempt.
+ * Returns whether the order stays with the node that runs it. It does if the events of the step do
+ * not change what the order owes, or if they are about an earlier attempt.
  */
 function leavesRun({ order, events }: Step): boolean {
   const isPriorNext = order.owed?.effect === "reverse_prior";
@@ -183,7 +195,9 @@ function leavesRun({ order, events }: Step): boolean {
   );
 }
 
-/** Packs callbacks. They are leased to this node, which sends them as soon as they are written. */
+/**
+ * Packs new callbacks. They are reserved for this node, which sends them right after the commit.
+ */
 function packCallbacks({ order, at, callbacks = [] }: Step, leaseMs: number): readonly string[] {
   const named = { merchant_id: order.merchantId, order_id: order.id };
   return callbacks.map(({ url, receiver, sequence, serialNumber: serial }) =>
@@ -192,7 +206,8 @@ function packCallbacks({ order, at, callbacks = [] }: Step, leaseMs: number): re
 }
 
 /**
- * The callbacks are a part of their own, because Citus takes only immutable functions in an insert.
+ * The callbacks are read in a part of the statement of their own, because Citus accepts in an
+ * insert only functions that are immutable.
  */
 const owedCallbacks = `owed as materialized (
   select * from json_to_recordset($14::json) as owed (merchant_id bigint, order_id bigint,
@@ -200,7 +215,8 @@ const owedCallbacks = `owed as materialized (
 )`;
 
 /**
- * Inserts callbacks of the orders that were written. The callback of an earlier try exists already.
+ * Inserts the callbacks of orders that the statement has written. A callback may exist already if
+ * an earlier try of the statement was committed.
  */
 const insertCallbacks = (written: string) => `
   insert into callbacks (merchant_id, order_id, sequence, serial, url, receiver, made_at, begun_at,
@@ -213,7 +229,8 @@ const insertCallbacks = (written: string) => `
   on conflict do nothing`;
 
 /**
- * Inserts when a node must look at the order. The row counts for this version of the order only.
+ * Inserts the time when a node must look at the order. The row is valid only for this version of
+ * the order.
  */
 const insertDue = (written: string) => `
   insert into due (due_at, order_id, version, merchant_id, node)
@@ -265,16 +282,19 @@ union all
 select null, key_id from refused`;
 
 /**
- * Writes steps. It changes no indexed column, so that PostgreSQL writes no index entries (a HOT
- * update). It returns the columns of the source, so that the history needs no second join.
+ * Writes steps. The update changes no indexed column, so that PostgreSQL writes no index entries (a
+ * HOT update). The update returns the columns of the new steps too, so that the history is inserted
+ * without a second join.
  */
 export const moveStatement = moveStatementWith();
 
 type MoveParts = {
-  /** CTEs before and after the update. */
+  /** Further parts of the `with` clause, before and after the update. */
   readonly before?: string;
   readonly after?: string;
-  /** Arrays and documents of the source, with their names. */
+  /**
+   * Further arrays and JSON documents from which the update reads, and the names of their columns.
+   */
   readonly arrays?: string;
   readonly arrayNames?: string;
   readonly documents?: string;
@@ -284,7 +304,10 @@ type MoveParts = {
   readonly result?: string;
 };
 
-/** Returns the statement with the parts that a step adds if it writes more than itself. */
+/**
+ * Returns the statement that writes steps. `parts` are additions for a statement that writes other
+ * rows together with the steps.
+ */
 function moveStatementWith(parts: MoveParts = {}): string {
   const { before = "", after = "", arrays = "", arrayNames = "" } = parts;
   const { documents = "", documentNames = "", set = "", condition = "" } = parts;
@@ -318,13 +341,17 @@ with ${before}moved as (
 ${parts.result ?? "select id from moved"}`;
 }
 
-/** A commit that waits for the disk and the synchronous standby, as an order's commit does. */
+/**
+ * A commit that writes no order. Like the commit of an order, it waits for the disk and the
+ * synchronous standby, and so shows how long a commit takes.
+ */
 const probeStatement = "select pg_logical_emit_message(true, 'tollgate', 'probe')";
 
 /**
- * Finds the steps that were written. It compares their events, because another step of this node
- * may have the same version. The lock on the rows makes this commit wait for the synchronous
- * standby: after a crash, a server shows commits for which it never waited for the standby.
+ * Finds the steps of a batch that are already written. It compares the events too, because another
+ * step of this node may have the same version. The statement locks the rows, so that its commit
+ * waits for the synchronous standby. Otherwise it might read commits that a server shows after a
+ * crash although no standby has them.
  */
 export const writtenStatement = `
 select order_id as id from order_history as written
@@ -339,16 +366,17 @@ for update of written`;
 type Entered = Awaited<ReturnType<Enter>>;
 
 /**
- * The commit of a try on the payment page: one statement writes the step, the card and its payer.
- * It writes nothing if the order has changed, so that only one of two tabs begins a try, and
- * nothing under a destroyed key.
+ * Makes the commit of a try on the payment page. One statement writes the step, the card and the
+ * payer. It writes nothing if the order has changed: if the cardholder submits cards in two tabs,
+ * only one try begins. It also writes nothing under a destroyed key.
  */
 export function makeEnter(query: Query, node: NodeName, options: CommitOptions) {
   const named = { ...options, statement: enterStatement, name: "enter_cards" };
   const write = makeWrite(query, node, named);
   return makeGather(
     async (entries: readonly Entry[], isRepeated): Promise<readonly Entered[]> => {
-      // Two tries of one order start from the same version, so only the first can be written.
+      // Only one try of an order in a batch can be written, because all of them start from the same
+      // version.
       const seen = new Set<string>();
       const first = entries.filter(
         ({ step }) => !seen.has(step.order.id) && seen.add(step.order.id),

@@ -1,7 +1,7 @@
 /**
- * Reads orders. Look-ups of the same moment become one statement, and each names the merchant, so
- * that no merchant reads another's order. At the end of the file are look-ups for messages that
- * name an order without its merchant: by a number, or by a host's reference.
+ * Reads orders. Look-ups of the same moment are gathered into one statement. Each look-up names the
+ * merchant, so that no merchant reads another merchant's order. At the end of the file are look-ups
+ * for messages that name an order without its merchant, by a number or by a host's reference.
  */
 import type { ExistingOrder, NamedBySerial } from "../../engine/find.ts";
 import type { Order } from "../../orders/order.ts";
@@ -59,22 +59,23 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
       ],
       "orders_current",
     );
-    // Two polls in one batch may have read different versions of an order.
+    // The versions are compared here and not in the statement, because two status requests in one
+    // batch may ask about different versions of an order.
     const current = new Map(rows.map(({ id, version }) => [id, version]));
     return orders.map(({ id, version }) => current.get(id) === version);
   }, options);
 
   return {
-    /** Returns whether an ended order is stored in this version. */
+    /** Returns whether an ended order is stored in the version that the node has in memory. */
     isCurrent,
     async byId({ merchantId, orderId }: { merchantId: MerchantId; orderId: OrderId }) {
       const row = await findRow(merchantId, orderId);
       return row && unpackOrder(row);
     },
-    /** Finds all orders with the client order id, the latest last. */
+    /** Finds all orders with the client order id. The latest order is the last. */
     findExisting: (merchantId: MerchantId, clientOrderId: string) =>
       findAll({ merchantId, clientOrderId }),
-    /** Resolves when the queue of reads advances. */
+    /** Resolves when the queue of reads has sent its next batch. */
     probe: findRow.probe,
   };
 }
@@ -94,8 +95,8 @@ select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(m
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 where ${assertHomeCell("= any($1::bigint[])")}`;
 
-// After a restore or a failover, another step may have received the same version, but it was made
-// at another time.
+// The time of the step is compared besides the version. After a restore or a failover, a different
+// step may have the same version, but it was made at another time.
 const currentStatement = `
 select orders.id, orders.version from unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[])
   as wanted(merchant_id, id, version, changed_at)
@@ -136,8 +137,8 @@ export async function findBySerial(
 }
 
 /**
- * Makes the look-up of receipts for public pages. It runs one statement at a time, so that it uses
- * one connection.
+ * Makes the look-up of orders for receipts on public pages. It runs one statement at a time, so
+ * that these pages never use more than one connection.
  */
 export function makeFindOfReceipt(query: Query) {
   const find = makeGather(
@@ -152,8 +153,9 @@ export function makeFindOfReceipt(query: Query) {
 const ofReceipt = `merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`;
 
 /**
- * Makes the search for due orders, those overdue the longest first. A row of `due` counts for one
- * version of its order. A row of another version stays stale for ever and is deleted here.
+ * Makes the search for due orders. Those that have been overdue the longest come first. A row of
+ * `due` is valid for one version of its order. If the order has another version, the row can never
+ * be valid again and is deleted here.
  */
 export function makeFindDue(query: Query) {
   return async (now: Instant, most: number): Promise<readonly Order[]> => {
@@ -178,11 +180,17 @@ with found as materialized (
 )
 select ${orderColumns}, due_version from found`;
 
-/** The ids of all orders that may be open, of which there are few. `isOpen` checks each of them. */
+/**
+ * The ids of all orders that may be open. There are few of them, and `isOpen` then checks each
+ * order.
+ */
 export const openIds = "(select order_id from due)";
 export const isOpen = `(id in ${openIds} and (owes is not null or finished_at is null))`;
 
-/** Makes the search for orders that a node of this name had in flight when it ended. */
+/**
+ * Makes the search for the orders that a node had in flight when it ended. The node is named by its
+ * name.
+ */
 export function makeFindOwned(query: Query) {
   return (node: string) => select(query, `${isOpen} and ${isHere} and carrier = $1`, [node]);
 }
@@ -200,7 +208,7 @@ export async function countInDoubt(query: Query, merchant?: MerchantId): Promise
   return Number(row?.count ?? 0);
 }
 
-/** Finds orders in doubt, those in doubt for the longest time first. */
+/** Finds orders in doubt. Those that have been in doubt the longest come first. */
 export function findInDoubt(query: Query, most: number) {
   const sentAt = (word: string) => `progress #>> '{transaction,${word},transmittedAt}'`;
   const longest = `coalesce(${sentAt("identifiers")}, ${sentAt("charge")})::float8`;
@@ -215,14 +223,16 @@ export function findOpenPages(query: Query, after: OrderId, most: number) {
 }
 
 /**
- * Lists the orders of a cell, the oldest first, for jobs that read all of them page by page. Zero
- * begins before the first.
+ * Lists the orders of a cell, the oldest first, for jobs that read all orders page by page. The
+ * first page begins after the id zero.
  */
 export function listOrdersAfter(query: Query, after: OrderId, limit: number) {
   return select(query, `id > $1 and ${isHere} order by id limit $2`, [after, limit]);
 }
 
-/** Lists orders, the latest first. Without `before` it begins with the latest. */
+/**
+ * Lists orders, the latest first. If `before` is not given, the list begins with the latest order.
+ */
 export function listOrdersBefore(query: Query, before: OrderId | undefined, limit: number) {
   const values = [before ?? idMax, limit];
   return select(query, `id < $1 and ${isHere} order by id desc limit $2`, values);
@@ -237,7 +247,8 @@ export function listOrders(query: Query, ids: readonly OrderId[]) {
 export type OrderTime = { readonly id: OrderId; readonly at: number };
 
 /**
- * Lists when orders were accepted, the latest first. Without `before` it begins with the latest.
+ * Lists the ids and times of accepted orders, the latest first. If `before` is not given, the list
+ * begins with the latest order.
  */
 export async function listOrderTimes(
   query: Query,
@@ -252,13 +263,16 @@ export async function listOrderTimes(
   return rows.map(({ id, at }) => ({ id, at: Number(at) }));
 }
 
-/** A part of `from`: the refused tries of an order that was paid on the payment page. */
+/**
+ * A part of a `from` clause. It reads the tries that were refused on the payment page before the
+ * order was paid.
+ */
 export const refusedTries =
   "json_array_elements(coalesce(progress #> '{page,refused}', '[]')) as refused(tried)";
 
 /**
- * Returns a query for an open order with the card, or with a try of it, whose number may have to be
- * sent again.
+ * Returns a query for open orders that use the card, or that have a refused try with it. Such an
+ * order may have to send the card number again.
  */
 export function openWith(merchantId: string, cardId: string): string {
   return `select from orders where ${isOpen} and orders.merchant_id = ${merchantId}
@@ -277,7 +291,7 @@ async function select(
 }
 
 type CommitRow = {
-  /** The order's version after the commit. */
+  /** The version that the order has after the commit. */
   readonly version: number;
   readonly at: string;
   readonly node: string;
@@ -285,8 +299,8 @@ type CommitRow = {
 };
 
 /**
- * Returns the history event by event. It reads the partitions since the order began, because the
- * clocks of nodes never differ by a month.
+ * Returns the history of an order, one entry for each event. It reads only partitions from the
+ * month in which the order began, because the clocks of nodes never differ by a month.
  */
 export async function findHistory(query: Query, { merchantId, id, acceptedAt }: Order) {
   const since = monthStart(acceptedAt, -1);
@@ -303,24 +317,24 @@ where merchant_id = $1 and order_id = $2 and at >= to_timestamp($3::float8 / 100
 order by version`;
 
 /**
- * Finds an order in one cell, for messages that name no merchant. If its merchant is fenced in this
- * cell, the order is a copy that may be stale: the error then says that the order is in another
- * cell.
+ * Finds an order in one cell by a number that a message without a merchant names. If the merchant
+ * is fenced in this cell, the order here may be an outdated copy: the search then fails with the
+ * error that the order is in another cell.
  */
 export async function findByNumber(query: Query, number: number): Promise<Order | undefined> {
   const id = asOrderId(String(number));
-  // A host may name a number that cannot be an id.
+  // A host may name a number that is not a valid order id.
   return isNumericId(id) ? findById(query, id) : undefined;
 }
 
-/** Finds an order without knowing its merchant. */
+/** Finds an order by its id alone, when the merchant is not known. */
 export async function findById(query: Query, id: OrderId): Promise<Order | undefined> {
   const row = await findFirst(query, id, id);
   if (row?.is_here === false) throw new MerchantMoving(`order ${row.id} is in another cell`);
   return row && unpackOrder(row);
 }
 
-/** Finds an order as `findByNumber` does, but by its place. */
+/** Finds an order without its merchant by its position, as `findByNumber` does by its number. */
 export async function findAtPosition(
   query: Query,
   place: OrderPosition,
@@ -330,7 +344,10 @@ export async function findAtPosition(
   return order && findById(query, order.id);
 }
 
-/** Searches a range of ids for a sequence number. Both grow together, even over several cells. */
+/**
+ * Searches a range of ids for the order with a sequence number. Ids and sequence numbers grow
+ * together, even across several cells, so the search halves the range in each step.
+ */
 async function findInGap(
   query: Query,
   sequence: number,
@@ -348,8 +365,8 @@ async function findInGap(
 }
 
 /**
- * Returns the first order of the range with a sequence number. An order that was never charged has
- * none.
+ * Returns the first order in the range of ids that has a sequence number. An order that was never
+ * charged has none and is skipped.
  */
 async function findCharged(query: Query, low: number, high: number): Promise<Order | undefined> {
   for (let from = low; from <= high; ) {

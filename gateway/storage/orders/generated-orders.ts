@@ -1,22 +1,25 @@
 /**
- * Makes many finished orders inside the database, as copies of an existing order with other ids,
- * times, amounts, cards and emails, so that the rows are as large and as different as real ones.
- * Their ids have sixteen digits, between the short and the long ids of gateways (decision 0055).
- * Benchmarks and `gw generate orders` use them.
+ * Makes many finished orders inside the database, for benchmarks and for `gw generate orders`. They
+ * are copies of an existing order with other ids, times, amounts, cards and emails, so that the
+ * rows are as large and as different as real ones. Their ids have sixteen digits. No order of a
+ * gateway has such an id: these are either shorter or longer (decision 0055).
  */
 import type { Query } from "../server/database.ts";
 
 type Portion = {
-  /** The order that is copied, and its merchant. */
+  /** The id of the order that is copied, and the id of its merchant. */
   readonly template: string;
   readonly merchant: string;
   readonly from: number;
   readonly count: number;
-  /** The number of days until now over which the orders were accepted. */
+  /** The length of the period in days, until now, over which the orders are spread. */
   readonly days: number;
-  /** The total number of orders. */
+  /** The number of orders of all portions together. */
   readonly total: number;
-  /** If given, only numbers with one of these remainders are made. */
+  /**
+   * If given, only orders are made whose number, divided by `of`, has one of the remainders
+   * `among`.
+   */
   readonly rests?: { readonly of: number; readonly among: readonly number[] };
 };
 
@@ -38,7 +41,7 @@ with numbered as materialized (
   where number % $7::bigint = any($8::bigint[])
 )`;
 
-/** Adds a portion of orders by ascending ids, as gateways write them. */
+/** Adds a portion of orders. Their ids grow, as the ids of real orders do. */
 export async function addOrders(query: Query, portion: Portion): Promise<void> {
   const { template, merchant, from, count, days, total, rests } = portion;
   const { of, among } = rests ?? { of: 1, among: [0] };
@@ -47,7 +50,10 @@ export async function addOrders(query: Query, portion: Portion): Promise<void> {
   }
 }
 
-/** Returns the latest approved and the latest declined real order, and the next free number. */
+/**
+ * Returns the latest approved order and the latest declined order that are real, and the next
+ * unused number for generated orders.
+ */
 export async function findTemplates(query: Query) {
   const templates = await query<{ template: string; merchant: string; stage: string }>(
     `select distinct on (stage) id as template, merchant_id as merchant, stage from orders
@@ -61,10 +67,13 @@ export async function findTemplates(query: Query) {
   return { templates, next: Number(row?.next ?? 1) };
 }
 
-/** Makes a node add the orders from this number on to the portal's lists and figures. */
+/**
+ * Makes the nodes add generated orders to the portal's lists and figures. They begin with the order
+ * of this number.
+ */
 export async function indexFrom(query: Query, number: number): Promise<void> {
   const before = 1_000_000_000_000_000n + BigInt(number) * 1_000_000n - 1n;
-  // A walk that has not reached its end continues from its position.
+  // If a node is still indexing orders with lower ids, it continues where it is.
   await query("update order_index_progress set walked_id = least(walked_id, $1::bigint)", [before]);
 }
 

@@ -1,7 +1,7 @@
 /**
- * Converts an order to a row and back. Two JSON columns contain it: `facts` is written once, and
- * again by each try on the payment page, and `progress` by every step. The other columns are for
- * searches.
+ * Converts an order to a row and back. The order is stored in two JSON columns: `facts` is written
+ * when the order begins, and again by each try on the payment page, and `progress` is written by
+ * every step. The other columns are for searches.
  */
 import type { OrderEvent } from "../../orders/events.ts";
 import { parseReference } from "../../orders/messages.ts";
@@ -20,7 +20,7 @@ import { asEndpointId, asMerchantId, asOrderId } from "../../values/ids.ts";
 import { type Money, type PackedMoney, unpackMoney } from "../../values/money.ts";
 import { asInstant, type Instant } from "../../values/time.ts";
 
-/** The row of an order. The driver has parsed its JSON columns. */
+/** The row of an order, with its JSON columns as objects. */
 export type OrderRow = {
   readonly merchant_id: string;
   readonly id: string;
@@ -39,9 +39,9 @@ const schema = 1;
 export const orderColumns =
   "merchant_id, id, endpoint_id, client_orderid, attempt, version, changed_at, facts, progress";
 
-// `JSON.stringify` is three times as fast if no value has a `toJSON`, which saves 3 % of a sale's
-// time. Therefore the amounts of a plain sale are packed in advance. All others are packed into the
-// same text by `toJSON`.
+// Packs the amounts of a plain sale before `JSON.stringify`. That function is three times as fast
+// if no value has a method `toJSON`, which saves 3 % of the time of a sale. All other amounts have
+// `toJSON`, which gives the same text.
 
 export function packFacts({ acceptedAt, purchase }: Order): string {
   return JSON.stringify({ acceptedAt, purchase: packAmount(purchase) });
@@ -69,10 +69,10 @@ export function packEvents(events: readonly OrderEvent[]): string {
   return JSON.stringify(events.map(packAnswer));
 }
 
-/** Unpacks an event that `packEvents` has written. */
+/** Unpacks an event that `packEvents` has packed. */
 export function unpackEvent(stored: object): OrderEvent {
   const { answer, request, next, chargeback, ...rest } = stored as PackedEvent;
-  // Only events are packed, so the type holds.
+  // The column contains nothing but packed events, so the type holds.
   return {
     ...rest,
     ...(answer && { answer: { ...answer, approvedAmount: unpackOptional(answer.approvedAmount) } }),
@@ -132,8 +132,8 @@ export function unpackOrder(row: OrderRow): Order {
 }
 
 /**
- * Returns the sequence number of the first charge, from whose reference it is read. Returns zero
- * without a charge.
+ * Returns the sequence number of the order, which is a part of the reference of its first charge.
+ * Returns zero if there was no charge.
  */
 function sequenceOf({ earlier, transaction }: Progress): number {
   const { reference = "" } = (earlier[0] ?? transaction).identifiers ?? {};
@@ -164,8 +164,8 @@ type PackedPage = Omit<PaymentPage, "refused"> & {
 };
 type Progress = Pick<Order, "card" | "owed" | "deadlineAt"> & {
   /**
-   * The sequence number of an order with a payment page, which has no reference until a card is
-   * entered.
+   * The sequence number of an order with a payment page. It is stored because the order has no
+   * reference until a card is entered.
    */
   readonly sequence?: number;
   readonly page?: PackedPage;
@@ -203,7 +203,10 @@ function unpackOptional(money: PackedMoney | undefined) {
   return money && unpackMoney(money);
 }
 
-/** Reads the progress that `packProgress` has written. The compiler cannot check stored JSON. */
+/**
+ * Checks that the stored progress has the version that this code reads. The compiler cannot check
+ * the type of stored JSON.
+ */
 function readProgress(stored: object): Progress {
   const found = "schema" in stored ? stored.schema : undefined;
   if (found === schema) return stored as Progress;

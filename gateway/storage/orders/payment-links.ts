@@ -1,6 +1,6 @@
 /**
- * Payment links in the merchant's cell. A use is reserved in the row of the link, so that
- * concurrent payments, at any node, each read its newest version.
+ * The storage of payment links in the merchant's cell. Each use is reserved by an update of the
+ * link's row. Therefore concurrent payments, at any node, each see all earlier uses.
  */
 import type { LinkKey, PaymentLink } from "../../orders/payment-page.ts";
 import { asEndpointId, asLinkId, asMerchantId, type MerchantId } from "../../values/ids.ts";
@@ -35,14 +35,17 @@ const selected = `select merchant_id as "merchantId", id, endpoint_id as "endpoi
 type LinkFilter = {
   readonly merchantId?: MerchantId | undefined;
   readonly limit: number;
-  /** The last link of the previous page. */
+  /** The time and the id of the last link on the previous page. */
   readonly after?: { readonly at: number; readonly id: string } | undefined;
 };
 
 export function makeLinkStore(query: Query) {
   const key = ({ merchantId, id }: LinkKey) => [merchantId, id];
   return {
-    /** Adds a link. Returns false if the merchant already has a link with this id. */
+    /**
+     * Adds a link. Returns false if the merchant already has a link with this id, and then changes
+     * nothing.
+     */
     async add(link: PaymentLink): Promise<boolean> {
       const { endpointId, amount, description, createdAt, createdBy } = link;
       const added = await query(
@@ -112,7 +115,8 @@ export function makeLinkStore(query: Query) {
   };
 }
 
-// A page that is posted twice keeps its use. Without a maximum, uses are not counted.
+// Reserves a use of the link for an order. An order whose page is submitted twice has only one use.
+// If the link has no maximum number of uses, uses are not counted.
 const reserveStatement = `
 update payment_links
 set uses = case when uses_max is null or $3::text = any(uses) then uses

@@ -1,7 +1,7 @@
 /**
- * The stored facts of merchants' requests. A request that begins an order is written with the
- * order. Repeats and refusals are stored here by serial number, with their answers. The nonces of
- * signed requests are stored so that each is accepted once, by any node.
+ * The storage of merchants' requests. A request that begins an order is written with the order.
+ * Repeated and refused requests are stored here by their serial numbers, with the answers. The
+ * nonces of signed requests are stored so that each is accepted only once, by any node.
  */
 import { randomUUID } from "node:crypto";
 import type { RequestRecord } from "../../merchant-api/routes.ts";
@@ -18,8 +18,8 @@ import {
 } from "../server/gather.ts";
 
 /**
- * Stores a request. A serial number belongs to one request, so an existing row was written by an
- * earlier try.
+ * Makes the function that stores a request. A serial number belongs to one request, so if a row
+ * with the number exists, an earlier try has written it.
  */
 export function makeStoreRequest(
   query: Query,
@@ -57,8 +57,8 @@ export type NonceOptions = Pick<GatherOptions, "retryMs"> & {
 type SignedNonce = { merchantId: MerchantId; nonce: string; signedAt: Instant };
 
 /**
- * Takes a nonce. Returns false if it was used before. Nonces are stored for twice the permitted age
- * of a time stamp, because the clocks of nodes differ a little.
+ * Makes the function that stores a nonce. It returns false if the nonce was used before. Nonces are
+ * stored for twice the permitted age of a time stamp, because the clocks of nodes differ a little.
  */
 export function makeTakeNonce(
   query: Query,
@@ -73,8 +73,8 @@ export function makeTakeNonce(
   );
 
   const take = makeGather(async (asked: readonly (SignedNonce & Claim)[]) => {
-    // The first of equal nonces in a batch takes the entry, because a statement can write a row
-    // only once.
+    // If a batch contains the same nonce twice, only the first is written, because a statement can
+    // write a row only once. The second request is refused.
     const firsts = new Map(asked.toReversed().map((each) => [keyOf(each), each]));
     const nonces = [...firsts.values()];
     const rows = await query<{ merchant_id: string; nonce: string }>(
@@ -94,14 +94,18 @@ export function makeTakeNonce(
   return (nonce) => take({ ...nonce, claim: randomUUID() });
 }
 
-/** The claim of a request, which is the same in all its tries. */
+/**
+ * A random id of the request. All tries of the statement write the same id, so that a request
+ * recognises its own row.
+ */
 type Claim = { readonly claim: string };
 
 function keyOf({ merchantId, nonce }: SignedNonce): string {
   return `${merchantId}/${nonce}`;
 }
 
-// Rows are sorted by key, so that two nodes never wait for each other's rows.
+// Inserts nonces in the order of their keys. Two nodes then lock rows in the same order and never
+// block each other.
 const insertNonces = `
 insert into oauth_nonces as known (merchant_id, nonce, signed_at, claim)
 select merchant_id, nonce, to_timestamp(signed_at / 1000), claim

@@ -1,6 +1,7 @@
 /**
- * The portal's view of users: passwords and sessions. Sessions are in the main schema, so that any
- * node knows them. Changes of an account are written with their audit entry.
+ * The users' accounts as the portal uses them: passwords, sessions and counts of sign-in tries.
+ * Sessions are in the main schema, so that every node knows them. A change of an account is written
+ * together with its audit entry.
  */
 import type { Api } from "../../portal-api/api.ts";
 import type { Account, Caller, PortalSession } from "../../portal-api/route.ts";
@@ -47,8 +48,8 @@ export const milliseconds = (column: string) => `(extract(epoch from ${column}) 
 export const moment = (place: string) => `to_timestamp(${place}::float8 / 1000)`;
 
 /**
- * Reads the session at each request, so that a disabled user, another role or a revoked session
- * takes effect at once.
+ * Reads a session with its user. It is read at each request, so that a disabled user, another role
+ * or an ended session takes effect at once.
  */
 const sessionStatement = `
   select digest, ${milliseconds("began_at")} as began, ${milliseconds("seen_at")} as seen,
@@ -80,8 +81,8 @@ export function makeSessionStore({ query, idleMs, sessionMs }: AccountStoreOptio
         `delete from portal_sessions where seen_at < ${moment("$1")} or began_at < ${moment("$2")}`,
         [now - idleMs, now - sessionMs],
       );
-      // A count is deleted a day after its end, so that the next lock of the same login is longer
-      // than its last one.
+      // Counts of failed sign-ins are deleted one day after their end and not earlier, so that the
+      // next lock of the same login lasts longer than the previous one.
       await query(`delete from sign_in_tries where expires_at < ${moment("$1")}`, [
         now - lockedMsMax,
       ]);
@@ -117,7 +118,7 @@ type StoredPassword = {
   readonly id: string;
   readonly stored: string;
   readonly isTemporary: boolean;
-  /** Whether a temporary password was not replaced in time. */
+  /** True if the password is temporary and the user has not replaced it in time. */
   readonly isExpired: boolean;
 };
 
@@ -181,7 +182,7 @@ export function makeAccountStore(options: AccountStoreOptions) {
       );
       return rows.map(({ stored }) => stored);
     },
-    /** Notes that the user has signed in. */
+    /** Notes the time at which the user has signed in. */
     async markUsed(userId: string, now: Instant): Promise<void> {
       await query(`update users set used_at = ${moment("$2")} where id = $1`, [userId, now]);
     },
@@ -247,8 +248,8 @@ export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "quer
 }
 
 /**
- * Ends the session with the id that lists show, or all sessions of the user. Returns how many it
- * ended.
+ * Ends the session with the id that lists of sessions show. If no id is given, all sessions of the
+ * user end. Returns the number of ended sessions.
  */
 export function endSessions(audit: Audit, login: string, id?: string): Promise<number> {
   return audit.change(async (change, write) => {
@@ -266,13 +267,14 @@ export function endSessions(audit: Audit, login: string, id?: string): Promise<n
   });
 }
 
-/** The longest lock. */
+/** The longest time for which a login is locked after failed sign-ins. */
 const lockedMsMax = 86_400_000;
 
 export function makeSignInTries(query: Query): SignInTries {
   return {
     async add(bounds, now) {
-      // Rows are sorted, so that two requests never wait for each other.
+      // The rows are locked in the order of their keys, so that two requests never wait for each
+      // other.
       const sorted = bounds.toSorted((one, other) => Buffer.compare(one.key, other.key));
       const rows = await query<{ key: Buffer; tries: number }>(
         `insert into sign_in_tries (key, tries, expires_at)
@@ -295,7 +297,8 @@ export function makeSignInTries(query: Query): SignInTries {
       );
       const triesOf = (key: Uint8Array) => rows.find((row) => row.key.equals(key))?.tries;
       for (const bound of sorted) if (triesOf(bound.key) === bound.max) await lock(bound, now);
-      // Some of several concurrent requests find the count full only after they have added to it.
+      // Several requests may add to the same count at the same time. A request is refused if the
+      // count is above its maximum after the request has added to it.
       return bounds.every(({ key, max }) => {
         const tries = triesOf(key);
         return tries !== undefined && tries <= max;
@@ -309,7 +312,10 @@ export function makeSignInTries(query: Query): SignInTries {
     },
   };
 
-  /** Locks a count whose last try is in progress. */
+  /**
+   * Locks a count of sign-in tries, such as that of a login, when a try reaches the maximum of the
+   * count.
+   */
   async function lock({ key, lockMs, grows }: DigestBound, now: Instant): Promise<void> {
     await query(
       `update sign_in_tries set locks = locks + 1, expires_at = to_timestamp((

@@ -1,6 +1,6 @@
 /**
- * The second person: a user requests the approval of exactly one piece of work, another user gives
- * it, and the first user does the work once, within a day.
+ * The approval of work by a second person. A user requests the approval of one exactly described
+ * piece of work, another user approves it, and the first user performs the work once, within a day.
  */
 import type { OpenApproval } from "../../portal-api/team.ts";
 import type { MerchantId } from "../../values/ids.ts";
@@ -13,16 +13,19 @@ const isOpen = "used_at is null and asked_at > now() - interval '1 day'";
 
 type WantedWork = {
   /**
-   * The work with every value that decides what is done, because other values need another
-   * approval.
+   * The description of the work. It contains every value that decides what is done, because an
+   * approval is only valid for the same values.
    */
   readonly work: string;
   readonly right: Right;
-  /** The merchant whose users may approve the work besides operators. */
+  /** The merchant whose users may approve the work. Operators may approve it in any case. */
   readonly merchantId?: MerchantId | undefined;
 };
 
-/** Uses an approval. Without one, requests it and returns what the user has to do. */
+/**
+ * Uses the approval of a piece of work. If there is none, requests it and returns a sentence that
+ * says what the user has to do.
+ */
 export async function takeApproval(
   audit: Audit,
   who: string,
@@ -69,8 +72,8 @@ export function listApprovals(query: Query, merchantId?: MerchantId) {
 }
 
 /**
- * Returns the right that the work needs, and the merchant whose users may approve it besides
- * operators.
+ * Returns the right that an approver needs, and the merchant whose users may approve the work, as
+ * operators always may.
  */
 export async function findApproval(query: Query, id: string) {
   const [approval] = await query<Pick<OpenApproval, "right"> & { merchantId: MerchantId | null }>(
@@ -83,13 +86,14 @@ export async function findApproval(query: Query, id: string) {
 
 type GivenApproval = {
   readonly id: string;
-  /** Whether an account of the machine belongs to one person (`GW_USERS_ONLY`). */
+  /** True if each account of the operating system belongs to one person (`GW_USERS_ONLY`). */
   readonly byAccount: boolean;
 };
 
 /**
- * Returns false if the user has requested the approval or it is no longer open. Returns a problem
- * if the user may be the person who requested it, under another name.
+ * Approves the work. Returns false if the user has requested the approval, or if the request is no
+ * longer open. Returns a problem if the user may be the same person as the requester, under another
+ * name.
  */
 export function giveApproval(
   audit: Audit,
@@ -123,17 +127,23 @@ const notIndependent = new Problem(
     "enabled the other, or changed the other's role, password or second factors.",
 );
 
-/** Changes after which their actor may control the account. */
+/**
+ * Changes of an account after which the user who made the change may be able to sign in with that
+ * account.
+ */
 const takeovers = [
   ...["user add", "user enable", "user role", "user password", "user reset-factors"],
-  // Former releases wrote `user reset-factors` under this name.
+  // Former releases wrote the action `user reset-factors` under this name.
   "user factors remove",
 ];
 
 type Pair = GivenApproval & { readonly askedBy: string; readonly actor: Actor };
 type Entry = Actor & { readonly seq: number; readonly action: string; readonly user: string };
 
-/** Reads from the audit from where the approval was requested, and who changed the two accounts. */
+/**
+ * Returns whether the requester and the approver may be the same person. The audit shows from where
+ * each of them acted, and who has changed their accounts.
+ */
 async function mayBeOnePerson(
   query: Query,
   { id, askedBy, actor, byAccount }: Pair,
@@ -164,7 +174,7 @@ async function mayBeOnePerson(
   return haveCommon(asker, own) || entries.some(isTakeover);
 }
 
-/** Returns the account of the machine that ran `gw`, or the user of the portal. */
+/** Returns the operating system account that ran `gw`, or the portal user. */
 function accountOf({ who, from }: Actor): string {
   return /^([^ @]+)@/.exec(from)?.[1] ?? who;
 }

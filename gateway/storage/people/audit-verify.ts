@@ -1,6 +1,7 @@
 /**
- * Proves the audit: the hash of every entry, the numbers without a gap, the head, the signatures,
- * and heads that were written outside. Returns one sentence for each fault.
+ * Verifies the audit: the hash of every entry, the numbering without gaps, the head, the
+ * signatures, and heads that were written to places outside of the database. Returns one sentence
+ * for each fault.
  */
 import type { Query } from "../server/database.ts";
 import {
@@ -17,7 +18,10 @@ import {
   signedText,
 } from "./audit.ts";
 
-/** The size of a page. It is small because a node that proves the audit also processes payments. */
+/**
+ * The number of entries in a page. It is small because a node that verifies the audit also
+ * processes payments.
+ */
 const pageRows = 200;
 const findingsMax = 50;
 
@@ -34,17 +38,19 @@ type Verified = {
   readonly entries: number;
   readonly signatures: number;
   readonly outsideHeads: number;
-  /** The number of entries after the newest signature, which no signature proves yet. */
+  /** The number of entries after the newest signature. No signature protects them yet. */
   readonly unsigned: number;
-  /** One sentence for each restore from a backup, with the entries that were lost by it. */
+  /**
+   * One sentence for each restore from a backup. It says which entries were lost by the restore.
+   */
   readonly restores: readonly string[];
   readonly findings: readonly string[];
 };
 
 type ToVerify = {
   /**
-   * Returns whether the vault has sealed the key. Without this function, the owner of a key is
-   * unknown.
+   * Returns whether the vault has sealed the audit key. If this function is not given, it cannot be
+   * verified that a key belongs to this installation.
    */
   readonly isOwnKey?: ((key: AuditKey) => boolean) | undefined;
   readonly outside: readonly SignedHead[];
@@ -97,7 +103,10 @@ export async function verifyAudit(query: Query, given: ToVerify): Promise<Verifi
 
 type Restore = RestoreFacts & { readonly actor: string };
 
-/** Loads the restores that `gw restore` has signed. The owner of the database cannot forge one. */
+/**
+ * Loads the restores that `gw restore` has recorded and signed. The owner of the database cannot
+ * forge a signature.
+ */
 async function loadRestores(query: Query, keys: readonly AuditKey[]): Promise<readonly Restore[]> {
   const rows = await query<{ actor: string; after: RestoreFacts & { signature?: string } }>(
     "select actor, after from audit where action = 'restore' and after is not null order by seq",
@@ -109,7 +118,10 @@ async function loadRestores(query: Query, keys: readonly AuditKey[]): Promise<re
   });
 }
 
-/** Returns whether the head was written between the backup and the restore. */
+/**
+ * Returns whether the head was published between the backup and the restore, so that its entry was
+ * lost.
+ */
 function isLostWith({ auditSeq, restoredAt }: Restore, head: SignedHead): boolean {
   return head.seq > auditSeq && head.at < restoredAt;
 }
@@ -193,18 +205,23 @@ export type EntryFilter = {
   readonly by?: string | undefined;
   readonly action?: string | undefined;
   readonly subject?: string | undefined;
-  /** A part of the actor, the action, the subject or the reason. */
+  /** A text that the actor, the action, the subject or the reason must contain. */
   readonly search?: string | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-  /** The entry before which the listed ones are. */
+  /** The number of an entry. Only entries before it are listed. */
   readonly before?: number | undefined;
   readonly limit: number;
-  /** The highest number of entries that are examined. Undefined means all. */
+  /**
+   * The highest number of entries that one search examines. If undefined, the search examines all.
+   */
   readonly most?: number | undefined;
 };
 
-/** Returns the oldest entry that a list with this limit examines, if there are older ones. */
+/**
+ * Returns the last entry that a limited search has examined, where the next search continues.
+ * Returns undefined if there are no older entries.
+ */
 export async function findLookedAt(query: Query, { before, most }: EntryFilter) {
   const [row] = await query<{ seq: string; at: number }>(
     `select seq, round(extract(epoch from at) * 1000)::float8 as at from audit
@@ -214,7 +231,7 @@ export async function findLookedAt(query: Query, { before, most }: EntryFilter) 
   return row && { seq: Number(row.seq), at: row.at };
 }
 
-/** Returns the latest entries, the oldest of them first. */
+/** Returns the latest entries that match, sorted from the oldest to the newest. */
 export async function findEntries(query: Query, filter: EntryFilter) {
   const rows = await query<Row>(
     `select * from (

@@ -1,7 +1,7 @@
 /**
  * The audit (decision 0046): who changed what, from where, before and after, and why; and who saw
- * card data. An entry is written in the transaction of its change. Its hash covers the entry and
- * the previous hash, and the newest hash, the head, is signed.
+ * card data. An entry is written in the transaction of its change. The hash of an entry covers the
+ * entry and the previous hash. The newest hash is called the head and is signed.
  */
 import {
   createHash,
@@ -20,15 +20,15 @@ export type Actor = { readonly who: string; readonly from: string; readonly why?
 export type AuditEntry = {
   readonly action: string;
   /**
-   * The object that is changed or seen, like `merchant acme`; never a person, a card number or a
-   * secret.
+   * The object that was changed or shown, like `merchant acme`. It never contains a person's name,
+   * a card number or a secret.
    */
   readonly subject: string;
   readonly before?: object | undefined;
   readonly after?: object | undefined;
 };
 
-/** Makes the entry for an action that the user's role does not allow. */
+/** Makes the audit entry for a refused action that the user's role does not allow. */
 export function refusalEntry(subject: string, right: string): AuditEntry {
   return { action: "command refused", subject, after: { right } };
 }
@@ -36,11 +36,17 @@ export function refusalEntry(subject: string, right: string): AuditEntry {
 type WriteEntry = (entry: AuditEntry) => Promise<void>;
 
 export type Audit = {
-  /** Performs a change. The work and the entries that it writes commit together, or not at all. */
+  /**
+   * Performs a change and writes its audit entries in the same transaction. If one of them fails,
+   * nothing is written.
+   */
   change<Result>(work: (query: Query, write: WriteEntry) => Promise<Result>): Promise<Result>;
-  /** Performs several changes in one transaction. */
+  /** Performs several changes, with their audit entries, in one transaction. */
   together<Result>(work: (audit: Audit) => Promise<Result>): Promise<Result>;
-  /** Writes an entry for work that is not a single transaction, or that only shows something. */
+  /**
+   * Writes an entry for work that has no transaction of its own, or that shows something and
+   * changes nothing.
+   */
   write: WriteEntry;
 };
 
@@ -56,16 +62,20 @@ export type Signer = {
   readonly name: string;
   sign(head: Head): Buffer;
   /**
-   * Signs a text that begins with its kind, so that a signature is never valid for another kind.
+   * Signs a text. The text begins with the kind of the signed object, so that a signature of one
+   * kind is never valid for another kind.
    */
   signText(text: Buffer): Buffer;
 };
 
 type AuditOptions = {
   readonly actor: Actor;
-  /** Signs the head. Without a signer, a node signs it later. */
+  /**
+   * Signs the head after each change. Without a signer, as in a command that has no key, a node
+   * signs the head later.
+   */
   readonly signer?: Signer | undefined;
-  /** Called with the head after the commit. */
+  /** Called with the signed head after the transaction has committed. */
   readonly publish?: ((head: SignedHead) => Promise<void>) | undefined;
 };
 
@@ -76,7 +86,8 @@ export function makeAudit(database: Pick<Database, "transaction">, options: Audi
   return bindAudit(actor, async (work) => {
     let signed: SignedHead | undefined;
     const result = await database.transaction(async (query) => {
-      // The head is locked before anything else, so that two changes cannot wait for each other.
+      // The head is locked before the change begins. If it were locked later, two changes could
+      // wait for each other.
       const { seq } = await lockHead(query);
       const done = await work(query);
       const head = await lockHead(query);
@@ -167,14 +178,14 @@ export type RestoreFacts = {
   readonly taken: string;
   /** The SHA-256 of the backup's manifest. */
   readonly manifest: string;
-  /** The last entry of the audit in the backup. */
+  /** The number of the last entry of the audit that the backup contains. */
   readonly auditSeq: number;
   readonly restoredAt: number;
 };
 
 /**
- * Returns the statement that `gw restore` signs. It explains why later heads are missing in the
- * audit.
+ * Returns the text that `gw restore` signs. It is the proof that later heads are missing in the
+ * audit because of a restore.
  */
 export function restoreText({ taken, manifest, auditSeq, restoredAt }: RestoreFacts): Buffer {
   return Buffer.from(`tollgate restore\n${taken}\n${manifest}\n${auditSeq}\n${restoredAt}`);
@@ -184,7 +195,7 @@ export const auditKeyContext = "audit-key/signing";
 
 type KeyVault = Pick<Vault, "sealSecret" | "openSecret">;
 
-/** Opens the signer, and makes the key of a new installation. */
+/** Makes the signer of the audit. In a new installation, it also makes the key. */
 export async function openSigner(query: Query, vault: KeyVault): Promise<Signer> {
   const [newest] = await listAuditKeys(query, "where retired_at is null");
   if (newest === undefined) {
@@ -245,7 +256,10 @@ export function signedText({ seq, hash }: Head): Buffer {
   return Buffer.from(`tollgate-audit-head\n${seq}\n${hash}`);
 }
 
-/** Signs and publishes the head after entries of commands that have no key. */
+/**
+ * Signs the newest head and publishes it. Nodes call this, because commands without a key write
+ * entries and cannot sign.
+ */
 export async function signAndPublish(
   database: Pick<Database, "transaction" | "query">,
   signer: Signer,

@@ -55,8 +55,8 @@ export function makeFactorStore(options: FactorStoreOptions) {
   const { query, auditAs, seal, open, findStep } = options;
   return {
     /**
-     * Uses a code. Returns whether it is the user's next code, or a recovery code that was not used
-     * before.
+     * Uses a code as the second factor. Returns true if it is a new code of the user's app, or a
+     * recovery code that was not used before.
      */
     async useCode({ account }: PortalSession, code: string, now: Instant): Promise<boolean> {
       if (!/^\d{6}$/.test(code)) {
@@ -76,7 +76,8 @@ export function makeFactorStore(options: FactorStoreOptions) {
       const when = { now, after: Number(user.step) };
       const step = findStep(open(user.sealed, totpContext(account.id)), code, when);
       if (step === undefined) return false;
-      // If two requests use the same code, the second one finds its step used.
+      // If two requests use the same code of an app, the first one stores the step of the code, and
+      // the second one finds the step used.
       const used = await query(
         "update users set totp_step = $2 where id = $1 and totp_step < $2 returning id",
         [account.id, step],
@@ -99,13 +100,18 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return used.length > 0;
     },
 
-    /** Notes that the session has passed the second factor, and gives it another token. */
+    /**
+     * Notes that the user of the session has used a second factor, and gives the session another
+     * token.
+     */
     async raiseSession(digest: Uint8Array, next: Uint8Array): Promise<void> {
       const raise =
         "update portal_sessions set second_factor = true, digest = $2 where digest = $1";
       await query(raise, [digest, next]);
     },
-    /** Sets the challenge. An empty one ends the previous challenge. */
+    /**
+     * Stores the challenge that a passkey has to sign. An empty text ends the previous challenge.
+     */
     async setChallenge(digest: Uint8Array, challenge: string, expiresAt: Instant): Promise<void> {
       await query(
         `update portal_sessions set challenge = $2, challenge_expires_at = ${moment("$3")}
@@ -122,7 +128,10 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return options.show(secret, options.issuer, account.login);
     },
 
-    /** Turns codes on. Returns undefined if the code does not belong to the pending secret. */
+    /**
+     * Turns on codes of an app for the user. Returns undefined if the code does not belong to the
+     * new secret, which is still pending.
+     */
     async confirmTotp(
       actor: Actor,
       { account, digest, pendingTotp }: PortalSession,

@@ -23,19 +23,22 @@ export const temporaryPasswordHours = 72;
 const select = `select users.login, role, merchants.login as merchant, users.enabled
   from users left join merchants on merchants.id = merchant_id`;
 
-/** The days without use after which a user is shown as idle. */
+/** The number of days without use after which lists mark a user as idle. */
 export const idleDaysShown = 90;
 
 export const isIdle = (users: string, days: string) =>
   `(${users}.role <> 'service' and
     coalesce(${users}.used_at, ${users}.created_at) < now() - make_interval(days => ${days}))`;
 
-/** The part of an update that keeps the hashes of earlier passwords which the user has chosen. */
+/**
+ * A part of an update of the password. It keeps the hashes of the last passwords, without temporary
+ * ones, which other people have made.
+ */
 export const keepPassword = `earlier_passwords = case
   when password is null or password_temporary then earlier_passwords
   else (password || earlier_passwords)[1:4] end`;
 
-/** Returns whether the schema has users, and an audit with a head. */
+/** Returns whether the schema has the tables of users, and an audit that has a head. */
 export async function hasUsers(query: Query): Promise<boolean> {
   const [row] = await query<{ has: boolean }>(
     "select to_regclass('users') is not null and to_regclass('audit_head') is not null as has",
@@ -99,7 +102,10 @@ export function reviewAccess(query: Query): Promise<readonly Readonly<Record<str
   );
 }
 
-/** Notes that operators have run a command of `gw`. It writes once a day. */
+/**
+ * Notes that operators have run a command of `gw`. The database is written at most once a day for
+ * each operator.
+ */
 export async function markUsed(query: Query, ...logins: readonly string[]): Promise<void> {
   await query(
     `update users set used_at = now()
@@ -135,8 +141,8 @@ export function makeUserAdministration(audit: Audit) {
     add: (...given: NewUser) => addUser(audit, ...given),
     demandFactor: (...given: FactorDemand) => demandFactor(audit, ...given),
     /**
-     * Sets the role. A user never changes between a merchant and the operators: that needs a new
-     * user with a password of its own.
+     * Sets the role of a user. A user of a merchant cannot become an operator, nor the reverse: the
+     * person needs a new user with its own password.
      */
     setRole: (login: string, role: Role) =>
       change(
@@ -148,7 +154,7 @@ export function makeUserAdministration(audit: Audit) {
           : "update users set role = $2 where login = $1 and (merchant_id is not null) = $3",
         [login, role, isMerchantRole(role)],
       ),
-    /** Sets the password. A program's account has none. */
+    /** Sets the password of a user. An account of a program has none. */
     setPassword: (login: string, { stored, isTemporary }: NewPassword) =>
       change(
         ...(["user password", login] as const),
@@ -159,7 +165,7 @@ export function makeUserAdministration(audit: Audit) {
         [login, stored, isTemporary, temporaryPasswordHours],
       ),
     /**
-     * Removes passkeys, codes of an app and recovery codes, for a person who has lost their phone.
+     * Removes the passkeys, codes of an app and recovery codes of a user who has lost their phone.
      */
     removeFactors: (login: string) =>
       change(
@@ -184,8 +190,8 @@ export function makeUserAdministration(audit: Audit) {
   };
 
   /**
-   * Performs a change. It ends the user's sessions, because another person may be using one, and
-   * removes the user's locks.
+   * Changes a user. The change ends the user's sessions, because another person may be using one of
+   * them. It also removes locks of the user's sign-in.
    */
   function change(action: string, login: string, text: string, values: readonly unknown[]) {
     return audit.change(async (query, write) => {

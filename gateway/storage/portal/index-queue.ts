@@ -1,8 +1,8 @@
 /**
- * Fills the portal's tables after payments (decision 0058). Committed orders are kept in memory,
- * the latest version of each, and written together; open ones are written a second later. A sweep
- * through the history finds what a node did not write, because the node ended or because a command
- * made the step.
+ * Fills the portal's tables of orders after payments (decision 0058). Committed orders are kept in
+ * memory, the latest version of each, and are written together. An order that is still open is
+ * written a second later. A regular search through the history finds orders that no node has
+ * written, because the node has ended or because a command has changed the order.
  */
 import type { Step } from "../../orders/advance.ts";
 import type { Order } from "../../orders/order.ts";
@@ -10,31 +10,33 @@ import type { Cells } from "../cells/cells.ts";
 import { deleteOldFigures, type IndexOptions, makeOrderIndex } from "./order-index.ts";
 
 /**
- * How many orders are kept, so that memory is bounded while the database is slow. The others are
- * left to the sweep.
+ * The highest number of orders that are kept in memory, for times when the database is slow.
+ * Further orders are left to the search through the history.
  */
 const waitingMax = 20_000;
 const sweepEveryMs = 60_000;
 /**
- * The time limit of a pass that searches for orders of other programs and steps that no node has
- * indexed.
+ * The time limit of one pass of the search for changes that no node has indexed, such as those of
+ * commands.
  */
 const passMs = 400;
 
 /**
- * How often the node writes while an open order waits. Writing all orders of a second at once would
- * delay payments.
+ * How many times the node writes while an open order waits. If the node wrote all orders of a
+ * second at once, payments would be delayed.
  */
 const writesInWait = 4;
 
-/** An order, and when it began to wait, by the process's own clock. */
+/**
+ * An order that waits to be written, and the time since when it waits, by the clock of the process.
+ */
 type Waiting = { order: Order; readonly since: number };
 
 export type IndexQueue = ReturnType<typeof makeIndexQueue>;
 
 type Dependencies = Pick<IndexOptions, "now" | "describe" | "figuresOf"> & {
   readonly cells: Pick<Cells, "stores" | "cellOf">;
-  /** How long an open order waits. */
+  /** How long an open order waits in memory before it is written. */
   readonly waitMs: number;
 };
 
@@ -54,8 +56,8 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     catchUp,
     writeEveryMs: waitMs / writesInWait,
     /**
-     * Wraps a task that runs several times a second, so that it only runs if there is an order to
-     * write.
+     * Wraps a task that runs several times a second. The task is skipped if no order waits to be
+     * written.
      */
     whenWaiting: <Result>(task: () => Promise<Result>) => {
       return async () => (waiting.size > 0 ? task() : undefined);
@@ -69,12 +71,15 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     else if (waiting.size < waitingMax) waiting.set(order.id, { order, since: performance.now() });
   }
 
-  /** Resolves when everything that was committed here before the call is in the tables. */
+  /**
+   * Writes all waiting orders. Resolves when every order that this node has committed before the
+   * call is in the portal's tables.
+   */
   function flush(): Promise<void> {
     return write(0);
   }
 
-  /** Writes orders. Each write waits for the previous one. */
+  /** Writes orders into the portal's tables. A write begins after the previous one has ended. */
   function write(waitedMs: number): Promise<void> {
     const next = running.catch(() => undefined).then(() => writeNow(take(waitedMs)));
     running = next;
@@ -82,8 +87,8 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
   }
 
   /**
-   * Takes the orders to write. An open order waits, so that it is written once with all its steps
-   * of a second.
+   * Takes the orders that are to be written now. An open order waits for a second, so that its
+   * steps of that second are written together.
    */
   function take(waitedMs: number): readonly Order[] {
     const since = performance.now() - waitedMs;
@@ -101,8 +106,8 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
         try {
           await stores.of(cell).write(own);
         } catch (error) {
-          // Orders that were not written wait for the next time. A later step of an order already
-          // contains its earlier ones.
+          // An order whose write has failed is kept for the next write, unless a later version of
+          // the order is already waiting. The later version contains all steps.
           for (const order of own) if (!waiting.has(order.id)) onStep({ order });
           throw error;
         }
@@ -112,7 +117,9 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     if (failed?.status === "rejected") throw failed.reason;
   }
 
-  /** Finds the steps and orders of other programs. */
+  /**
+   * Indexes orders and steps that this node has not committed itself, such as those of commands.
+   */
   async function catchUp(): Promise<void> {
     let stopAt = performance.now() + passMs;
     await stores.each(async ({ walk }) => {

@@ -1,7 +1,7 @@
 /**
- * The tables behind the portal's lists, search and home screen (decision 0058). An order is written
- * again if its version is newer, and its figures change by the difference. The writer locks one
- * row, so that no order is counted twice.
+ * The tables behind the portal's lists, search and home screen (decision 0058). If an order has a
+ * newer version than its row, the row is written again, and the figures change by the difference.
+ * Every writer locks the same row, so that no order is counted twice.
  */
 import type { Order } from "../../orders/order.ts";
 import type { Counted, Figure, IndexRow } from "../../portal-api/order-index.ts";
@@ -17,26 +17,32 @@ export type IndexOptions = {
   readonly now: () => Instant;
   readonly describe: (order: Order) => IndexRow;
   readonly figuresOf: (row: Counted) => readonly Figure[];
-  /** How many orders one transaction writes. */
+  /** The number of orders that one transaction writes. */
   readonly pageSize?: number;
 };
 
 /**
- * The usual number of orders in a transaction. A transaction by itself costs as much as sixty
- * orders. Neither the event loop nor the row's lock may be occupied for long.
+ * The usual number of orders in a transaction. The fixed cost of a transaction is that of sixty
+ * orders, so it should not have few. It should not have many either, because a long transaction
+ * blocks the event loop and the lock.
  */
 const usualPageSize = 200;
-/** How late a step is written at most, unless the database was unreachable. */
+/**
+ * The longest time between a step and its write to the index, unless the database was unreachable.
+ */
 const lateMs = 10_000;
 /**
- * The period that one statement of the sweep reads: after a long stop, millions of steps may be
- * waiting.
+ * The length of the period of history that one statement of the search reads. The period is short,
+ * because millions of steps may wait after a long stop.
  */
 const sweepMs = 60_000;
 const sweepMax = 500;
 
 const dayMs = 86_400_000;
-/** How long figures are kept. No range that the portal shows needs minutes or hours for longer. */
+/**
+ * How long figures are kept, in days. The portal shows no range that needs figures by minute or by
+ * hour for longer.
+ */
 const grains = {
   minute: { lengthMs: 60_000, keepDays: 2 },
   hour: { lengthMs: 3_600_000, keepDays: 100 },
@@ -49,7 +55,9 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
   const { describe, pageSize = usualPageSize } = options;
   return { write, sweep, walk };
 
-  /** Writes orders. A version older than the stored one changes nothing. */
+  /**
+   * Writes orders to the index. An order with a version older than the stored one changes nothing.
+   */
   async function write(orders: readonly Order[]): Promise<void> {
     for (let from = 0; from < orders.length; from += pageSize) {
       const rows = orders.slice(from, from + pageSize).map(describe);
@@ -58,8 +66,8 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
   }
 
   /**
-   * Writes steps of commands, and of nodes that died before they indexed them. Returns whether more
-   * follow.
+   * Searches the history for steps that no node has indexed, such as those of commands and of nodes
+   * that have crashed, and indexes their orders. Returns true if there is more history to search.
    */
   async function sweep(now: Instant): Promise<boolean> {
     const [progress] = await database.query<{ swept: number }>(
@@ -70,14 +78,18 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     if (until <= since) return false;
     const rows = await database.query<OrderRow>(missedStatement, [since - lateMs, until, sweepMax]);
     await write(rows.map(unpackOrder));
-    // The found orders are indexed now, so the same statement finds the next ones.
+    // The orders that were found are indexed now. If the page was full, the same statement finds
+    // the next ones.
     if (rows.length === sweepMax) return true;
     const swept = "update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)";
     await database.query(swept, [until]);
     return until < now - lateMs;
   }
 
-  /** Indexes the orders that were stored without a step. Returns how many it has indexed. */
+  /**
+   * Indexes orders that were stored without a step in the history, such as generated orders.
+   * Returns the number of indexed orders.
+   */
   async function walk(): Promise<number> {
     const [progress] = await database.query<{ id: OrderId }>(
       "select walked_id as id from order_index_progress where walked_id is not null",
@@ -108,8 +120,8 @@ type KnownRow = Counted & { readonly orderId: string; readonly version: number }
 async function writeRows(query: Query, rows: readonly IndexRow[], options: IndexOptions) {
   if (rows.length === 0) return;
   await query(lockIndex, [], "lock_index");
-  // Moved merchants are read while the lock is held. The next cell counts the orders of a merchant
-  // that has moved there.
+  // The list of moved merchants is read while the lock of the index is held. An order of a moved
+  // merchant is skipped, because the merchant's new cell counts it.
   const moved = await query<{ id: string }>(movedStatement, [], "moved_merchants");
   const here = rows.filter(({ merchantId }) => !moved.some(({ id }) => id === merchantId));
   const inserted = await query<{ orderId: string }>(addStatement, valuesOf(here), "add_to_index");
@@ -126,7 +138,7 @@ async function writeRows(query: Query, rows: readonly IndexRow[], options: Index
   await writeFigures(query, differences(written, before, options));
 }
 
-/** The statement takes the lock that a writer holds until it commits. */
+/** Takes the lock of the index. A writer holds it until its transaction commits. */
 export const lockIndex = "select from order_index_progress for update";
 
 const movedStatement = "select merchant_id as id from moved_merchants";
@@ -162,7 +174,8 @@ function valuesOf(rows: readonly IndexRow[]): readonly string[] {
   return [
     ...numbers.map((name) => column(rows, name)),
     ...texts.map((name) => textArray(rows.map((row) => row[name]))),
-    // PostgreSQL has no arrays of arrays with different lengths.
+    // Lists of words are joined to texts, because PostgreSQL has no arrays of arrays with different
+    // lengths.
     textArray(rows.map(({ words }) => words.join("\n"))),
     textArray(rows.map(({ people }) => people.join("\n"))),
   ];
@@ -173,7 +186,8 @@ function column(rows: readonly IndexRow[], name: (typeof numbers)[number]): stri
 }
 
 /**
- * Finds the stored rows. The statement is planned each time, because the table grows from nothing.
+ * Finds the rows of orders that are already in the index. PostgreSQL plans the statement at each
+ * use, because the table is empty at first and grows.
  */
 function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly KnownRow[]> {
   return query<KnownRow>(
@@ -202,7 +216,10 @@ from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::int[], $5::bigint[], $
   $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
   $21::text[], $22::text[], $23::text[], $24::text[]) as source(merchant_id, at, ${columns})`;
 
-/** Adds new orders. Most orders are new, so they are not looked up first. */
+/**
+ * Inserts orders that are not in the index yet. Most orders are new, so the statement does not look
+ * for an existing row first.
+ */
 const addStatement = `${insertStatement}
 on conflict do nothing returning order_id as "orderId"`;
 
@@ -217,9 +234,9 @@ type Difference = Figure & {
 };
 
 /**
- * Sums up the changes of all rows, without figures that do not change. Rows are counted by minute
- * first, because orders of one moment share it, and only sums are added to hours, days and the
- * cell.
+ * Computes how the figures change, and leaves out figures that stay equal. Changes are first added
+ * up by minute, because orders of the same moment share a minute. Only these sums are then added to
+ * the hours, the days and the whole cell.
  */
 function differences(
   rows: readonly IndexRow[],

@@ -1,8 +1,8 @@
 /**
- * The portal's queries of orders and callbacks, in the merchant's cell or in all cells together.
- * Pages continue after a key, never at an offset. A filtered list first reads the latest orders one
- * by one. If too few of them match, the index of words has few enough matches to sort. Ids are
- * looked up in that index first.
+ * The portal's queries of orders and callbacks, in the merchant's cell or in all cells together. A
+ * page of a list continues after the key of the previous page's last row. A filtered list first
+ * examines the latest orders one by one. If few of them match, the index of words is searched and
+ * its matches are sorted: they are few then. Ids are always searched in the index of words.
  */
 import type { Order } from "../../orders/order.ts";
 import type { Figure } from "../../portal-api/order-index.ts";
@@ -34,7 +34,7 @@ import type { Grain } from "./order-index.ts";
 
 type Options = {
   readonly countAllInDoubt: () => Promise<number>;
-  /** How many rows of a cell a page of a filtered list examines. */
+  /** How many rows of a cell are examined for one page of a filtered list. */
   readonly lookedThrough: number;
 };
 
@@ -60,8 +60,8 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
     },
 
     /**
-     * Finds the next `limit` orders that match. Each window costs the same, however rare matches
-     * are.
+     * Examines the next `limit` orders and returns those that match. The cost is the same however
+     * few orders match.
      */
     async scanOrders(query: OrderListQuery): Promise<OrderWindow> {
       const windows = await gather<OrderWindow>(query.merchantId, async (at) => [
@@ -70,7 +70,7 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
       return joinWindows(windows, ({ at, orderId }) => ({ at, orderId }), byAge);
     },
 
-    /** Returns undefined for an order of another merchant. */
+    /** Finds an order by its id. Returns undefined if the order belongs to another merchant. */
     async findOrder(id: string, merchantId: MerchantId | undefined): Promise<Order | undefined> {
       if (!isNumericId(id) || id.length <= 6) return undefined;
       const order = await stores.search((query) => findById(query, asOrderId(id)));
@@ -80,17 +80,20 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
     findHistory: (order: Order) =>
       stores.call(order.merchantId, (query) => findHistory(query, order)),
 
-    /** Returns at most `limit` rows, with an end only if there are fewer. */
+    /**
+     * Returns a page of callbacks with at most `limit` rows. `end` is the key up to which rows were
+     * examined. It is undefined if the page is full.
+     */
     async listCallbacks(query: CallbackQuery): Promise<CallbackWindow> {
       const windows = await gather<CallbackWindow>(query.merchantId, async (at) => [
         await findCallbackPage(at, query, lookedThrough),
       ]);
       return joinPages(windows, query.limit, keyOf, byMaking);
     },
-    /** Counts the filtered callbacks by receiver, up to a limit. */
+    /** Counts the callbacks that match a filter for each receiver, up to a limit. */
     countReceivers: (filter: DeliveryFilter, most: number) =>
       gather(filter.merchantId, (query) => countReceivers(query, filter, most)),
-    /** Counts the results of callbacks that were sent again at a certain moment. */
+    /** Counts the results of the callbacks that a user sent again at this moment. */
     countResent: (filter: DeliveryFilter, at: Instant) =>
       gather(filter.merchantId, (query) => countResent(query, filter, at)),
     findAttempts: ({ merchantId, id: orderId }: Order, sequence?: number) =>
@@ -124,7 +127,7 @@ const allMerchants = "0";
 
 type Aged = Pick<OrderLineRow, "orderId" | "at">;
 
-/** Sorts the latest first. */
+/** Compares two orders for a list that begins with the latest. */
 function byAge(one: Aged, other: Aged): number {
   return other.at - one.at || byId(one, other);
 }
@@ -139,12 +142,15 @@ function keyOf({ madeAt: at, orderId, sequence }: StoredCallback): DeliveryKey {
   return { at, orderId, sequence };
 }
 
-/** Sorts as the pages of one cell are sorted. */
+/** Compares two callbacks in the sequence in which the pages of a cell are sorted. */
 function byMaking(one: DeliveryKey, other: DeliveryKey): number {
   return byAge(one, other) || other.sequence - one.sequence;
 }
 
-/** Joins pages. A full page has no end, because the next page begins after its last row. */
+/**
+ * Joins the pages of several cells. A full page has no `end`, because the next page begins after
+ * its last row.
+ */
 export function joinPages<Row, Key>(
   windows: readonly Window<Row, Key>[],
   limit: number,
@@ -154,7 +160,11 @@ export function joinPages<Row, Key>(
   return rows.length < limit ? { rows, end } : { rows: rows.slice(0, limit), end: undefined };
 }
 
-/** Joins the windows of all cells. Nothing is known of a cell beyond the end of its window. */
+/**
+ * Joins the ranges that were examined in all cells. Of the ends of these ranges, the joined range
+ * gets the one that comes first in the list, because the rows of that cell beyond it are not known
+ * yet.
+ */
 function joinWindows<Row, Key>(
   windows: readonly Window<Row, Key>[],
   keyOfRow: (row: Row) => Key,
@@ -171,7 +181,7 @@ function joinWindows<Row, Key>(
   };
 }
 
-/** How many orders are filtered one by one before the index of words is used. */
+/** How many of the latest orders are examined one by one before the index of words is searched. */
 const scannedMax = 5_000;
 const fewMax = 2_000;
 const allMax = 2_147_483_647;
@@ -190,7 +200,10 @@ type Asked = Pick<OrderListQuery, "merchantId"> & {
 /** The last row of the previous page: its time, and its key with the type of the column. */
 type LastRow = readonly [at: number, key: string, column: string, type: string];
 
-/** Returns the rows among which a page of a list lies, and the parameters of its statement. */
+/**
+ * Returns the condition for the rows that a page of a list may contain, and the parameters of the
+ * statement.
+ */
 export function rangeOf({ merchantId, from, until }: Asked, after: LastRow | undefined) {
   const values: unknown[] = [];
   const place = (value: unknown) => `$${values.push(value)}`;
@@ -221,7 +234,10 @@ function conditionsOf({ after, words, search, ...asked }: OrderListQuery) {
 
 const latest = "order by at desc, order_id desc";
 
-/** Finds orders for exports. One statement examines a limited number of orders. */
+/**
+ * Finds the next orders for an export. One statement examines a limited number of orders, and
+ * returns those that match.
+ */
 async function scanOrderLines(query: Query, asked: OrderListQuery): Promise<OrderWindow> {
   const { range, matches, values } = conditionsOf(asked);
   const found = await query<OrderLineRow & { readonly isMatch: boolean; readonly isEnd: boolean }>(
@@ -246,12 +262,13 @@ export async function findOrderLines(
   const { limit } = asked;
   const { range, matches, values } = conditionsOf(asked);
   if (matches === "") {
-    // Inside the query, `at` is the column of the index; outside, it is that of the result.
+    // In the inner query, `at` is a column of the index. In the outer one, it is a column of the
+    // result, so the outer query names its table.
     const page = `select * from order_index where ${range} ${latest} limit ${limit}`;
     const plain = `select ${columns} from (${page}) as page order by page.at desc, order_id desc`;
     return query<OrderLineRow>(plain, values);
   }
-  // The statement ends with the row that completes the page.
+  // PostgreSQL stops reading when the page is complete.
   const scan = () =>
     query<OrderLineRow>(
       `select ${columns} from (
@@ -279,10 +296,7 @@ export async function findOrderLines(
   return recent.length >= limit ? recent : (await look(allMax)).map(withoutCount);
 }
 
-/**
- * Returns whether few orders have the word, as with ids, emails, references and most names. If many
- * have it, the latest are enough.
- */
+/** Returns whether only few orders have the word. This is assumed of ids, emails and references. */
 function isOfOne(word: string): boolean {
   return /^[ocer]:/.test(word);
 }
@@ -299,7 +313,10 @@ function findFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   );
 }
 
-/** Returns sums over the range. Those of a merchant that has moved to this cell may be negative. */
+/**
+ * Returns the sums of the figures in a period. A merchant that has moved to this cell may have
+ * negative sums, because orders that the old cell has counted may change here.
+ */
 function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   return query<Figure>(
     `select name, key, sum(count)::float8 as count from order_figures
@@ -309,7 +326,7 @@ function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   );
 }
 
-/** Counts callbacks that were refused or unanswered and will be tried again. */
+/** Counts callbacks that a receiver has refused or not answered, and that will be sent again. */
 export async function countFailingCallbacks(query: Query, merchantId: string | undefined) {
   const [row] = await query<{ count: number }>(
     `select count(*)::int as count from callbacks

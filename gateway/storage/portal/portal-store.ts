@@ -1,6 +1,6 @@
 /**
- * The storage of the portal's API: accounts, orders, shared views of the list of orders, and the
- * audit.
+ * The storage of the portal's API: accounts, orders, saved filters of the list of orders that a
+ * team shares, and the audit.
  */
 import type { RecordRefusal } from "../../portal-api/route.ts";
 import type { WriteSignIn } from "../../portal-api/sign-in.ts";
@@ -32,7 +32,10 @@ type Options = Omit<AccountStoreOptions & FactorStoreOptions, "query"> &
     readonly cells: Cells;
     readonly database: Pick<Database, "query">;
     readonly vaultDatabase: Pick<Database, "query">;
-    /** The days without use after which a user is disabled. Zero means never. */
+    /**
+     * The number of days without use after which a user is disabled. Zero means that no user is
+     * disabled for this reason.
+     */
     readonly userIdleDays: number;
   };
 
@@ -67,8 +70,8 @@ export function makePortalStore(options: Options) {
     recordExport: (actor: Actor, after: object) =>
       auditAs(actor).write({ action: "portal order export", subject: "orders", after }),
     /**
-     * Deletes sessions and counts of tries that have ended, and disables users who have been idle
-     * for too long.
+     * Deletes expired sessions and expired counts of sign-in tries, and disables users who have not
+     * used their account for too long.
      */
     async deleteExpired(now: Instant): Promise<void> {
       await sessions.deleteExpired(now);
@@ -80,7 +83,7 @@ export function makePortalStore(options: Options) {
 
 const isOwn = "merchant_id is not distinct from $1::bigint";
 
-/** The highest number of views of a team. */
+/** The highest number of shared views that a team may have. */
 const viewsMax = 50;
 
 function makeViewStore(query: Query, auditAs: (actor: Actor) => Audit): ViewOptions {
@@ -100,8 +103,8 @@ function listViews(query: Query, team: ViewTeam): Promise<readonly SharedView[]>
 }
 
 /**
- * Shares a view. A new name for the same filters replaces the old one. Returns false if the team
- * has too many views.
+ * Shares a view, which is a saved filter, with the user's team. If the team has a view with the
+ * same filter, it gets the new name. Returns false if the team has too many views.
  */
 function shareView(
   audit: Audit,

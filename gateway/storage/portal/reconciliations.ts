@@ -1,5 +1,5 @@
 /**
- * The data for comparisons with an acquirer's books: the compared days with their differences, the
+ * The data for comparing orders with an acquirer's books: the results of earlier comparisons, the
  * orders that a comparison reads, and chargebacks by date.
  */
 import type { Chargeback, Order } from "../../orders/order.ts";
@@ -105,7 +105,10 @@ export async function findReconciliation(
 
 const pageRows = 500;
 
-/** Indexes a chargeback. Repeating this is harmless: the order decides whether a stage is new. */
+/**
+ * Writes a chargeback to the list of chargebacks by date. It may be called twice for the same
+ * stage: the order decides whether the stage is new.
+ */
 export async function indexChargeback(
   query: Query,
   { merchantId, id }: Order,
@@ -125,7 +128,7 @@ export async function indexChargeback(
   );
 }
 
-/** Lists stages of disputes with their orders, the latest first. */
+/** Lists stages of disputes, each with its order. The latest stages come first. */
 export async function listChargebacks(query: Query, since: Instant, most: number) {
   const rows = await query<OrderRow & { readonly case_id: string; readonly found_stage: string }>(
     `select ${orderColumns}, case_id, found_stage from orders join (
@@ -147,13 +150,14 @@ export async function listChargebacks(query: Query, since: Instant, most: number
 type EarlierPayments = {
   readonly from: Instant;
   readonly until: Instant;
-  /** Words of the index that all of them have. */
+  /** Words in the index of orders. An order must have all of them. */
   readonly words: readonly string[];
 };
 
 /**
- * Finds earlier orders of the merchant by words of the portal's index, the latest first. The words
- * are searched first, because the planner would otherwise read all orders of the time.
+ * Finds earlier orders of the merchant by words in the portal's index, the latest first. The
+ * statement searches the words before it looks at times. Otherwise PostgreSQL would read all orders
+ * of the period.
  */
 export async function findEarlierPayments(
   query: Query,
@@ -176,8 +180,8 @@ export async function findEarlierPayments(
 }
 
 /**
- * Reads every order that moved money in the period. It also reads some others, which the caller
- * must skip.
+ * Reads every order that moved money in the period. The result also contains some orders that did
+ * not, which the caller must skip.
  */
 export function readOrdersSettled(
   { transaction }: Pick<Database, "transaction">,
@@ -197,16 +201,17 @@ export function readOrdersSettled(
 }
 
 /**
- * Planner settings with which a day's orders are found one by one, however many the planner
- * expects.
+ * Settings for PostgreSQL's planner. With them, it looks up the orders of a day one by one, even if
+ * it expects so many orders that reading the whole table looks faster.
  */
 export const settledPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
 ];
 
 /**
- * Orders with a step since the period began, open ones, whose earlier transactions may have moved
- * money, and disputed ones, because disputes come months after the payment.
+ * Finds the orders that may have moved money in the period. These are orders with a step since the
+ * period began, open orders, whose earlier transactions may have moved money, and disputed orders,
+ * because a dispute comes months after the payment.
  */
 export const settledStatement = `
 select ${orderColumns} from orders

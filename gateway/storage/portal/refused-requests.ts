@@ -1,7 +1,7 @@
 /**
- * Refused requests in the cells, for the portal. The latest requests of each merchant are kept.
- * Those that the merchant has signed are counted separately from those that anyone can send, so
- * that a flood only removes its own kind.
+ * Refused requests of merchants in the cells, which the portal shows. For each merchant, only the
+ * latest are kept. Signed and unsigned requests are counted separately: anyone can send unsigned
+ * ones, and a flood of them must not remove signed ones.
  */
 import type { RefusedBatch, RefusedRow } from "../../merchant-api/refused-requests.ts";
 import type { Window } from "../../portal-api/reads.ts";
@@ -19,16 +19,16 @@ import { plainArray, textArray } from "../server/gather.ts";
 import { joinPages, rangeOf } from "./portal-reads.ts";
 
 type Options = {
-  /** How many requests of each merchant are kept, for signed and unsigned ones each. */
+  /** How many signed and how many unsigned requests are kept for each merchant. */
   readonly countMax: number;
-  /** How many rows of a cell a page of a filtered list examines. */
+  /** How many rows of a cell are examined for one page of a filtered list. */
   readonly lookedThrough: number;
   readonly now: () => Instant;
 };
 
 export type RefusedStore = ReturnType<typeof makeRefusedStore>;
 
-/** Makes the store for the merchant's cell, or for all cells together. */
+/** Makes the store of refused requests, which works in the merchant's cell, or in all cells. */
 export function makeRefusedStore(cells: Cells, { countMax, lookedThrough, now }: Options) {
   const queries = cells.stores(({ node }) => node.query);
   const screenQueries = cells.stores(({ node }) => node.forScreens);
@@ -66,12 +66,12 @@ export function makeRefusedStore(cells: Cells, { countMax, lookedThrough, now }:
   };
 }
 
-/** Sorts as the pages of one cell are sorted. */
+/** Compares two refused requests in the sequence in which the pages of a cell are sorted. */
 function byAge(one: RefusalKey, other: RefusalKey): number {
   return other.at - one.at || (one.serial < other.serial ? 1 : -1);
 }
 
-/** Stores the batch in one cell. */
+/** Stores a batch of refused requests in one cell. */
 export async function keepRefused(
   query: Query,
   { rows, dropped }: RefusedBatch,
@@ -107,8 +107,8 @@ function columnsOf(rows: readonly RefusedRow[]): readonly string[] {
 }
 
 /**
- * Inserts from arrays, because Citus makes no valid statement from an insert that reads a JSON
- * document.
+ * Inserts refused requests from arrays. Citus cannot execute an insert that reads its rows from a
+ * JSON document.
  */
 const insertStatement = `
 insert into refused_requests (merchant_id, at, serial, entry_id, operation, version, code,
@@ -162,8 +162,9 @@ const columns = `merchant_id as "merchantId", ${milliseconds} as at, serial,
   client_orderid as "clientOrderId"`;
 
 /**
- * Finds requests, the latest first. One merchant has few; of all merchants together, at most this
- * many are examined. A complete serial number is found anywhere.
+ * Finds requests, the latest first. A search in one merchant's requests examines all of them,
+ * because they are few. A search in the requests of all merchants examines at most `most` rows. A
+ * search by a complete serial number always finds the request.
  */
 export async function findRefused(
   query: Query,
@@ -240,7 +241,7 @@ export async function findRefusal(
   return found;
 }
 
-/** Counts the requests of the last seven days that were not kept. */
+/** Counts the refused requests of the last seven days that were not stored. */
 export async function countDropped(
   query: Query,
   merchantId: MerchantId | undefined,

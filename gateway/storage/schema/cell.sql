@@ -1,36 +1,41 @@
--- The tables of a cell: its merchants' orders and what belongs to them. Names have no schema: the
--- connection's search_path is the cell's. Every large table starts with merchant_id in its key, so
--- that it can be spread over servers. There are no triggers and no foreign keys here.
+-- The tables of a cell: its merchants' orders and what belongs to them. The names of tables have no
+-- schema here, because each connection sets its search_path to the schema of its cell. The key of
+-- every large table starts with merchant_id, so that the table can be spread over servers. There
+-- are no triggers and no foreign keys here.
 
--- Stores each order. Every step replaces `progress`; only a try on the payment page and an erasure
--- replace `facts`. A step changes no indexed column, so that its update is a HOT one: fillfactor
--- leaves room on the page for the next version. Many small vacuums are better than a big one.
+-- All orders. Every step of an order replaces `progress`. Only a try on the payment page and an
+-- erasure replace `facts`. A step changes no indexed column, so that PostgreSQL writes no index
+-- entries (a HOT update). The fillfactor leaves room on the page for the next version of a row.
+-- Many small vacuums are better than a big one.
 create table orders (
   merchant_id    bigint not null,
-  -- Unique in the installation: hosts and directory servers name an order by its id alone.
+  -- Unique in the whole installation, because hosts and directory servers name an order by its id
+  -- alone.
   id             bigint not null primary key,
   endpoint_id    bigint not null,
   client_orderid text not null,
-  -- The order's number among those with the same client order id; the first has 1.
+  -- The number of this order among the orders with the same client order id. The first has 1.
   attempt        integer not null,
-  -- The digest of the request's fingerprint.
+  -- The digest of the fields that make two requests the same.
   digest         bytea not null,
-  -- The number of the vault's key that made the digest; zero if the digest was deleted.
+  -- The number of the vault's key with which the digest was made. Zero if the digest was deleted.
   digest_key     integer not null,
-  -- The digest of the CVV. Its key is destroyed within a quarter of an hour (decision 0041).
+  -- The digest of the CVV. The key of the digest is destroyed within a quarter of an hour (decision
+  -- 0041).
   cvv_digest     bytea,
   version        integer not null,
   kind           text not null,
   stage          text not null,
   owes           text,
-  -- The node that holds the lease.
+  -- The node that runs the order and holds its lease.
   carrier        text,
   amount         bigint not null,
   currency       text not null,
   accepted_at    timestamptz not null,
-  -- When the last step was made, in milliseconds. A step is written only to the order that it was
-  -- made from. The version alone does not tell: after a failover to a standby that lacked the last
-  -- commits, the order may have come to the same version another way.
+  -- The time of the last step, in milliseconds since 1970. A step is written only if the order
+  -- still has the version and the time from which the step was made. The version alone is not
+  -- enough: after a failover to a standby without the last commits, another step may have the same
+  -- version.
   changed_at     float8 not null,
   finished_at    timestamptz,
   facts          json not null,
@@ -40,8 +45,8 @@ create table orders (
   autovacuum_vacuum_cost_limit = 1000);
 create unique index orders_by_client_orderid on orders (merchant_id, client_orderid, attempt);
 
--- When a node must look at an order. A row is a hint for one version of the order. The order itself
--- decides, and a row of another version is stale.
+-- The times when a node must look at an order. A row is valid for one version of the order. If the
+-- order has another version, the row is outdated.
 create table due (
   due_at      timestamptz not null,
   order_id    bigint not null,
@@ -52,11 +57,12 @@ create table due (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000);
 
--- Tables that only grow are partitioned by month: storage/schema/partitions.ts makes the partitions
--- ahead of time and drops old ones. The default partition takes the rows of a month that has none,
--- so that no payment waits for a partition.
+-- The tables that only grow have a partition for each month. storage/schema/partitions.ts makes the
+-- partitions ahead of time and drops old ones. If a month has no partition, its rows go to the
+-- default partition, so that no payment waits for a partition.
 
--- One row per commit: the events that led from one version of the order to the next.
+-- The history of orders. Each commit adds one row with the events that led from one version of the
+-- order to the next.
 create table order_history (
   merchant_id bigint not null,
   order_id    bigint not null,
@@ -68,15 +74,15 @@ create table order_history (
 ) partition by range (at);
 create table order_history_default partition of order_history default
   with (autovacuum_analyze_scale_factor = 0.2);
--- Reconciliation reads the orders with steps since a day began.
+-- Reconciliation uses this index to find the orders with steps since the beginning of a day.
 create index order_history_by_time on order_history using brin (at) with (pages_per_range = 32);
--- Reports read the commits that began a transaction, or recorded a stage of a dispute, in their order.
+-- Reports use this index to read commits that began a transaction, or recorded a dispute, by time.
 create index order_history_begun on order_history (merchant_id, at, order_id, version)
   where events #>> '{0,kind}'
     in ('received', 'capture_asked', 'return_asked', 'void_asked', 'charged_back');
 
--- Which request led to which order, and how it was answered. The table is partitioned by serial
--- number, a UUID of version 7, which begins with the time.
+-- Merchants' requests: which order a request led to, and how it was answered. The table is
+-- partitioned by serial number, a UUID of version 7, which begins with the time.
 create table requests (
   merchant_id bigint not null,
   serial      uuid not null,
@@ -90,19 +96,19 @@ create table requests (
 create table requests_default partition of requests default
   with (autovacuum_analyze_scale_factor = 0.2);
 
--- Refused requests, masked, for the portal (decision 0062). Nodes keep the latest of each merchant
--- and delete the others. Payments do not need this table.
+-- Refused requests with masked card data, which the portal shows (decision 0062). Nodes keep the
+-- latest requests of each merchant and delete the others. Payments do not use this table.
 create table refused_requests (
   merchant_id    bigint not null,
   at             timestamptz not null,
   serial         uuid not null,
-  -- The endpoint or the endpoint group that the request's path names.
+  -- The endpoint or the group that the path of the request names.
   entry_id       bigint not null,
   operation      text not null,
   version        text not null,
   code           text not null,
-  -- Whether the merchant has signed the request. Anyone can send unsigned ones, so they never
-  -- replace signed ones.
+  -- Whether the request was signed by the merchant. Anyone can send unsigned requests, so an
+  -- unsigned request never replaces a signed one.
   authenticated  boolean not null,
   sent_from      text not null,
   client_orderid text not null,
@@ -112,7 +118,7 @@ create table refused_requests (
 create index refused_requests_by_time on refused_requests (at, serial);
 create index refused_requests_by_serial on refused_requests (serial);
 
--- How many refused requests were not kept, by day.
+-- The number of refused requests that were not stored, by day.
 create table dropped_requests (
   merchant_id bigint not null,
   day         date not null,
@@ -120,37 +126,37 @@ create table dropped_requests (
   primary key (merchant_id, day)
 );
 
--- Used nonces, which are kept for as long as their time stamps could be accepted.
+-- Used nonces of OAuth signatures. A nonce is stored for as long as its time stamp is accepted.
 create table oauth_nonces (
   merchant_id bigint not null,
   nonce       text not null,
   signed_at   timestamptz not null,
-  -- The request that wrote the row. When its statement is sent again after a lost answer, the
-  -- request recognises its own commit by it.
+  -- The id of the request that wrote the row. If the answer of the database is lost, the statement
+  -- is sent again, and the request recognises by this id that it has written the row itself.
   claim       uuid,
   primary key (merchant_id, nonce)
 ) with (autovacuum_vacuum_scale_factor = 0.02);
 create index oauth_nonces_oldest on oauth_nonces (signed_at);
 
--- Used payment data of wallets, which is kept for as long as it could be sent again.
+-- Used payment data of wallets. It is stored for as long as it could be sent again.
 create table wallet_messages (
   merchant_id    bigint not null,
   wallet         text not null,
   message_id     text not null,
-  -- Tells a repeated request from another one with the same payment data.
+  -- The digest of the request, by which a repeat is distinguished from another request with the
+  -- same payment data.
   digest         bytea not null,
   remember_until timestamptz not null,
-  -- How many requests have brought the payment data and not released it. The same request may
-  -- arrive several times at once, and a refused one must not release the payment data that another
-  -- has paid with.
+  -- The number of requests that use the payment data and have not released it. A request may arrive
+  -- several times at once. If one of them is refused, the payment data stays in use for the others.
   holders        integer not null default 1,
-  -- The request that wrote the row, as in oauth_nonces.
+  -- The id of the request that wrote the row, as in the table oauth_nonces.
   claim          uuid,
   primary key (merchant_id, wallet, message_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02);
 create index wallet_messages_over on wallet_messages (remember_until);
 
--- References that merchants store instead of a card number. The card itself is in the vault.
+-- References that merchants store instead of card numbers. The card number itself is in the vault.
 create table card_references (
   merchant_id  bigint not null,
   id           bigint not null,
@@ -161,23 +167,24 @@ create table card_references (
   facts        json not null,
   created_at   timestamptz not null,
   removed_at   timestamptz,
-  -- The user who removed the card. Null means that the operator removed it.
+  -- The user who removed the card. Null means an operator.
   removed_by   text,
-  -- When the card's data was destroyed. Until then, payments that were made with the card can be
-  -- captured, refunded and reversed.
+  -- The time when the card number was destroyed. Until then, payments that were made with the card
+  -- can be captured, refunded and reversed.
   destroyed_at timestamptz,
-  -- Counts the changes of the facts. A change is written only to the version that it was made from.
+  -- Increases with every change of `facts`. A change is written only if the row still has the
+  -- version that the change was made from.
   version      integer not null default 1,
-  -- When a recurring payment profile was stopped.
+  -- The time when a recurring payment profile was stopped.
   stopped_at   timestamptz,
-  -- The request that has created a recurring payment profile, and the digest of its fingerprint, as
-  -- in orders. Null for the other ids of the card.
+  -- The client order id of the request that created a recurring payment profile, and the digest of
+  -- the request's fingerprint, as in the table orders. Null for other references.
   client_orderid text,
   digest       bytea,
   digest_key   integer,
   primary key (merchant_id, id)
 );
--- A card is registered once, however many requests ask at the same moment.
+-- A card is registered only once, even if several requests register it at the same moment.
 create unique index card_references_by_card on card_references (merchant_id, card_id, purpose);
 -- Only one of several concurrent requests with a client order id creates a profile.
 create unique index card_references_by_client_orderid on card_references (merchant_id, client_orderid)
@@ -199,35 +206,38 @@ create table payment_links (
   created_by   text not null,
   expires_at   bigint,
   closed_at    bigint,
-  -- How many orders may be paid. Null means any number.
+  -- The number of orders that can be paid with the link. Null means any number.
   uses_max     int,
-  -- The payment pages that count as uses of the link. Writers lock the row, so that the count is
-  -- exact.
+  -- The orders whose payment pages count as uses of the link. A writer locks the row, so that the
+  -- count is exact.
   uses         text[] not null default '{}',
   primary key (merchant_id, id)
 );
 
--- Callbacks to merchants. A row is written with the step that ended a transaction, and its text is
--- made from the order when it is sent. A URL gets the callbacks of one order in their sequence.
+-- Callbacks to merchants. The row is written with the step that ended the transaction. The text of
+-- the callback is made from the order when it is sent. The callbacks of an order to one URL are
+-- sent one after the other.
 create table callbacks (
   merchant_id bigint not null,
   order_id    bigint not null,
-  -- The transaction's place in its order, and 10,000 more for each URL beside the order's own.
+  -- The position of the transaction in its order. 10,000 are added for each further URL besides the
+  -- order's own.
   sequence    integer not null,
   serial      uuid not null,
   url         text not null,
-  -- Host and port of the URL, so that every spelling of an address counts against the same limits.
+  -- Host and port of the URL. Limits of callbacks apply to each receiver, however its URL is
+  -- written.
   receiver    text not null default '',
   made_at     timestamptz not null,
-  -- The age at which the callback is given up is counted from this time: when the callback was
-  -- created, when a user had it sent again, or when the callback before it had ended.
+  -- The time from which the age of the callback is counted until it is given up: when it was
+  -- created, when a user sent it again, or when the callback before it ended.
   begun_at    timestamptz not null default now(),
-  -- From this time on, any node may send the callback. Null means that delivery has ended.
+  -- The time from which any node may send the callback. Null if its delivery has ended.
   due_at      timestamptz,
   tries       integer not null default 0,
   ended       text check (ended in ('delivered', 'stopped', 'given_up')),
   ended_at    timestamptz,
-  -- When a user last had the callback sent again, and which user.
+  -- When a user last sent the callback again, and which user.
   resent_at   timestamptz,
   resent_by   text,
   primary key (merchant_id, order_id, sequence),
@@ -237,7 +247,7 @@ create table callbacks (
 create index callbacks_due on callbacks (due_at) where due_at is not null;
 create index callbacks_made on callbacks (made_at);
 
--- Every attempt, with the answer of the merchant's server.
+-- The attempts to deliver callbacks, with the answers of the merchants' servers.
 create table callback_attempts (
   merchant_id bigint not null,
   order_id    bigint not null,
@@ -256,7 +266,8 @@ create table callback_attempts (
 create table callback_attempts_default partition of callback_attempts default
   with (autovacuum_analyze_scale_factor = 0.2);
 
--- Chargebacks by date. A row only finds the order, which decides.
+-- Chargebacks by date. The rows are for searches: the order itself contains the state of the
+-- dispute.
 create table chargebacks (
   merchant_id bigint not null,
   order_id    bigint not null,
@@ -271,17 +282,18 @@ create table chargebacks (
 );
 create index chargebacks_by_date on chargebacks (at);
 
--- The latest payments of a card, an email address and so on, which screening counts (decision
--- 0048). Times are in milliseconds. No index contains `keep_until`, so that an update writes no
--- index entries. A row with the latest 128 payments has 5.7 kB and stays in its page.
+-- The latest payments of each card, email address and so on, which screening counts (decision
+-- 0048). Times are in milliseconds since 1970. No index contains `keep_until`, so that an update
+-- writes no index entries. A row has at most 128 payments in 5.7 kB, which fit into a page of
+-- PostgreSQL.
 create table screening_tallies (
-  -- Merchant 0 has the rows of rules that count over all merchants of the cell.
+  -- The merchant. Zero for rules that count the payments of all merchants of the cell.
   merchant_id bigint not null,
-  -- A keyed digest of what is counted and where.
+  -- A keyed digest of the counted value, such as a card, and of the scope of the rule.
   key         uuid not null,
   first_at    bigint not null,
   keep_until  bigint not null,
-  -- Records of fixed length, the latest last.
+  -- The payments, as records of a fixed length. The latest payment is the last.
   events      bytea not null,
   primary key (merchant_id, key)
 ) with (fillfactor = 70, toast_tuple_target = 8160);
@@ -297,12 +309,12 @@ create table payout_days (
   primary key (merchant_id, key)
 );
 
--- The orders as the portal lists, searches and sums them up (decision 0058). A background job of
--- the nodes fills this table and the next. Payments do not need them, and both can be made again
--- from orders.
+-- The orders in the form in which the portal lists, searches and adds them up (decision 0058).
+-- Background jobs of the nodes fill this table and the next one. Payments do not need them, and
+-- both can be made again from the orders.
 create table order_index (
   merchant_id    bigint not null,
-  -- When the order was accepted.
+  -- The time when the order was accepted.
   at             timestamptz not null,
   order_id       bigint not null,
   version        integer not null,
@@ -311,15 +323,16 @@ create table order_index (
   kind           text not null,
   stage          text not null,
   status         text not null,
-  -- The transaction that began the order: its status, why it was not approved, and 3-D Secure.
+  -- Facts about the first transaction of the order: its result, why it was not approved, and 3-D
+  -- Secure.
   outcome        text not null,
   reason         text not null,
   threeds        text not null,
-  -- The gateway's own processing time, without the time of the acquirer. Null if the order waited
-  -- for a cardholder, or has no answer of the acquirer.
+  -- The processing time of the gateway itself, without that of the acquirer. Null if the order
+  -- waited for a cardholder or got no answer from the acquirer.
   overhead_ms    integer,
   amount         bigint not null,
-  -- The amount of an approved order that is left after refunds and chargebacks.
+  -- What is left of an approved order's amount after refunds and chargebacks.
   net            bigint,
   currency       text not null,
   network        text not null,
@@ -328,21 +341,21 @@ create table order_index (
   name           text not null default '',
   gate           text not null,
   reference      text not null,
-  -- The words for searches and filters, each with a letter for its kind.
+  -- The words by which the order is found. Each begins with a letter for its kind.
   words          text[] not null,
-  -- Words of the customer, such as the name and the email address, which are found by their
-  -- beginnings (decision 0085).
+  -- Words of the customer's data, such as the name and the email address. A search finds them by
+  -- their first letters (decision 0085).
   people         text[] not null default '{}',
   primary key (merchant_id, at, order_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.2);
 create index order_index_by_time on order_index (at, order_id);
--- New words first go to a list of pending entries. The insertion that makes the list larger than
--- this limit, in kilobytes, merges it into the index.
+-- PostgreSQL collects new words in a list. When the list has more kilobytes than this limit, the
+-- words are moved into the index.
 create index order_index_words on order_index using gin (words) with (gin_pending_list_limit = 64);
 create index order_index_people on order_index using gin (array_to_tsvector(people))
   with (gin_pending_list_limit = 64);
 
--- Counts and sums by minute, hour and day. Merchant 0 has those of all merchants of the cell.
+-- Counts and sums by minute, hour and day. Merchant 0 stands for all merchants of the cell.
 create table order_figures (
   merchant_id bigint not null,
   grain       text not null check (grain in ('minute', 'hour', 'day')),
@@ -353,43 +366,42 @@ create table order_figures (
   primary key (merchant_id, grain, at, name, key)
 ) with (fillfactor = 70, autovacuum_analyze_threshold = 1000);
 
--- This table has one row. A writer locks it, so that one order is counted once. Steps up to
--- `swept_at` were searched for orders that no node has indexed.
+-- The progress of indexing, in a single row. Every writer locks the row, so that no order is
+-- counted twice. Up to `swept_at`, the history was searched for orders that no node has indexed.
 create table order_index_progress (
   one       boolean primary key default true check (one),
   swept_at  timestamptz not null default now(),
-  -- Orders that were stored without a step, such as generated ones, are indexed up to this id. Null
-  -- means that all of them are.
+  -- Orders without steps in the history, such as generated ones, are indexed up to this id. Null if
+  -- all of them are indexed.
   walked_id bigint default 0
 );
 insert into order_index_progress default values;
 
--- The position of the search for expired cards, for each retention period in days. The row of 0
--- days has a hash of the rules instead.
+-- How far the search for expired cards has come, for each retention period in days. The row of 0
+-- days contains a hash of the retention rules.
 create table retention_walks (
   days      integer primary key,
   after_id  bigint not null default 0,
   walked_at timestamptz not null
 );
 
--- Merchants that have moved to another cell: nothing of theirs is written in this one any more.
+-- Merchants that have moved to another cell. Nothing is written for them in this cell any more.
 create table moved_merchants (
   merchant_id bigint primary key,
   moved_at    timestamptz not null default now()
 );
 
--- A copy of the list of the vault's keys. A statement that writes a card takes a shared lock on its
--- key's row, and a statement that destroys the key takes an exclusive one, so that no card is ever
--- written under a destroyed key. The first writer of a key adds its row, and the row remains after
--- the key is destroyed.
+-- A copy of the list of the vault's keys. A statement that writes a card takes a shared lock on the
+-- row of its key. A statement that destroys a key takes an exclusive lock on it. Therefore no card
+-- is ever written under a destroyed key. The first statement that uses a key adds its row, and the
+-- row stays when the key is destroyed.
 create table card_keys (
   id           integer primary key,
   destroyed_at timestamptz
 );
 
--- Cards that are about to be destroyed. No new payment can use them, but orders in flight or in
--- doubt can still send what they owe (decision 0040). This table and those below belong to the
--- vault.
+-- Cards that will be destroyed. No new payment can use them. Orders in flight or in doubt can still
+-- send what they have to send (decision 0040). This table and the next ones belong to the vault.
 create table condemned_cards (
   merchant_id  bigint not null,
   id           bigint not null,
@@ -409,16 +421,16 @@ create table cards (
   primary key (merchant_id, id)
 );
 
--- Cards with their CVV while an order waits for the cardholder. Unlogged: they are not in the
--- write-ahead log, in a backup or on a replica (decision 0015). A vacuum frees the space of deleted
--- rows; their bytes are on the disk until it is used again.
+-- Cards and their CVVs while their orders wait for the cardholder. Unlogged tables are not in the
+-- write-ahead log, in a backup or on a replica (decision 0015). After rows are deleted, a vacuum
+-- frees their space. Their bytes are on the disk until the space is used again.
 create unlogged table held_secrets (
   context    text primary key,
   sealed     bytea not null,
   expires_at timestamptz not null
 ) with (autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0);
 
--- The keys that decrypt the rows of held_secrets are stored separately, in this table.
+-- The keys that decrypt the rows of held_secrets.
 create unlogged table held_keys (
   context    text primary key,
   key_id     integer not null,
@@ -426,7 +438,7 @@ create unlogged table held_keys (
   expires_at timestamptz not null
 ) with (autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0);
 
--- The vault's tables have a schema of their own in the first cell.
+-- In the first cell, the tables of the vault have a schema of their own.
 do $$
 declare
   own text;
@@ -437,11 +449,12 @@ begin
   end loop;
 end $$;
 
--- Wide columns that are only read by a key need few statistics. Analysing thirty thousand rows took
--- a core a third of a second, and payments waited for it.
--- Compression of `events` would take most of the time of counting a payer with many payments. Citus
--- refuses to change what is collected of a column, and passes no change of a column's storage on to
--- the table's shard: `addCell` changes the shard, once this transaction has made it.
+-- Statistics of wide columns are reduced, because these columns are only read by a key. Full
+-- statistics of thirty thousand rows took a core a third of a second, and payments waited for it.
+-- The compression of `events` is turned off. It would take most of the time of counting a payer
+-- with many payments. On Citus, the statistics stay as they are, because Citus refuses to change
+-- them. Citus does not pass the change of compression on to the shard either, so `addCell` makes it
+-- there after this transaction.
 do $$
 declare
   place regclass;

@@ -1,12 +1,12 @@
 /**
- * The database server's two roles, and what `gw doctor` checks of it. Nodes connect with one role,
- * which may add sealed cards but read nothing of the vault. The vault connects with the other.
- * Operators' commands keep the rights of the login. A login that may not make roles works without
- * them.
+ * The two database roles of the gateway, and what `gw doctor` checks of them. Nodes connect with
+ * the first role, which may add sealed cards and may read nothing of the vault. The vault connects
+ * with the second role. Operators' commands keep the rights of their login. If the login may not
+ * make roles, the gateway works without them.
  */
 import type { Database, Query } from "../server/database.ts";
 
-/** The schemas of the first cell. Every other cell only has its own schema. */
+/** The schemas of the first cell. Every other cell has one schema. */
 const mainSchemas = ["public", "vault"] as const;
 
 export const nodeRole = "tollgate_gateway";
@@ -15,15 +15,15 @@ export const vaultRole = "tollgate_vault";
 type Separation = {
   readonly schemas: readonly string[];
   /**
-   * Whether the roles can log in: a Citus coordinator connects to its workers as the role of the
-   * session.
+   * Whether the roles can log in. It is true on Citus, because a coordinator connects to its
+   * workers with the role of the session.
    */
   readonly rolesLogIn: boolean;
 };
 
 /**
- * Makes the roles and grants of a cell. Returns advice for an administrator if the login lacks the
- * rights.
+ * Makes the two roles and grants them the rights in a cell. If the login lacks the rights to do
+ * this, returns a text that tells an administrator what to do.
  */
 export async function separateVault(
   { query, transaction }: Database,
@@ -51,10 +51,10 @@ export async function separateVault(
 }
 
 /**
- * Lets the roles log in without a password; the workers' `pg_hba.conf` decides who may do so. Citus
- * forwards the change of a role only if the role was made through this database. Therefore each
- * server is changed separately, after the roles are committed, and forwards nothing, because the
- * servers would wait for each other.
+ * Lets the roles log in without a password. The file `pg_hba.conf` of each worker decides who may
+ * do so. Citus forwards a change of a role only if the role was made through this database.
+ * Therefore the change is made on each server by itself, after the roles are committed. Its
+ * forwarding is turned off, because the servers would wait for each other.
  */
 async function letLogIn(query: Query): Promise<void> {
   for (const role of [nodeRole, vaultRole]) {
@@ -68,7 +68,7 @@ async function letLogIn(query: Query): Promise<void> {
   }
 }
 
-/** Fails if a server behind this one, a worker of Citus, refuses one of the roles. */
+/** Fails if one of the roles cannot be used, for example because a Citus worker refuses it. */
 export async function checkRoles({ transaction }: Database): Promise<void> {
   for (const role of [nodeRole, vaultRole]) {
     await transaction(async (query) => {
@@ -89,7 +89,7 @@ async function isVaultSeparate(
   return row?.separate === true;
 }
 
-/** Returns the role of nodes if the login may assume it. */
+/** Returns the role of nodes, or undefined if the login may not use that role. */
 export async function findNodeRole(query: Query): Promise<string | undefined> {
   const roles = await query(rolesStatement, [[nodeRole], false]);
   return roles.length > 0 ? nodeRole : undefined;
@@ -117,8 +117,8 @@ type ServerRow = Readonly<
 
 const notAllowed = "42501";
 
-// Roles belong to the whole server, so the gateway of another database may make them at the same
-// time.
+// Makes the roles. A role belongs to the whole database server, so the gateway of another database
+// on the same server may make it at the same moment: that error is ignored.
 const makeRoles = `
 do $$
 declare
@@ -141,13 +141,13 @@ begin
 end $$`;
 
 /**
- * A condition for tables of the vault: by their schema or, in a cell with one schema, by their
- * name.
+ * A condition for the tables of the vault. They are recognised by their schema. In a cell with a
+ * single schema, they are recognised by their names.
  */
 const isVaults = `(relnamespace::regnamespace::text = 'vault'
   or relname in ('cards', 'condemned_cards', 'held_keys', 'held_secrets'))`;
 
-/** The tables of the audit, to which rows are only added. */
+/** The tables of the audit. Their rows are never changed or deleted. */
 const appendOnly = "'audit', 'audit_signatures', 'audit_keys'";
 
 const grantsIn = (schema: string) => `
@@ -188,7 +188,7 @@ begin
   end loop;
 end $$`;
 
-/** Selects the roles that this login may assume. */
+/** Selects those of the given roles that this login may use. */
 const rolesStatement = `
 select from pg_roles
 where rolname = any($1) and not rolsuper and (rolcanlogin or not $2)

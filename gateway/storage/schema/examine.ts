@@ -1,6 +1,6 @@
 /**
- * The facts about the database that `gw doctor` and the metrics show: rights, keys near their end,
- * queues.
+ * Reads the facts about the database that `gw doctor` and the metrics show: rights, keys that
+ * expire soon, and queues.
  */
 
 import type { Instant } from "../../values/time.ts";
@@ -10,7 +10,10 @@ import type { Query } from "../server/database.ts";
 type ConnectionRights = {
   readonly login: string;
   readonly isSuperuser: boolean;
-  /** Whether every role may make tables and functions where the gateway looks for its own. */
+  /**
+   * True if every role may make tables and functions in the schemas in which the gateway looks for
+   * its own.
+   */
   readonly publicCreates: boolean;
   readonly changesAudit: boolean;
 };
@@ -28,7 +31,7 @@ export async function examineRights(query: Query): Promise<ConnectionRights> {
   return row;
 }
 
-/** Returns how statements reach the server. */
+/** Returns how the connection to the database is protected. */
 export async function examineLink(query: Query): Promise<"TLS" | "local" | "plain text"> {
   const [row] = await query<{ readonly isEncrypted: boolean; readonly address: string | null }>(
     `select coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false)
@@ -40,8 +43,7 @@ export async function examineLink(query: Query): Promise<"TLS" | "local" | "plai
 }
 
 /**
- * Counts the audit's entries of the last hour of which an operator should be informed, by their
- * kind.
+ * Counts the entries in the audit of the last hour that an operator should know of, by their kind.
  */
 export async function countWatchedEntries(query: Query): Promise<ReadonlyMap<string, number>> {
   const [row = {}] = await query<Readonly<Record<string, number>>>(
@@ -57,7 +59,7 @@ export async function countWatchedEntries(query: Query): Promise<ReadonlyMap<str
   return new Map(Object.entries(row));
 }
 
-/** Finds certificates of wallets' keys that expire within some days. */
+/** Finds keys of wallets whose certificates expire within the given number of days. */
 export function findEndingWalletKeys(query: Query, days: number) {
   return query<{ readonly id: string; readonly wallet: string; readonly days: number }>(
     `select id, wallet, floor(extract(epoch from expires_at - now()) / 86400)::int as days
@@ -67,7 +69,10 @@ export function findEndingWalletKeys(query: Query, days: number) {
   );
 }
 
-/** Finds gates whose host has delivered no key for three times as long as expected. */
+/**
+ * Finds gates whose host has not delivered a key for three times as long as the gate's settings
+ * expect.
+ */
 export async function findOverdueKeys(query: Query): Promise<readonly string[]> {
   const rows = await query<{ name: string }>(
     `select name from gate_zone_keys join gates on gates.id = gate_id
@@ -79,7 +84,10 @@ export async function findOverdueKeys(query: Query): Promise<readonly string[]> 
   return rows.map(({ name }) => name);
 }
 
-/** Finds merchants whose control key was renewed long ago and whose old one is still accepted. */
+/**
+ * Finds merchants whose old control key is still accepted although it was replaced the given number
+ * of days ago.
+ */
 export async function findOldControlKeys(query: Query, days: number): Promise<readonly string[]> {
   const rows = await query<{ login: string }>(
     `select login from merchants where old_control_key is not null
@@ -89,7 +97,9 @@ export async function findOldControlKeys(query: Query, days: number): Promise<re
   return rows.map(({ login }) => login);
 }
 
-/** Returns how long the newest entry has had no signature, or undefined if it has one. */
+/**
+ * Returns the age of the newest audit entry if it is not signed yet, and undefined if it is signed.
+ */
 export async function findUnsignedAge(query: Query): Promise<number | undefined> {
   const [row] = await query<{ seconds: number }>(
     `select extract(epoch from now() - audit.at)::float8 as seconds
@@ -101,7 +111,10 @@ export async function findUnsignedAge(query: Query): Promise<number | undefined>
 
 const countedMax = 100_000;
 
-/** Counts callbacks that should have been sent before this time, up to a limit. */
+/**
+ * Counts callbacks that should have been sent before this time and were not. The count ends at a
+ * limit.
+ */
 async function countOverdueCallbacks(query: Query, before: Instant): Promise<number> {
   const [row] = await query<{ count: number }>(
     `select count(*)::int as count from (
@@ -112,7 +125,7 @@ async function countOverdueCallbacks(query: Query, before: Instant): Promise<num
   return row?.count ?? 0;
 }
 
-/** Counts overdue callbacks in all cells. */
+/** Counts overdue callbacks in all cells together. */
 export async function countOverdue(cells: Pick<Cells, "stores">, before: Instant) {
   const stores = cells.stores(({ node }) => node.query);
   const counts = await stores.each((query) => countOverdueCallbacks(query, before));
@@ -121,7 +134,10 @@ export async function countOverdue(cells: Pick<Cells, "stores">, before: Instant
 
 type UnreachableReceiver = { readonly receiver: string; readonly waiting: number };
 
-/** Finds receivers that have failed this many times for callbacks that still wait. */
+/**
+ * Finds receivers of callbacks that have failed at least this many times and are still to be
+ * delivered.
+ */
 export function findUnreachableReceivers(query: Query, tries: number, most: number) {
   return query<UnreachableReceiver>(
     `select receiver, count(*)::int as waiting

@@ -7,19 +7,19 @@ create sequence merchant_ids start 101;
 create sequence gate_ids start 11;
 
 -- Merchants live in cells (decision 0034). A cell is a schema with the tables of its merchants'
--- orders; the first, `main`, is the schema of this file.
+-- orders. The first cell, `main`, is in the schema that this file makes.
 create table cells (
   name       text primary key check (name ~ '^[a-z][a-z0-9_]{0,30}$'),
-  -- The cell's address, sealed by the vault's keys because it contains a password. Null means that
-  -- the cell is a schema of this database.
+  -- The address of the cell's database. It contains a password, so the vault's keys seal it. Null
+  -- if the cell is a schema of the main database.
   sealed_url bytea,
   created_at timestamptz not null default now(),
-  -- Whether the cell's schema is one that Citus places on a worker (decision 0042).
+  -- Whether Citus places the schema of the cell on a worker (decision 0042).
   on_citus   boolean not null default false
 );
 insert into cells (name) values ('main');
 
--- The merchants, who may send orders.
+-- The merchants, which may send orders.
 create table merchants (
   id                      bigint primary key,
   login                   text not null unique,
@@ -28,7 +28,8 @@ create table merchants (
   enabled                 boolean not null default true,
   settings                json not null default '{}',
   created_at              timestamptz not null default now(),
-  -- Sealed by the vault's keys. The old control key is accepted until an operator removes it.
+  -- The control keys, sealed by the vault's keys. The old one is accepted until an operator drops
+  -- it.
   control_key             bytea not null,
   control_key_set_at      timestamptz,
   old_control_key         bytea,
@@ -37,8 +38,8 @@ create table merchants (
   demands_second_factor   boolean not null default false
 );
 
--- Merchants that are being moved from one cell to another. The same command continues a move that
--- was interrupted; how far it came follows from the merchant's cell.
+-- Merchants that are being moved from one cell to another. If a move was interrupted, the same
+-- command continues it. How far it has come follows from the cell in the merchant's row.
 create table merchant_moves (
   merchant_id bigint primary key references merchants,
   from_cell   text not null references cells,
@@ -46,7 +47,7 @@ create table merchant_moves (
   begun_at    timestamptz not null default now()
 );
 
--- Public keys for OAuth. A merchant has several while it changes them.
+-- Merchants' public keys for OAuth. A merchant has several while it changes its key.
 create table merchant_keys (
   merchant_id bigint not null references merchants,
   id          bigint not null generated always as identity,
@@ -57,20 +58,21 @@ create table merchant_keys (
   primary key (merchant_id, id)
 );
 
--- The gateway's connections to acquirers' hosts. The kind is the host's dialect.
+-- The gateway's connections to acquirers' hosts. The kind of a gate is the dialect of its host.
 create table gates (
   id                      bigint primary key,
   name                    text not null unique,
   kind                    text not null,
   settings                json not null,
   created_at              timestamptz not null default now(),
-  -- When an operator dropped the gate's last key. `gw doctor` warns of it.
+  -- The time when an operator dropped the last key of the gate. `gw doctor` warns that its messages
+  -- are not authenticated.
   authentication_ended_at timestamptz
 );
 
--- Keys that authenticate messages to and from an acquirer's host, sealed by the vault's keys. The
--- gateway signs with a gate's newest key that is in effect, and accepts answers that are signed
--- with any of its keys.
+-- The keys that authenticate messages to and from an acquirer's host, sealed by the vault's keys.
+-- The gateway signs with the newest key of the gate that is in effect, and accepts answers that are
+-- signed with any of its keys.
 create table gate_mac_keys (
   id             bigint generated always as identity primary key,
   gate_id        bigint not null references gates on delete cascade,
@@ -79,17 +81,18 @@ create table gate_mac_keys (
   sealed         bytea not null,
   check_value    text not null,
   created_at     timestamptz not null default now(),
-  -- The gateway signs with a key that the host delivered (decision 0029) from this time on, or as
-  -- soon as the host has used the key. Null means at once.
+  -- For a key that the host has delivered (decision 0029): the time from which the gateway signs
+  -- with it, or earlier if the host has used it. Null means at once.
   writes_at      timestamptz,
-  -- Answers that are signed with the key are accepted until this time, which the delivery of a
-  -- newer key sets. Null means without an end.
+  -- The time until which answers with this key are accepted. It is set when a newer key is
+  -- delivered. Null if there is no newer key.
   verifies_until timestamptz,
-  -- The digest of a delivered key under its zone key; null for a key that an operator has set.
+  -- The digest of a delivered key under its zone key. Null for a key that an operator has set.
   delivery       bytea
 );
 
--- The key under which a gate's host delivers others, sealed by the vault's keys.
+-- The key under which the host of a gate encrypts the keys that it delivers. The vault's keys seal
+-- it.
 create table gate_zone_keys (
   gate_id     bigint primary key references gates on delete cascade,
   cipher      text not null check (cipher in ('tdes', 'aes')),
@@ -98,13 +101,14 @@ create table gate_zone_keys (
   mac_bytes   integer not null check (mac_bytes in (4, 8)),
   check_value text not null,
   sealed      bytea not null,
-  -- How often the gateway asks for the next key. Null means never.
+  -- How many seconds the gateway waits before it asks for the next key. Null means that it never
+  -- asks.
   every_s     integer check (every_s > 0),
   asked_at    timestamptz not null default now()
 );
 
--- Digests of delivered keys under their zone key: a key that the host has delivered once is not
--- accepted again.
+-- Digests of all delivered keys under their zone key. A key that the host delivers a second time is
+-- refused.
 create table gate_key_deliveries (
   gate_id      bigint not null references gates on delete cascade,
   digest       bytea not null,
@@ -112,8 +116,8 @@ create table gate_key_deliveries (
   primary key (gate_id, digest)
 );
 
--- What `gw reconcile` has found, for the portal: the latest comparison of each gate and day, by the
--- acquirer's file and by its host's totals.
+-- The results of `gw reconcile`, which the portal shows. There is one for each gate and day and
+-- kind of comparison: with the acquirer's file, and with the totals of its host.
 create table reconciliations (
   day         date not null,
   gate        text not null,
@@ -123,7 +127,8 @@ create table reconciliations (
   agrees      boolean not null,
   matched     int not null,
   differences int not null,
-  -- Totals and differences, as `gw reconcile --json` prints them; the differences up to a thousand.
+  -- Totals and differences as `gw reconcile --json` prints them, with at most a thousand
+  -- differences.
   result      jsonb not null,
   primary key (day, gate, way)
 );
@@ -138,7 +143,8 @@ create table endpoints (
   created_at  timestamptz not null default now()
 );
 
--- Gates of the lowest rank are tried first; those of one rank share the orders by weight.
+-- Gates with the lowest rank are tried first. Gates of the same rank share the orders by their
+-- weights.
 create table endpoint_gates (
   endpoint_id bigint not null references endpoints,
   gate_id     bigint not null references gates,
@@ -161,8 +167,8 @@ create table endpoint_group_members (
   primary key (group_id, endpoint_id)
 );
 
--- Screening rules (decision 0048). A rule belongs to an endpoint, to a merchant or, without either,
--- to the gateway. Its parameters are texts, as the operator types them.
+-- Screening rules (decision 0048). A rule belongs to an endpoint or to a merchant. A rule with
+-- neither is for the whole installation. The parameters are texts as operators type them.
 create table screening_rules (
   id          bigint generated always as identity primary key,
   merchant_id bigint references merchants,
@@ -175,18 +181,18 @@ create table screening_rules (
   check (merchant_id is null or endpoint_id is null)
 );
 
--- Allow and block lists (decision 0049). Nodes keep them in memory and read rows with a version
--- that is new to them. The row of a removed entry stays for a while, without its value, so that
--- nodes remove the entry too.
+-- Allow and block lists (decision 0049). Nodes have the lists in memory, and read rows with a
+-- version above the highest that they have read. The row of a removed entry stays for some time,
+-- without its value, so that nodes remove the entry from memory too.
 create table list_entries (
   id          bigint generated always as identity primary key,
   version     bigint not null,
   list        text not null check (list in ('allow', 'block')),
   kind        text not null,
-  -- The normalised value. For a card, it is its hash id, or a digest of its number.
+  -- The normalised value. The value of a card is its hash id, or a digest of its number.
   value       text not null,
-  -- An entry without merchant and endpoint applies to the whole gateway. An entry of an endpoint
-  -- names its merchant too.
+  -- An entry with neither merchant nor endpoint applies to the whole installation. An entry of an
+  -- endpoint also has the endpoint's merchant.
   merchant_id bigint references merchants,
   endpoint_id bigint references endpoints,
   expires_at  timestamptz,
@@ -201,16 +207,16 @@ create unique index list_entries_present
   where removed_at is null;
 create index list_entries_by_version on list_entries (version);
 
--- This table has one row. A change locks it before it writes, so that versions commit in their
--- order.
+-- The version of the lists, in a single row. A change locks the row first, so that changes are
+-- committed in the sequence of their versions.
 create table list_version (
   single  boolean primary key default true check (single),
   version bigint not null
 );
 insert into list_version (version) values (0);
 
--- The operator's BIN table: who issued a card, by the first eleven digits of its number. Nodes read
--- all of it into memory, so it has no index except its key.
+-- The operator's BIN table, which says who has issued a card, by the first eleven digits of its
+-- number. Nodes read the whole table into memory, so it has no index except its key.
 create table issuer_ranges (
   first        bigint not null,
   last         bigint not null,
@@ -224,8 +230,7 @@ create table issuer_ranges (
   check (first between 0 and last and last < 100000000000)
 );
 
--- This table has one row, the version of the BIN table. A node compares it with the version that it
--- has in memory.
+-- The version of the BIN table, in a single row. A node compares it with the version in its memory.
 create table issuer_table (
   single    boolean primary key default true check (single),
   version   bigint not null,
@@ -240,8 +245,8 @@ create table directory_servers (
   settings jsonb not null
 );
 
--- The card ranges that directory servers have sent, with bounds of nineteen digits. Protocol 2 is
--- EMV 3-D Secure, protocol 1 is 1.0.2.
+-- The card ranges that directory servers have sent. Their bounds have nineteen digits. Protocol 2
+-- is EMV 3-D Secure, and protocol 1 is 3-D Secure 1.0.2.
 create table card_ranges (
   directory  text not null references directory_servers on delete cascade,
   protocol   text not null check (protocol in ('1', '2')),
@@ -252,20 +257,22 @@ create table card_ranges (
   primary key (directory, protocol, first, last)
 );
 
--- The requests to a directory server and its answers, by protocol: a server that refuses the
--- messages of one protocol must not be asked more often with those of the other.
+-- The state of requests to directory servers, by protocol. A server that refuses the messages of
+-- one protocol can still be asked with those of the other.
 create table card_range_lists (
   directory     text not null references directory_servers on delete cascade,
   protocol      text not null check (protocol in ('1', '2')),
-  -- The time from which a node may ask. While a node asks, it is the end of its lease.
+  -- The time from which a node may send the next request. While a node sends one, the time is the
+  -- end of the node's lease.
   due_at        timestamptz not null default 'epoch',
-  -- The node that asks now. A node that finds another's claim here stores nothing.
+  -- The claim of the node that sends a request now. A node stores the answer only if its own claim
+  -- is still here.
   claim         text,
   failures      integer not null default 0,
-  -- The version of messages that was answered last.
+  -- The version of the protocol's messages that the server answered last.
   version       text,
   serial_number text,
-  -- Changes with the ranges, so that nodes read only new ones.
+  -- A number that changes with the ranges. Nodes read the ranges only when it has changed.
   stamp         text not null default '',
   primary key (directory, protocol)
 );
@@ -281,24 +288,25 @@ create table well_known_files (
 -- (values/roles.ts). A user without a password cannot sign in to the portal.
 create table users (
   id                  bigint generated always as identity primary key,
-  -- The login of a merchant's user ends with @ and the merchant's login. No other login has an @.
+  -- The login of a merchant's user ends with @ and the login of the merchant. Other logins contain
+  -- no @.
   login               text not null unique,
   role                text not null,
-  -- The merchant, if the role is one of a merchant's users.
+  -- The merchant of the user. Null for an operator.
   merchant_id         bigint references merchants,
   enabled             boolean not null default true,
   created_at          timestamptz not null default now(),
-  -- The latest sign-in to the portal, or command of `gw`.
+  -- The time of the latest sign-in to the portal, or of the latest `gw` command.
   used_at             timestamptz,
   -- The Argon2id hash with its parameters and salt, as a PHC string.
   password            text,
-  -- Whether another person made the password, so that the user must replace it before it expires.
+  -- True if another person has made the password: the user must replace it before it expires.
   password_temporary  boolean not null default true,
   password_expires_at timestamptz,
-  -- Hashes of the user's own earlier passwords, the latest first.
+  -- The hashes of passwords that the user had before, the latest first.
   earlier_passwords   text[] not null default '{}',
-  -- The secret of the codes, sealed by the vault's keys. The step is the latest whose code was
-  -- used, so that no code counts twice.
+  -- The secret for the codes of the user's app, sealed by the vault's keys, and the step of the
+  -- latest code that was used. A code of that step or an earlier one is refused.
   totp_sealed         bytea,
   totp_step           bigint not null default 0,
   -- The SHA-256 of each recovery code that was not used yet.
@@ -306,7 +314,7 @@ create table users (
 );
 
 create table passkeys (
-  -- The authenticator's name for the passkey, in base64url.
+  -- The id that the authenticator has given the passkey, in base64url.
   id           text primary key,
   user_id      bigint not null references users,
   public_key   bytea not null,
@@ -319,7 +327,8 @@ create table passkeys (
 create index passkeys_of_user on passkeys (user_id);
 
 create table portal_sessions (
-  -- The SHA-256 of the random token in the cookie, so that reading the table opens no session.
+  -- The SHA-256 of the token in the session's cookie. The token itself is not stored, so the table
+  -- does not help an intruder to use a session.
   digest               bytea primary key,
   user_id              bigint not null references users,
   began_at             timestamptz not null,
@@ -330,13 +339,14 @@ create table portal_sessions (
   -- The challenge that a passkey has to sign.
   challenge            text,
   challenge_expires_at timestamptz,
-  -- The sealed secret that a first code will confirm.
+  -- The sealed secret for an app's codes, which is not in use until the user confirms it by a first
+  -- code.
   pending_totp         bytea
 );
 create index portal_sessions_of_user on portal_sessions (user_id);
 
--- Tries to sign in, counted by browser, by network and by login before the password is compared.
--- Each lock of a login is longer than the one before.
+-- Counts of sign-in tries, by browser, by network and by login. A try is counted before the
+-- password is compared. Each lock of a login lasts longer than the one before.
 create table sign_in_tries (
   key        bytea primary key,
   tries      integer not null,
@@ -344,7 +354,7 @@ create table sign_in_tries (
   expires_at timestamptz not null
 );
 
--- Work that a user has requested and a second person has to approve.
+-- Requests for the approval of work by a second person.
 create table approvals (
   id           bigint generated always as identity primary key,
   work         text not null,
@@ -357,12 +367,14 @@ create table approvals (
   used_at      timestamptz
 );
 
--- Views of the list of orders that a team shares: the operators, or the users of a merchant.
+-- Saved filters of the list of orders. A team shares them: the operators, or the users of a
+-- merchant.
 create table order_views (
   id          bigint generated always as identity primary key,
   merchant_id bigint references merchants,
   name        text not null,
-  -- The filters in the page's URL, without the search, which may name a person.
+  -- The filters in the form of the page's URL. The text of a search is left out, because it may
+  -- name a person.
   query       text not null,
   shared_by   text not null,
   shared_at   timestamptz not null default now()
@@ -370,23 +382,26 @@ create table order_views (
 create unique index order_views_of_team on order_views (coalesce(merchant_id, 0), query);
 
 -- The audit: who did what, when and from where. An entry never names a person, a card or an
--- address. The entries are a chain (decision 0046): a hash covers the entry and the previous hash.
+-- address. The entries are chained (decision 0046): the hash of an entry covers the entry and the
+-- hash of the previous one.
 create table audit (
   seq     bigint primary key,
   at      timestamptz not null,
   actor   text not null,
-  -- The place from which the actor has acted.
+  -- From where the user has acted: an account and machine, or a network address.
   origin  text not null,
   action  text not null,
   subject text not null,
   reason  text,
-  -- The text is hashed as it is stored, so these columns are not jsonb.
+  -- The hash covers these texts exactly as they are stored. Therefore the columns are not jsonb,
+  -- which changes the text.
   before  json,
   after   json,
   hash    bytea not null
 );
 
--- This table has one row, the newest entry. Its lock makes entries follow each other.
+-- The newest entry of the audit, in a single row. A writer locks the row, so that entries are
+-- written one after the other.
 create table audit_head (
   one  boolean primary key default true check (one),
   seq  bigint not null,
@@ -394,8 +409,8 @@ create table audit_head (
 );
 insert into audit_head (seq, hash) values (0, '');
 
--- The Ed25519 keys of the audit. The vault's keys seal the private key. The public key verifies old
--- signatures.
+-- The Ed25519 keys that sign the audit. The vault's keys seal the private key. The public key stays
+-- and verifies old signatures.
 create table audit_keys (
   id         integer primary key generated always as identity,
   public_key bytea not null,
@@ -413,44 +428,46 @@ create table audit_signatures (
   signed_at timestamptz not null default now()
 );
 
--- Backups that were made, for `gw doctor` and the metrics.
+-- Backups that were made. `gw doctor` and the metrics show the latest.
 create table backups (
   id       bigint generated always as identity primary key,
-  -- The moment of the data in the backup, and the moment when the backup was complete.
+  -- The time of the snapshot that the backup contains, and the time when the backup was complete.
   taken_at timestamptz not null,
   ended_at timestamptz not null default now(),
   place    text not null,
   rows     bigint not null,
   bytes    bigint not null,
-  -- The SHA-256 of the manifest.
+  -- The SHA-256 of the manifest, which is the file that lists the content of the backup.
   manifest text not null
 );
 
--- This table has one row: whether the installation is on hold (decision 0050). A restored one sends
--- nothing until an operator releases it.
+-- Whether the installation is on hold (decision 0050), in a single row. A restored installation
+-- sends nothing until an operator releases it.
 create table installation_hold (
   one         boolean primary key default true check (one),
-  -- The server on which nodes work. Another server has a copy of the database.
+  -- The database server on which the nodes work. A different server contains a copy of the
+  -- database.
   system_id   text,
   timeline    integer,
-  -- Null while payments go on.
+  -- The time when the hold began. Null if the installation is not on hold.
   since       timestamptz,
   why         text,
   verified_at timestamptz,
-  -- The gates whose books were compared since then.
+  -- The gates and days whose books were compared since the hold began.
   reconciled  text[] not null default '{}'
 );
 insert into installation_hold default values;
 
--- Sequence numbers, from which acquirers' references are made. They follow the clock, so that a
--- host that remembers references never meets one of an earlier database again.
+-- The sequence numbers from which acquirer references are made. They start from the time, so that
+-- they are higher than those of an earlier database. Hosts may still remember references made from
+-- the earlier numbers.
 do $$
 begin
   execute format('create sequence order_sequence increment 1000 start %s',
                  (extract(epoch from now())::bigint - 1735689600) * 10000);
 end $$;
 
--- This table has one row: the next order id. Ids are a plain sequence of at most eleven digits
+-- The next order id, in a single row. Ids are consecutive numbers of at most eleven digits
 -- (decision 0055).
 create table order_numbers (
   one     boolean primary key default true check (one),
@@ -458,17 +475,19 @@ create table order_numbers (
 );
 insert into order_numbers (next_id) values (10000000);
 
--- Which ids belong to which sequence numbers: an acquirer's late answer only names the latter.
+-- The blocks of order ids and sequence numbers. A late answer of an acquirer names only the
+-- sequence number, and the block leads to the order id.
 create table order_blocks (
   first_sequence bigint primary key,
   first_id       bigint not null,
   size           integer not null check (size between 1 and 1000),
-  -- The timeline of the server that issued the block. A standby that takes over begins another one.
+  -- The timeline of the database server that issued the block. A standby that takes over has a new
+  -- timeline.
   timeline       integer not null
 );
 
--- Takes a block of ids and a block of sequence numbers. None repeats, also when the database has
--- lost the latest blocks in a restore or a failover (decisions 0037, 0055).
+-- Takes a block of ids and a block of sequence numbers. None is issued twice, even if the database
+-- has lost the latest blocks in a restore or a failover (decisions 0037, 0055).
 --   own_time    the time of the node's machine, in seconds: the database's clock may be behind
 --   reached     the end of the last sequence numbers that the node was given
 --   is_first    the node has just connected, perhaps to a server that has lost blocks
@@ -480,12 +499,12 @@ create function take_order_numbers(
   out first_sequence bigint, out first_id bigint
 ) language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-  -- Sequence numbers begin no lower than 10,000 for each second since 2025.
+  -- The sequence numbers of a moment are at least 10,000 for each second since 2025.
   epoch constant float8 := 1735689600;
   per_second constant bigint := 10000;
   day constant float8 := 86400;
-  -- The gap of ten seconds covers nodes that begin together, and blocks that a standby has not
-  -- received.
+  -- The gap of ten seconds covers blocks of nodes that begin at the same time, and blocks that a
+  -- standby has not received.
   ahead constant bigint := 100000;
   database_time float8;
   minimum bigint;
@@ -509,13 +528,15 @@ begin
 
   reached := greatest(minimum, reached);
   -- When two standbys take over one after the other, the second may lack the blocks of the first.
-  -- Standbys that do not know of each other may begin the same timeline: the clock separates
-  -- them, here by ten thousand numbers a second, below by a thousand ids a second.
+  -- If neither knows of the other, both may have the same timeline. Their blocks then differ
+  -- because the clock has advanced: sequence numbers here by ten thousand for each second, order
+  -- ids below by a thousand for each second.
   if takeovers > 0 then
     reached := greatest(reached, newest, present) + 100000 + 200000 * takeovers + minimum % 100000;
   end if;
   if is_first then
-    -- The sequence can only be far ahead of the clock after more orders than it is designed for.
+    -- The sequence is far ahead of the clock only after more orders than the sequence is designed
+    -- for.
     reached := greatest(reached,
       case when present < minimum + 2 * ahead then minimum else present end + ahead);
   end if;
@@ -523,13 +544,14 @@ begin
   first_sequence := nextval('order_sequence');
 
   if newest is null then
-    -- The server may have lost the very first block, so a thousand ids are skipped for each second.
+    -- The server may have lost the very first block. Therefore a thousand ids are skipped for each
+    -- second since 2025, where the count starts again after ten million ids.
     lost := first_sequence / 10 % 10000000;
   elsif is_first then
-    -- The server may have lost the latest blocks. Sequence numbers follow the clock, so they show
-    -- how old its newest known block is. For safety the function skips twice as many ids as were
-    -- issued in a period of that length before the block, and ten for each second of the first
-    -- quarter of an hour.
+    -- The server may have lost the latest blocks. Sequence numbers follow the clock, so the newest
+    -- block that the server knows shows how old it is. For safety, the function skips twice as many
+    -- ids as were issued in a period of that length before the block. For the first quarter of an
+    -- hour it skips ten more for each second.
     passed := greatest(first_sequence - newest, 1);
     select least(least(passed / 1000, 9000) + 2 * sum(known.size), 10000000) into lost
     from order_blocks as known
@@ -546,10 +568,10 @@ end $$;
 
 create schema vault;
 
--- Keys that seal the vault's data and are sealed themselves. A key is current, then retired, then
--- destroyed: its bytes are deleted, and the row stays as a record of the key and its end.
+-- The keys of the vault. They seal its data, and are themselves sealed by the key-encryption key. A
+-- key is current first, then retired, then destroyed: its bytes are deleted, and the row stays.
 create table vault.keys (
-  -- A check value of the key.
+  -- A check value that is computed from the key.
   id           integer primary key,
   purpose      text not null,
   sealed       bytea,
@@ -559,13 +581,13 @@ create table vault.keys (
   check ((sealed is null) = (destroyed_at is not null)),
   check (destroyed_at is null or retired_at is not null)
 );
--- Two nodes must not both make the first keys.
+-- This index prevents two nodes from both making the first key of a purpose.
 create unique index keys_one_current on vault.keys (purpose) where retired_at is null;
 
--- Keys for the digests of CVVs: each is made for some minutes, and destroyed a quarter of an hour
--- after its first use at the latest (decision 0041). Unlogged: neither the write-ahead log nor a
--- backup nor a replica has them. A vacuum frees the space of a deleted row, and what is written
--- there next overwrites its bytes. Therefore even a single deleted row causes a vacuum.
+-- The keys for digests of CVVs. Each is used for some minutes, and is destroyed a quarter of an
+-- hour after its first use at the latest (decision 0041). An unlogged table is not in the
+-- write-ahead log, in a backup or on a replica. A vacuum frees the space of a deleted key, and the
+-- next row overwrites its bytes. Therefore a vacuum follows even a single deleted row.
 create unlogged table vault.cvv_keys (
   slot       bigint primary key,
   key_id     integer not null,
@@ -573,13 +595,14 @@ create unlogged table vault.cvv_keys (
   expires_at timestamptz not null
 ) with (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0);
 
--- The keys for which customers' wallets encrypt, and the one with which a merchant identifies
--- itself to walleta. A merchant has several for one wallet while they are renewed.
+-- The keys with which customers' wallets encrypt payment data for a merchant, and the key with
+-- which a merchant identifies itself to walleta. While a key is being renewed, a merchant has two
+-- for the same wallet.
 create table vault.wallet_keys (
   id          bigint primary key generated always as identity,
   merchant_id bigint not null,
   wallet      text not null check (wallet in ('walleta', 'walletb', 'walleta-identity')),
-  -- The private key.
+  -- The private key, sealed by the vault's keys.
   sealed      bytea not null,
   public_key  text not null,
   certificate text,

@@ -1,8 +1,9 @@
 /**
- * The schema and its migrations. `schema/main.sql` makes the tables that an installation has once,
- * and `cell.sql` those of each cell. Numbered files next to them bring existing databases to that
- * state, forward only. A file begins with declarations (decision 0038): which running nodes may
- * continue during it, whether it runs in a transaction, and what it locks.
+ * The schema of the database and its migrations. `schema/main.sql` makes the tables that an
+ * installation has once, and `cell.sql` makes the tables of each cell. Numbered files in the same
+ * folder bring an existing database to the same state, and are never reverted. Each numbered file
+ * begins with declarations (decision 0038): which running nodes may continue during the migration,
+ * whether it runs in a transaction, and what it locks.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,32 +15,42 @@ import { makePartitions } from "./partitions.ts";
 
 type Report = (progress: string) => void;
 
-/** Called with the migrations that the schema lacks. Returns the reason not to apply them. */
+/**
+ * Decides whether the missing migrations are applied. Returns a problem with the reason if they
+ * must not be applied now.
+ */
 export type Approve = (missing: readonly Migration[]) => Promise<Problem | undefined>;
 
 export type Migration = {
-  /** The path with its folder. */
+  /** The path of the migration's file. */
   readonly path: string;
-  /** The name without `main-` or `cell-`. */
+  /** The name of the file without `main-` or `cell-`. */
   readonly name: string;
   readonly sql: string;
   /**
-   * The number of the migration that a running node must know to continue during this one, or `no`.
+   * The number of a migration, or `no`. Running nodes that know the migration with this number may
+   * continue during this one. With `no`, no node may continue.
    */
   readonly compatibleFrom: string | undefined;
   /**
-   * Whether the file runs in a transaction. One outside of a transaction must be repeatable,
-   * because it may fail between its statements.
+   * Whether the migration runs in a transaction. If it does not, it may fail between two
+   * statements, so it must be possible to run it again.
    */
   readonly inTransaction: boolean;
-  /** The locks and their duration, as a text for the operator. */
+  /** The tables that the migration locks, and for how long, as a text for the operator. */
   readonly locks: string;
-  /** The migrations that count as applied when a new database gets the whole schema at once. */
+  /**
+   * For the schema of a new database: the migrations that need not be applied because the schema
+   * contains them.
+   */
   readonly contains?: readonly Migration[];
 };
 
 const ownFolder = import.meta.dirname;
-/** The first release's schema. Once there are later files, a copy of it has this name. */
+/**
+ * The name under which the schema of the first release is listed as applied. When migrations exist,
+ * a file with this name contains a copy of that schema.
+ */
 const firstName = "0001-schema.sql";
 const lockNumber = 8_583_001;
 
@@ -56,10 +67,13 @@ type Kind = "main" | "cell";
 
 type MigrationTarget = {
   readonly kind: Kind;
-  /** The table with the names of applied files. */
+  /** The table that lists the names of applied migrations. */
   readonly table: string;
   readonly schema?: string;
-  /** If given, only these migrations are applied, which makes the schema of another version. */
+  /**
+   * The migrations that are applied, if not all are. This makes the schema of another version of
+   * the gateway.
+   */
   readonly only?: readonly string[];
   readonly folder?: string;
 };
@@ -84,8 +98,8 @@ export async function migrate(
 }
 
 /**
- * Migrates another cell. The connections' search_path is its schema, which is made if it is
- * missing.
+ * Migrates a cell other than the first. The cell's schema, to which the connections' search_path
+ * leads, is made if it is missing.
  */
 export async function migrateCell(
   database: Database,
@@ -98,7 +112,10 @@ export async function migrateCell(
   return problem;
 }
 
-/** Returns the name of an applied migration for which this version has no file. */
+/**
+ * Returns the first name in the lists of applied migrations for which this version of the gateway
+ * has no file.
+ */
 export async function findUnknownMigration(main: readonly string[], cells: readonly string[]) {
   const unknownIn = async (kind: Kind, names: readonly string[]) => {
     const known = new Set((await readMigrations(kind)).map(({ name }) => name));
@@ -107,7 +124,10 @@ export async function findUnknownMigration(main: readonly string[], cells: reado
   return (await unknownIn("main", main)) ?? (await unknownIn("cell", cells));
 }
 
-/** Makes the schema of another version, for rows that were copied from it. */
+/**
+ * Makes the main schema of another version of the gateway. A restore then copies the rows of a
+ * backup of that version into it.
+ */
 export async function migrateTo(
   database: Database,
   names: { readonly main: readonly string[]; readonly cell: readonly string[] },
@@ -120,12 +140,15 @@ export async function migrateTo(
   return update(database, targets, () => undefined, approveAll);
 }
 
-/** Makes the schema of another version in another cell. */
+/** Makes the schema of another version of the gateway in a cell other than the first. */
 export async function migrateCellTo(database: Database, schema: string, only: readonly string[]) {
   return update(database, [{ ...cell, schema, only }], () => undefined, approveAll);
 }
 
-/** Refuses an older schema, for commands that only look and change no schema. */
+/**
+ * Refuses to work with a database whose schema is older than this version of the gateway. It is
+ * used by commands that only read.
+ */
 export async function refuseOlderSchema(query: Query): Promise<Problem | undefined> {
   const missing = await findMissing(query, main);
   if (missing instanceof Problem) return missing;
@@ -147,14 +170,15 @@ async function update(
   if (missing.length === 0) return undefined;
   const refusal = await approve(missing);
   if (refusal !== undefined) return refusal;
-  // A connection holds the lock, because a file outside of a transaction has no other way to keep
-  // one.
+  // A single connection holds the lock for the whole time. A lock of a transaction would end with
+  // it, and some migrations run outside of a transaction.
   const holder = await database.connect();
   try {
     await holder.query("select pg_advisory_lock($1)", [lockNumber]);
     for (const target of targets) {
       await makeTable(database, target);
-      // Another process may have applied them while this one waited.
+      // Another process may have applied the migrations while this process waited for the lock, so
+      // the missing ones are looked up again.
       const found = await findMissing(database.query, target);
       if (found instanceof Problem) return found;
       for (const migration of found) await applyOne(database, target, migration, report);
@@ -181,7 +205,7 @@ export async function readMigrations(
   return [await readSchema(kind, folder)];
 }
 
-/** Reads the schema of a new database. */
+/** Reads the file with which the schema of a new database is made. */
 function readSchema(kind: Kind, folder: string): Promise<Migration> {
   return read(folder, { file: `${kind}.sql`, name: firstName });
 }
@@ -202,7 +226,8 @@ async function read(folder: string, { file, name }: File): Promise<Migration> {
 }
 
 /**
- * Returns whether the name is a mark among those of applied files, which are numbered from 0001 on.
+ * Returns whether the name is a mark and not a migration. The names of migrations begin with 0001
+ * or a higher number.
  */
 function isMark(name: string): boolean {
   return name.startsWith("0000-");
@@ -211,7 +236,8 @@ function isMark(name: string): boolean {
 type Applied = { readonly name: string; readonly compatible_from: string | null };
 
 /**
- * Finds the files to apply. Returns a problem if a newer version has made this schema incompatible.
+ * Finds the migrations that were not applied yet. Returns a problem if a newer version of the
+ * gateway has changed the schema in a way that this version cannot use.
  */
 async function findMissing(query: Query, { kind, schema, only, ...target }: MigrationTarget) {
   const files = await readMigrations(kind, target.folder);
@@ -276,8 +302,8 @@ export async function applyOne(
   await retryLocked(() =>
     database.transaction(async (query) => {
       await query(`set local lock_timeout = ${locking.waitMs}`);
-      // Statements are sent one by one: Citus forwards the text of some and refuses a second one in
-      // it.
+      // Statements are sent one by one. Citus forwards the text of some statements, and then
+      // refuses a text with two statements.
       for (const statement of statementsOf(sql)) await query(statement);
       await record(query);
     }),
@@ -295,8 +321,8 @@ export async function applyOne(
 }
 
 /**
- * While a migration waits for a lock, orders wait behind it. Therefore it soon gives up and tries
- * again.
+ * How often and how long a migration waits for a lock. While it waits, orders have to wait behind
+ * it. Therefore each wait is short, and the migration tries again later.
  */
 const usualLocking = { waitMs: 2_000, gapMs: 1_000, tries: 30 };
 const lockNotAvailable = "55P03";
@@ -306,8 +332,8 @@ function asError(error: unknown): Error & { readonly code?: unknown } {
 }
 
 /**
- * Splits a file into statements. A statement ends with a semicolon at the end of a line, except
- * between two `$$`.
+ * Splits a file into statements. A statement ends with a semicolon at the end of a line, unless the
+ * semicolon is between two `$$`.
  */
 export function statementsOf(sql: string): readonly string[] {
   const parts = sql.replace(/^--.*$/gm, "").split(/;\s*$/m);
@@ -323,7 +349,7 @@ export function statementsOf(sql: string): readonly string[] {
 
 const progressEveryMs = 5_000;
 
-/** Reports the progress of a large index, which takes long to make. */
+/** Makes an index and reports the progress, because a large index takes long. */
 async function reportIndex(
   { query }: Database,
   statement: string,

@@ -1,7 +1,7 @@
 /**
- * The monthly partitions of a cell's tables that only grow. They are made months ahead and dropped
- * whole. The default partition takes the rows of a month that has none, so that no payment waits
- * for a partition.
+ * The monthly partitions of the tables in a cell that only grow. They are made months ahead, and
+ * are dropped as a whole when they are old. If a month has no partition, its rows go to the default
+ * partition, so that no payment waits for a partition.
  */
 import {
   asInstant,
@@ -16,23 +16,27 @@ import type { Cells } from "../cells/cells.ts";
 import type { Database, Query } from "../server/database.ts";
 
 /**
- * The partitioned tables with their column: a time, or a serial number, which begins with the time.
+ * The partitioned tables, each with the column that decides the partition of a row: a time, or a
+ * serial number, which begins with the time.
  */
 const partitioned = { order_history: "at", requests: "serial", callback_attempts: "at" } as const;
 export type PartitionedTable = keyof typeof partitioned;
 export const partitionedTables = Object.keys(partitioned) as readonly PartitionedTable[];
 
 const monthsAhead = 3;
-/** How long statements of payments may wait for a change of partitions. */
+/** The longest time for which payments may wait while partitions are changed. */
 const lockWaitMs = 1000;
-/** The lock of this work, which one node does at a time. */
+/** The lock under which partitions are changed, so that only one node changes them at a time. */
 const lockNumber = 8_583_035;
-/** The lock of a backup, which has locked all tables: payments would wait behind a change. */
+/**
+ * The lock of a running backup. A backup locks all tables. A change of partitions would wait for
+ * the backup, and payments would wait for the change.
+ */
 export const backupLock = 8_583_036;
 
 /**
- * Storage options for tables to which rows are only added: they are vacuumed in portions, so that
- * there is never much to freeze.
+ * Options for the storage of tables to which rows are only added. A vacuum runs after each added
+ * twentieth of the table. It therefore never has to freeze many rows at once.
  */
 const storage =
   "autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2";
@@ -49,7 +53,8 @@ export function partitionOf(table: PartitionedTable, month: Instant) {
 }
 
 /**
- * Returns the lowest serial number of a moment: a UUID of version 7 begins with its milliseconds.
+ * Returns the lowest serial number that can be made at a moment. A serial number is a UUID of
+ * version 7, which begins with the time in milliseconds.
  */
 export function serialAt(moment: Instant): string {
   const digits = moment.toString(16).padStart(12, "0");
@@ -61,11 +66,12 @@ function suffixOf(month: Instant): string {
   return `${year}_${number}`;
 }
 
-/** How long rows are kept. Zero means without an end. */
+/** How long rows are kept. Zero means that they are kept for ever. */
 type Kept = { readonly historyKeepMonths: number; readonly callbackKeepDays: number };
 
 /**
- * Makes the partitions of the next months in all cells, and drops those that were kept long enough.
+ * Makes the partitions of the next months in all cells, and drops partitions whose rows were kept
+ * long enough.
  */
 export function makeKeepPartitions(
   cells: Pick<Cells, "stores">,
@@ -94,7 +100,8 @@ export async function makePartitions(database: Database, now: Instant) {
   if ((await listPartitions(database.query)).length === 0) await makeFirst(database, now);
   for (const { table, month } of await onlyMissing(database.query, wanted)) {
     const isMade = await change(database, async (query) => {
-      // Another node may have made the partition before this one got the lock.
+      // The check is repeated under the lock, because another node may have made the partition
+      // before this node got the lock.
       const [missing] = await onlyMissing(query, [{ table, month }]);
       if (missing !== undefined) await attach(query, table, month);
       return missing !== undefined;
@@ -104,7 +111,10 @@ export async function makePartitions(database: Database, now: Instant) {
   return made;
 }
 
-/** Makes a partition in a new cell for everything until the end of this month. */
+/**
+ * Makes the first partition of each table in a new cell. It contains everything until the end of
+ * this month.
+ */
 async function makeFirst(database: Database, now: Instant): Promise<void> {
   await change(database, async (query) => {
     if ((await listPartitions(query)).length > 0) return;
@@ -122,7 +132,7 @@ async function onlyMissing(query: Query, wanted: readonly Wanted[]): Promise<rea
   );
 }
 
-/** Drops the partitions whose last month ended before the moment. Returns their names. */
+/** Drops partitions that only contain rows from before the given moment. Returns their names. */
 export async function dropPartitions(
   database: Database,
   table: PartitionedTable,
@@ -137,7 +147,10 @@ export async function dropPartitions(
   return dropped;
 }
 
-/** Replaces the partitions by those that another database has. The default ones stay. */
+/**
+ * Replaces the partitions by partitions with the given names, which come from another database. The
+ * default partitions stay.
+ */
 export async function replacePartitions(query: Query, names: readonly string[]): Promise<void> {
   for (const { name } of await listPartitions(query)) await query(`drop table ${name}`);
   for (const given of names) {
@@ -150,7 +163,7 @@ export async function replacePartitions(query: Query, names: readonly string[]):
   }
 }
 
-/** Attaches a partition for everything before a month. */
+/** Makes a partition for all rows from before a month. */
 async function attachFirst(query: Query, table: PartitionedTable, until: Instant): Promise<void> {
   const { from } = partitionOf(table, until);
   const name = `${table}_until_${suffixOf(until)}`;
@@ -161,15 +174,16 @@ async function attachFirst(query: Query, table: PartitionedTable, until: Instant
 }
 
 /**
- * Makes the partition as a table of its own and attaches it then, because payments would wait for
- * one that is made in place.
+ * Makes the partition of a month as a separate table first and then attaches it. Payments would
+ * have to wait if the partition was made inside the partitioned table.
  */
 async function attach(query: Query, table: PartitionedTable, month: Instant): Promise<void> {
   const { name, from, until } = partitionOf(table, month);
   const isOfMonth = `${partitioned[table]} >= ${from} and ${partitioned[table]} < ${until}`;
   await query(`create table ${name} (like ${table} including defaults) with (${storage})`);
-  // Without this lock, a node could add a row of the month after they were moved, and the month
-  // would be refused.
+  // Rows of the month that are already in the default partition are moved to the new one. The lock
+  // prevents nodes from adding another such row in between: PostgreSQL would then refuse the new
+  // partition.
   await query(`lock table ${table}_default in share row exclusive mode`);
   const early = await query(`select from ${table}_default where ${isOfMonth} limit 1`);
   if (early.length > 0) {
@@ -182,8 +196,8 @@ async function attach(query: Query, table: PartitionedTable, month: Instant): Pr
 }
 
 /**
- * Changes partitions. Does nothing during a backup. It uses the rights of the login, which owns the
- * tables, because the role of nodes has fewer.
+ * Runs a change of partitions, unless a backup is running. The change needs the rights of the
+ * login, which owns the tables. The role of nodes has fewer rights.
  */
 function change<Result>(
   { transaction }: Database,
@@ -207,8 +221,8 @@ type Partition = {
 };
 
 /**
- * Lists all partitions except the default ones. The name contains the month, or says that the
- * partition contains everything before it.
+ * Lists all partitions except the default ones. The name of a partition contains its month. The
+ * name of a first partition also says that it contains everything before the month.
  */
 export async function listPartitions(query: Query): Promise<readonly Partition[]> {
   const rows = await query<{ table: string; name: string }>(

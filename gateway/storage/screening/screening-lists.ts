@@ -1,6 +1,7 @@
 /**
- * The stored allow and block lists. Every change has a version, and a node reads what has changed
- * since its own version. A new entry therefore costs one row, however long the lists are.
+ * The storage of the allow and block lists. Every change of an entry has a new version. A node
+ * reads only the entries that have changed since the version that it knows, so a new entry costs
+ * one row, however long the lists are.
  */
 import type { ListEntry, ListKind, ListName, ListScope, ListStore } from "../../screening/lists.ts";
 import type { EndpointId, MerchantId } from "../../values/ids.ts";
@@ -10,17 +11,20 @@ import type { Database, Query } from "../server/database.ts";
 import { textArray } from "../server/gather.ts";
 
 const portionRows = 5_000;
-/** The size of a page: unpacking it must not delay the orders of a running gateway. */
+/**
+ * The number of entries in a page. The number is small, because a node that unpacks a page
+ * processes no orders at that moment.
+ */
 const pageRows = 500;
 /**
- * How long removed entries are kept. A node that has not read the lists for longer must be
- * restarted.
+ * How many days the rows of removed entries are kept. A node that could not read the lists for
+ * longer than this must be restarted.
  */
 const removedKeepDays = 30;
 
 export type NewListEntry = Omit<ListEntry, "id">;
 type StoredListEntry = ListEntry & { readonly addedBy: string; readonly addedAt: string };
-/** A filter of entries. Absent fields match any. */
+/** A filter of list entries. A field that is not given matches every entry. */
 type ListFilter = {
   readonly ids?: readonly string[];
   readonly list?: ListName | undefined;
@@ -28,7 +32,7 @@ type ListFilter = {
   readonly value?: string | undefined;
   readonly scope?: ListScope;
   readonly expiredAt?: Instant;
-  /** The lowest number of the previous page, after which this one continues. */
+  /** The number of the last entry on the previous page. The page contains lower numbers. */
   readonly before?: string | undefined;
 };
 
@@ -76,7 +80,10 @@ export function makeListStore({ query, transaction }: Database): ListStore {
 
 type PutCounts = { readonly added: number; readonly changed: number };
 
-/** Adds entries inside a transaction. An existing entry gets the new expiry and reason. */
+/**
+ * Adds entries to lists inside the caller's transaction. If an entry exists already, it gets the
+ * new expiry and reason.
+ */
 export async function putEntries(
   query: Query,
   entries: readonly NewListEntry[],
@@ -129,7 +136,8 @@ const putStatement = `
   returning id, xmax = 0 as added`;
 
 /**
- * Removes entries inside a transaction. The value is deleted at once, because it may be a person's.
+ * Removes entries inside the caller's transaction. The value is deleted at once, because it may
+ * identify a person. The row stays for some time, so that nodes notice the removal.
  */
 export async function removeEntries(
   query: Query,
@@ -151,8 +159,8 @@ export async function removeEntries(
 }
 
 /**
- * Stores the entries of cards under the next key. The map contains the new value for each value
- * under the previous key.
+ * Gives card entries the value that their cards have under the new key of fingerprints. The map
+ * leads from each value under the old key to the value under the new key.
  */
 export function renameCardEntries(
   { transaction }: Pick<Database, "transaction">,
@@ -162,7 +170,8 @@ export function renameCardEntries(
     const version = await nextVersion(query);
     for (const [value, next] of renamed) {
       await query(renameEntry, [value, next, version]);
-      // The operator has listed the same card again in the meantime.
+      // An entry still has the old value if an operator has added the same card under the new key
+      // as well. The entry with the old value is removed.
       await query(
         `update list_entries set removed_at = now(), version = $2, value = '', reason = ''
          where kind = 'card' and value = $1 and removed_at is null`,
@@ -220,7 +229,7 @@ function toEntry({ id, list, kind, value, reason, ...row }: ListRow): ListEntry 
     reason,
     ...(row.merchant_id !== null && { merchantId: row.merchant_id }),
     ...(row.endpoint_id !== null && { endpointId: row.endpoint_id }),
-    // The column was written from an instant, so the type holds.
+    // The column was written from an `Instant`, so the type holds.
     ...(row.expires !== null && { expiresAt: Number(row.expires) as Instant }),
   };
 }

@@ -1,12 +1,12 @@
 /**
- * Changes of the configured screening rules, each recorded in the audit. They notify all nodes,
- * which have the rules in their configuration.
+ * Changes of the screening rules. Each change is recorded in the audit and notifies all nodes,
+ * because the rules are a part of the configuration in their memory.
  */
 import type { ConfiguredRule } from "../../screening/rule.ts";
 import { ruleColumns as columns, notifyNodes } from "../configuration/configuration.ts";
 import type { Audit } from "../people/audit.ts";
 
-/** Adds a rule. The caller has checked that the parameters suit its kind. */
+/** Adds a rule. The caller has checked that the parameters are valid for the kind of rule. */
 export async function addScreeningRule(
   audit: Audit,
   rule: Omit<ConfiguredRule, "id">,

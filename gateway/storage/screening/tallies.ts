@@ -1,7 +1,8 @@
 /**
- * The payments that screening counts, with one row for each card, email and so on in each scope
- * (decision 0048). A payment is added by one statement, which reads the newest version of the row.
- * Concurrent payments, at any node, therefore each see exactly those before them.
+ * The payments that screening counts (decision 0048). There is one row for each counted value, such
+ * as a card or an email address, in each scope. A payment is added by one statement, which returns
+ * the newest version of the row. Therefore concurrent payments, at any node, each see exactly the
+ * payments before them.
  */
 import type { TransactionKind } from "../../orders/order.ts";
 import { isFinal, type Stage } from "../../orders/stages.ts";
@@ -16,8 +17,8 @@ import type { Database, Query } from "../server/database.ts";
 import { type GatherOptions, makeGather, plainArray } from "../server/gather.ts";
 
 /**
- * The highest number of records in a row. It is higher than the largest limit of a rule, because
- * repeats of one request are several records.
+ * The highest number of records in a row. It is higher than the largest limit that a rule can have,
+ * because the repeats of a request are stored as further records.
  */
 export const recordsMax = 128;
 const recordBytes = 44;
@@ -49,7 +50,8 @@ export function makeTallyStore(
       ],
       "add_to_tallies",
     );
-    // A key is a digest of its scope too, so no two owners have the same key.
+    // The result is found by the key alone. The key is a digest that covers the scope too, so the
+    // same key never occurs with two merchants.
     const known = new Map(written.map((row) => [row.key, row]));
     return added.map((each) => each.payment.rows.map(({ key }) => tallyOf(known.get(key), each)));
   }, options);
@@ -70,8 +72,8 @@ export function makeTallyStore(
     },
 
     /**
-     * Removes a payment row by row, because the rows of a batch would be locked in no particular
-     * order.
+     * Removes a payment from all its rows, one row after the other. A single statement would lock
+     * the rows in no particular order, and might block another payment.
      */
     async remove(payment) {
       const record = packRecord(payment);
@@ -93,8 +95,8 @@ export function makeTallyStore(
   };
 }
 
-// Rows are sorted by key, so that two nodes never wait for each other's rows. An expired row starts
-// again.
+// The rows are written in the order of their keys, so that two nodes never block each other. A row
+// that has expired begins again.
 const addStatement = `
 insert into screening_tallies as known (merchant_id, key, first_at, keep_until, events)
 select merchant_id, key, first_at, keep_until, events
@@ -124,19 +126,21 @@ set events = substring(events from 1 for position($3::bytea in events) - 1)
 where merchant_id = $1::bigint and key = $2::uuid and position($3::bytea in events) > 0
   and ${assertHomeCell("= $4::bigint")}`;
 
-/** A payment with its record, which is the same in all its rows. */
+/**
+ * A payment and the record that stands for it. The record is the same in all rows of the payment.
+ */
 type Added = { readonly payment: CountedPayment; readonly record: Buffer };
 
 type MergedRow = Omit<TallyRow, "keepUntil"> & {
   keepUntil: number;
   firstAt: number;
-  /** The records as hexadecimal digits. */
+  /** The records of the payments in this row, as hexadecimal digits. */
   records: string;
 };
 
 /**
- * Merges the rows of a batch, because a statement can write a row only once. Payments that share a
- * row are added to it together.
+ * Merges the rows of several payments, because a statement can write a row only once. If two
+ * payments have a row in common, both records are added to it together.
  */
 function mergeRows(added: readonly Added[]): readonly MergedRow[] {
   const merged = new Map<string, MergedRow>();
@@ -157,17 +161,17 @@ function mergeRows(added: readonly Added[]): readonly MergedRow[] {
   return [...merged.values()];
 }
 
-/** The offset of each part of a record. */
+/** Where each part of a record begins, in bytes. */
 const place = { orderId: 0, at: 8, minor: 16, currency: 24, card: 28, request: 36 } as const;
 /**
- * How many bytes of a request's id are stored: enough to distinguish the requests of a row, and to
- * fit into a number.
+ * How many bytes of a request's id are stored. They are enough to distinguish the requests in one
+ * row, and few enough to be read as one number.
  */
 const requestBytes = 6;
 
 function packRecord({ seen, request }: CountedPayment): Buffer {
-  // The buffer comes from the pool: memory outside of the heap costs more than the rest of this
-  // function.
+  // The buffer is taken from the pool of Node.js. Other memory outside of the heap would cost more
+  // time than the rest of this function.
   const record = Buffer.allocUnsafe(recordBytes).fill(0);
   record.writeBigInt64BE(BigInt(seen.orderId), place.orderId);
   record.writeDoubleBE(seen.at, place.at);
@@ -179,8 +183,8 @@ function packRecord({ seen, request }: CountedPayment): Buffer {
 }
 
 /**
- * A stored payment. Most rules only need the times, so the rest is read from the row when a rule
- * asks for it.
+ * A stored payment. Most rules only need its time, so its other properties are read from the row
+ * when a rule uses them.
  */
 class StoredPayment implements Seen {
   readonly at: Instant;
@@ -217,12 +221,15 @@ class StoredPayment implements Seen {
 }
 
 /**
- * Currencies by their three bytes, because making a text for each record would burden the garbage
- * collector.
+ * Currencies by the number that their three bytes form. A new text for each record would burden the
+ * garbage collector.
  */
 const currencies = new Map<number, string>();
 
-/** Returns the payments before this one. A repeat of a request is the same payment. */
+/**
+ * Returns the payments that were counted before this one. A repeat of a request is not a payment of
+ * its own.
+ */
 function tallyOf(row: StoredRow | undefined, { record }: Added): Tally {
   const own = row?.events.indexOf(record) ?? -1;
   if (row === undefined || own === -1) throw new Error("a payment was not counted");
@@ -231,7 +238,10 @@ function tallyOf(row: StoredRow | undefined, { record }: Added): Tally {
 
 const noTally: Tally = { firstAt: asInstant(0), before: [], isFull: false };
 
-/** Returns the payments before the position of a record in the row. */
+/**
+ * Returns the payments whose records are before a position in the row. If a request has several
+ * records, only one of them counts.
+ */
 function tallyBefore({ events, firstAt }: StoredRow, end: number, ownRequest?: number): Tally {
   const known = new Set([ownRequest]);
   const before: Seen[] = [];
@@ -246,24 +256,28 @@ function tallyBefore({ events, firstAt }: StoredRow, end: number, ownRequest?: n
 
 type OrderRow = { readonly id: string; readonly kind: TransactionKind; readonly stage: Stage };
 
-/** Returns the result of an order. A follow-up means that its charge was approved. */
+/**
+ * Returns the result of an order. If the last transaction is a follow-up, the charge before it was
+ * approved.
+ */
 function resultOf({ kind, stage }: OrderRow): PaymentResult {
   const isFollowUp = !isCharge(kind);
   if (stage === "approved" || isFollowUp) return "approved";
-  // If a payment page waits for a card, its counted tries were refused.
+  // If the order still waits for a card, all cards that were tried on its payment page were
+  // declined.
   if (stage === "declined" || stage === "awaiting_card") return "declined";
   return isFinal(stage) ? "other" : "open";
 }
 
 const pageRows = 5_000;
 const pagesMax = 20;
-/** The fewest expired rows of a page for which the next page is read at once. */
+/** The number of expired rows in a page above which the next page is examined at once. */
 const worthwhile = pageRows / 10;
 
 /**
- * Deletes rows that no rule needs any more. Each call examines one page, and more pages while many
- * of their rows have expired, so that a flood of payments does not enlarge the table for long. The
- * next call continues.
+ * Deletes rows that no rule needs any more. Each call examines one page. If many rows of the page
+ * have expired, the call examines more pages, so that a flood of payments does not enlarge the
+ * table for long. The next call continues after the last page.
  */
 export function makeDeleteTallies(query: Query): (now: Instant) => Promise<number> {
   let after: readonly string[] = firstRow;
@@ -290,7 +304,8 @@ export function makeDeleteTallies(query: Query): (now: Instant) => Promise<numbe
 const firstRow = ["-1", "00000000-0000-0000-0000-000000000000"];
 const lastRow = ["9223372036854775807", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
 
-// A row that a payment or another node has locked is skipped, so that neither waits for the other.
+// Deletes expired rows. A row that is locked by a payment or by another node is skipped, so that
+// neither has to wait.
 const deleteStatement = `
 with over as materialized (
   select merchant_id, key from screening_tallies
@@ -318,9 +333,10 @@ export async function deleteTallies(
 export type RenamedTally = { readonly owner: string; readonly key: string; readonly next: string };
 
 /**
- * Moves rows to the next key. During the move, payments are counted under both keys, so the row
- * that began first contains all of them. Rows are locked in the order of their keys, as a batch of
- * payments locks them; therefore a missing row is made first.
+ * Moves rows to their new keys when the key of fingerprints is replaced. At that time, payments are
+ * counted under both keys. The row that began earlier contains all payments and replaces the other
+ * one. The rows are locked in the order of their keys, as a payment locks them, so that neither
+ * blocks the other. A row that does not exist yet is made first, so that it can be locked.
  */
 export async function renameTallies(
   { query, transaction }: Pick<Database, "query" | "transaction">,

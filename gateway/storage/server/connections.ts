@@ -1,9 +1,10 @@
 /**
- * The connection policy for every database that the gateway opens. A connection is made to the
- * first server that takes writes, beginning with the server that did so last. All time limits are
- * the client's: it closes the connection and never cancels a statement, because PostgreSQL reports
- * success for a commit whose wait for its standby was cancelled (decision 0036). A commit continues
- * to wait after its client has gone.
+ * Opens connections to every database of the gateway. A connection is made to the first server of
+ * an address that accepts writes, beginning with the server that did so last. All time limits are
+ * those of the client: when a limit passes, the client closes the connection and never cancels the
+ * statement. If a commit is cancelled while it waits for its standby, PostgreSQL reports success
+ * although the standby does not have the commit (decision 0036). If the connection is closed, the
+ * commit continues to wait.
  */
 import { TLSSocket } from "node:tls";
 import pg from "pg";
@@ -15,32 +16,36 @@ export type ConnectionOptions = {
   readonly poolSize: number;
   readonly connectTimeoutMs: number;
   /**
-   * The time after which the connection is closed. Undefined for commands, which may take their
-   * time.
+   * The time after which a connection is closed if its statement has not ended. Undefined for
+   * commands, whose statements may take any time.
    */
   readonly statementTimeoutMs?: number | undefined;
-  /** Called when an idle connection was lost. */
+  /** Called when a connection that no statement uses was lost. */
   readonly onLost: (error: Error) => void;
 };
 
 export type Servers = ReturnType<typeof makeServers>;
 
 /**
- * The servers of one address. All connections that use this object leave a server together, because
- * an old primary that wakes up again claims to take writes.
+ * The servers of one database address. When a server is replaced by a standby, all connections that
+ * share this object leave the old server together. An old server that was frozen and wakes up again
+ * still says that it accepts writes, and must not be used.
  */
 export function makeServers(url: string) {
   const parsed = parseDatabaseUrl(url);
   if (parsed instanceof Problem) throw new Error(parsed.sentence);
   const list: readonly Server[] = parsed;
-  /** Called when a server was left. `isReplaced` says that its answers do not count any more. */
+  /**
+   * Called when the connections must leave a server. If `isReplaced` is true, a standby has
+   * replaced the server, and even its answers to statements in progress must be ignored.
+   */
   const listeners = new Set<(isReplaced: boolean) => void>();
   let next = 0;
   let serving = 0;
   let generation = 0;
   /**
-   * The newest timeline of the servers that took writes. A server of another system is no
-   * successor.
+   * The newest timeline among the servers that have accepted writes. A timeline is only compared
+   * with that of the same database system.
    */
   let newest = { system: "", timeline: 0 };
   let watching: NodeJS.Timeout | undefined;
@@ -49,7 +54,7 @@ export function makeServers(url: string) {
     list,
     listeners,
     watch,
-    /** Removes a listener, and stops asking the servers if there is none left. */
+    /** Removes a listener. If there is no other listener, the regular checks of the servers end. */
     unlisten(listener: (isReplaced: boolean) => void): void {
       listeners.delete(listener);
       if (listeners.size === 0) clearInterval(watching);
@@ -59,7 +64,10 @@ export function makeServers(url: string) {
     isCurrent: (mark: Mark | undefined) =>
       mark?.generation === generation && mark.server === serving,
     passOver,
-    /** Notes that a server takes writes, unless it was in doubt since the connection was begun. */
+    /**
+     * Notes that a server accepts writes. The note is ignored if a server was put in doubt after
+     * this connection was begun.
+     */
     arrive(mark: Mark, { system, timeline }: Timeline): void {
       const isOld = system === newest.system && timeline < newest.timeline;
       if (isOld) throw readOnlyError("the server was replaced by a standby");
@@ -68,7 +76,7 @@ export function makeServers(url: string) {
       serving = mark.server;
       for (const listener of listeners) listener(false);
     },
-    /** Puts a server in doubt: connections that were made before are not used again. */
+    /** Puts a server in doubt. Connections to it that exist already are not used again. */
     doubt(mark: Mark): void {
       if (mark.generation !== generation) return;
       generation += 1;
@@ -78,8 +86,8 @@ export function makeServers(url: string) {
   };
 
   /**
-   * Asks the other servers once a second. A promoted standby has begun another timeline, while the
-   * old primary may be frozen and answer from outdated knowledge when it wakes up.
+   * Checks the other servers once a second. When a standby has taken over, it has a new timeline.
+   * The old server may be frozen at that time, and may return outdated data when it wakes up.
    */
   function watch(timeoutMs: number): void {
     if (watching !== undefined || list.length === 1) return;
@@ -103,28 +111,34 @@ export function makeServers(url: string) {
     }
   }
 
-  /** Makes the next attempt use another server. */
+  /** Makes the next connection try the server after this one. */
   function passOver({ server }: Mark): void {
     if (next === server) next = (server + 1) % list.length;
   }
 }
 
-/** The server of a connection, and whether it was made after the latest doubt. */
+/**
+ * The server of a connection, and the number of times when a server had been put in doubt before
+ * the connection was begun.
+ */
 type Mark = { readonly server: number; readonly generation: number };
 
 /**
- * The idle time after which keep-alive probes are sent. After ten unanswered ones, one a second, a
- * dead machine is noticed.
+ * How long a connection is idle before keep-alive probes are sent. After ten unanswered probes, one
+ * a second, the connection counts as lost, so that a dead machine is noticed.
  */
 const keepAliveInitialDelayMillis = 5_000;
 /**
- * The form of values as text, which is the same on all servers because `copy-rows.ts` compares
- * them.
+ * The form in which servers print values. All servers use the same form, because `copy-rows.ts`
+ * compares printed values of two servers.
  */
 const form = "-c timezone=UTC -c datestyle=ISO,YMD -c bytea_output=hex";
-/** How often the other servers are asked. */
+/** How often the other servers of an address are checked. */
 const watchMs = 1_000;
-/** The error of a full pool, which says nothing about the server. */
+/**
+ * The error of a pool in which all connections are in use. It does not mean that the server has
+ * failed.
+ */
 const poolIsBusy = "timeout exceeded when trying to connect";
 
 export type Connections = ReturnType<typeof makeConnections>;
@@ -136,7 +150,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   const outside = new Set<pg.Client>();
   const all = new Set<pg.Client>();
   servers.listeners.add(dropOlder);
-  // Only nodes watch the servers, because a command ends soon.
+  // Only a node checks the other servers regularly. A command ends soon and does not.
   if ((options.statementTimeoutMs ?? 0) > 0) servers.watch(options.connectTimeoutMs || watchMs);
 
   class MarkedClient extends pg.Client {
@@ -145,7 +159,8 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       super({ ...config, connectionString: servers.list[mark.server]?.url });
       marks.set(this, mark);
       all.add(this.on("end", () => all.delete(this)));
-      // A waiting query reports the loss; without a listener the event would end the process.
+      // If a statement is in progress, it reports the lost connection itself. Without a listener,
+      // the error event would end the process.
       this.on("error", () => undefined);
     }
   }
@@ -162,16 +177,17 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   return {
     openPool(settings: string, min = 0, max = options.poolSize): pg.Pool {
       const pool = new pg.Pool({ ...shared(settings), max, min, Client: MarkedClient });
-      // The next query replaces a lost idle connection.
+      // A connection that was lost while no statement used it is reported. The next statement opens
+      // another one.
       pool.on("error", options.onLost);
       pools.push(pool);
       return pool;
     },
 
-    /** Takes a connection from a pool, or makes one. */
+    /** Takes a free connection from a pool, or opens one. */
     take: (pool: pg.Pool): Promise<pg.PoolClient> => atEachServer(servers, () => takeFresh(pool)),
 
-    /** Opens a connection outside the pools, for a lock or a subscription. */
+    /** Opens a connection that belongs to no pool, to hold a lock or to receive notices. */
     async open(settings: string): Promise<pg.Client> {
       const client = await atEachServer(servers, () => connect(settings));
       outside.add(client);
@@ -179,7 +195,10 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       return client;
     },
 
-    /** Judges the server by an error. It must be called with every error of a statement. */
+    /**
+     * Decides by an error whether the server is in doubt. It must be called with every error of a
+     * statement.
+     */
     doubt(client: pg.ClientBase, error: unknown): void {
       const mark = marks.get(client);
       if (mark !== undefined && isServerInDoubt(error)) servers.doubt(mark);
@@ -211,7 +230,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
     arrived.add(client);
   }
 
-  /** Fails on a standby, and on a server that was made read-only. */
+  /** Fails if the server accepts no writes, because it is a standby or was set to read-only. */
   async function checkWritable(client: pg.ClientBase): Promise<Timeline> {
     const limitMs = options.connectTimeoutMs;
     const question = { text: firstStatement, query_timeout: limitMs };
@@ -221,8 +240,9 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 
   /**
-   * Takes a connection and checks a new one. The pool's own hook (`verify`) would lose a connection
-   * for good if the caller's time limit ends during the check.
+   * Takes a connection from a pool, and checks it if it is new. The pool has an option for this
+   * check (`verify`), but with it the pool would lose a connection if the caller's time limit ends
+   * during the check.
    */
   async function takeFresh(pool: pg.Pool): Promise<pg.PoolClient> {
     for (;;) {
@@ -239,8 +259,9 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 
   /**
-   * Closes older connections: idle ones at once, while busy ones end by their own time limit and
-   * are not used again. If the server was replaced, all are closed at once.
+   * Closes connections that were made before the latest doubt. Those that no statement uses are
+   * closed at once. The others are not used again, and end with their statement or its time limit.
+   * If the server was replaced, all of these connections are closed at once.
    */
   function dropOlder(isReplaced: boolean): void {
     if (isReplaced) {
@@ -261,7 +282,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 }
 
-/** Returns what each server of an address says, for `gw doctor`. */
+/** Returns the state of each server of an address, for `gw doctor`. */
 export async function examineServers(url: string, timeoutMs: number) {
   const { list } = makeServers(url);
   return Promise.all(
@@ -273,11 +294,11 @@ export async function examineServers(url: string, timeoutMs: number) {
   );
 }
 
-/** Asks a server over a connection of its own. */
+/** Opens a connection to one server and asks for its state. */
 async function askServer(url: string, timeoutMs: number) {
   let client: pg.Client | undefined;
   try {
-    // The constructor may throw, because it reads the files of certificates.
+    // The constructor reads the files of certificates and throws if one cannot be read.
     client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: timeoutMs,
@@ -289,7 +310,7 @@ async function askServer(url: string, timeoutMs: number) {
     const { rows } = await client.query<ServerState>(serverState);
     const isWritable = rows[0]?.readOnly === "off";
     const { stream } = client.connection;
-    // Without TLS, the server presents no certificate.
+    // The certificate of the server. Undefined for a connection without TLS.
     const certificate = stream instanceof TLSSocket ? stream.getPeerX509Certificate() : undefined;
     return { isWritable, ...timelineOf(rows[0]), failure: undefined, certificate };
   } catch (error) {
@@ -309,7 +330,7 @@ function timelineOf(state: ServerState | undefined): Timeline {
   return { system: state?.system ?? "", timeline: state?.timeline ?? 0 };
 }
 
-/** Reads the state of a server. A standby has no timeline of its own until it is promoted. */
+/** Reads the state of a server. The timeline of a standby is empty until the standby takes over. */
 const serverState = `
 select current_setting('transaction_read_only') as "readOnly",
   (select system_identifier::text from pg_control_system()) as system,
@@ -317,9 +338,9 @@ select current_setting('transaction_read_only') as "readOnly",
     then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
 
 /**
- * The first statement of a connection. It makes the server end statements whose client has gone,
- * except commits: otherwise abandoned statements would pile up behind a lock. Some systems cannot
- * detect that a client has gone.
+ * The first statement of each connection. It makes the server end a statement when the client has
+ * gone. Otherwise such statements would pile up behind a lock. A commit continues even then. Some
+ * operating systems cannot detect that a client has gone, and do not get this setting.
  */
 const firstStatement = `${serverState},
   case when version() ~* 'linux|darwin|bsd'
@@ -331,14 +352,17 @@ function drop(client: pg.PoolClient): void {
 }
 
 /**
- * Closes the socket without the protocol's farewell, which a silent server would leave unanswered
- * for minutes.
+ * Closes the socket at once. The protocol's own close message would wait for minutes if the server
+ * does not answer.
  */
 function destroy(client: pg.Client): void {
   client.connection.stream.destroy();
 }
 
-/** Returns the first connection that can be made. Fails after each server was tried once. */
+/**
+ * Tries the servers one after the other and returns the first connection that can be opened. Fails
+ * after each server was tried once.
+ */
 async function atEachServer<Client>(
   { list, mark, passOver }: Servers,
   connect: () => Promise<Client>,
@@ -359,8 +383,8 @@ async function atEachServer<Client>(
 }
 
 /**
- * Adds the server's name to an error. The driver's own errors have no code, and some of the
- * system's have no message.
+ * Adds the name of the server to an error. It also adds a missing code and message: errors of the
+ * driver have no code, and some errors of the operating system have no message.
  */
 function nameServer(error: Error, server: Server | undefined): Error {
   const known = "code" in error && typeof error.code === "string" ? error.code : undefined;
@@ -377,8 +401,8 @@ function readOnlyError(sentence: string): Error {
 const notAuthorized = "28000";
 
 /**
- * Joins the failures of all servers. The code comes from one that another try may overcome, if
- * there is one.
+ * Joins the errors of all servers into one. If a later try may succeed at one of the servers, the
+ * joined error has the code of that server's error.
  */
 function joinFailures(failures: readonly Error[]): Error {
   const telling = failures.find((each) => judge(each) === "retry") ?? failures[0];

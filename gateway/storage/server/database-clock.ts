@@ -1,7 +1,8 @@
 /**
- * The time that all nodes share, which is the main database's. A node measures how far its own
- * clock is from it and corrects the difference, so that leases, deadlines and claims of all nodes
- * are comparable. Between two measurements the node uses a clock that no administrator can set.
+ * The time that all nodes share, which is the time of the main database. A node measures how far
+ * its own clock differs from the database's clock and corrects the difference, so that leases,
+ * deadlines and claims of all nodes are comparable. Between two measurements, the node uses a clock
+ * of its machine that cannot be set.
  */
 import { asInstant, type Clock, type Instant, systemClock } from "../../values/time.ts";
 import type { Query } from "./database.ts";
@@ -10,28 +11,33 @@ type Dependencies = {
   readonly clock: Clock;
   readonly readTime: () => Promise<Instant>;
   /**
-   * Called when the node's own clock was set, or the database's time differs from its earlier time.
+   * Called when an administrator or a program has set the node's clock, or when the database's
+   * clock has jumped.
    */
   readonly onJump: (jumpMs: number) => void;
 };
 
 /**
- * How many round trips one measurement has. The shortest is the most exact: its error is half its
- * duration.
+ * How many times a measurement asks the database. The shortest round trip gives the result, because
+ * the error of a round trip is half its duration.
  */
 const roundTrips = 4;
-/** The two clocks of a machine only differ by more than this if one of them was set. */
+/**
+ * A machine has a clock that can be set and one that cannot. If they differ by more than this since
+ * the last measurement, the first one was set.
+ */
 const jumpMs = 250;
 
-/** Opens the clock. Rejects if the database does not return its time. */
+/** Makes the shared clock. Rejects if the time cannot be read from the database. */
 export async function openDatabaseClock({ clock, readTime, onJump }: Dependencies) {
   let known = await measureBest();
   let measuring: Promise<void> | undefined;
 
   return {
     /**
-     * Returns the shared time. As long as it is unknown which of the node's two clocks was set, the
-     * later time counts, because a node must not send a message whose lease may have ended.
+     * Returns the shared time. If the node's two clocks disagree, it is not known yet which of them
+     * is right, and the later time counts: a node must not send a message whose lease may have
+     * ended.
      */
     now(): Instant {
       const [steady, own] = byBothClocks();
@@ -40,24 +46,30 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
       return asInstant(Math.round(Math.max(steady, own)));
     },
     /**
-     * Returns the earlier of both times. The true time is at least this late, so an answer that is
-     * overdue by it is really overdue.
+     * Returns the earlier of the two times that the node's clocks give. The true time is not before
+     * it, so if an answer is overdue by this time, it really is overdue.
      */
     earliest: (): Instant => asInstant(Math.round(Math.min(...byBothClocks()))),
     after: clock.after.bind(clock),
-    /** Resolves when the time is certain. Until then no node may use it for a claim. */
+    /**
+     * Resolves when the shared time is certain. Before that, a node must not use the time to claim
+     * an order.
+     */
     async certain(): Promise<void> {
       const [steady, own] = byBothClocks();
       if (Math.abs(own - steady) > jumpMs) await measureAgain();
     },
     measure: measureAgain,
-    /** Returns the time of the node's machine, uncorrected. */
+    /** Returns the time of the node's machine without any correction. */
     own: () => clock.now(),
-    /** Returns how far the machine's clock is ahead of the database's. */
+    /** Returns by how many milliseconds the machine's clock is ahead of the database's clock. */
     skewMs: () => Math.round(clock.now() - byBothClocks()[0]),
   };
 
-  /** Returns the database's time by the clock that cannot be set and by the one that can. */
+  /**
+   * Returns the database's time twice: computed by the machine's clock that cannot be set, and by
+   * the one that can.
+   */
   function byBothClocks(): readonly [steady: number, own: number] {
     const { databaseMs, steadyMs, ownMs } = known;
     return [databaseMs + steadyOf(clock) - steadyMs, databaseMs + clock.now() - ownMs];
@@ -75,7 +87,7 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
     const [steady, own] = byBothClocks();
     const isSet = Math.abs(own - steady) > jumpMs;
     const driftMs = best.databaseMs - best.steadyMs - (known.databaseMs - known.steadyMs);
-    // A measurement that agrees with the earlier one within its error does not replace it.
+    // If a measurement agrees with the previous one within its error, the previous one is kept.
     if (!isSet && Math.abs(driftMs) <= best.errorMs) return;
     known = best;
     if (isSet) onJump(Math.round(own - steady));
@@ -105,13 +117,17 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
 }
 
 /**
- * Returns the clock that cannot be set. A test's clock only moves on command, so it is used itself.
+ * Returns the time of the clock that cannot be set. The clocks of tests have no such clock, so
+ * their ordinary time is returned: it only changes when a test changes it.
  */
 function steadyOf(clock: Clock): number {
   return clock.steadyMs?.() ?? clock.now();
 }
 
-/** Reports a skewed clock once, and again after it was right in between. */
+/**
+ * Returns a function that measures the difference between the clocks. A clock that differs too much
+ * is reported once. It is reported again only if it was right in between.
+ */
 export function watchSkew(
   clock: { measure(): Promise<void>; skewMs(): number },
   alertMs: number,
@@ -132,7 +148,7 @@ export function watchSkew(
   }
 }
 
-/** Returns how far the clock of this machine is ahead of the database's. */
+/** Returns by how many milliseconds the clock of this machine is ahead of the database's clock. */
 export async function findSkew(query: Query): Promise<number> {
   const readTime = () => readDatabaseTime(query);
   const clock = await openDatabaseClock({ clock: systemClock, readTime, onJump: () => undefined });

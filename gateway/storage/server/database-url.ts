@@ -1,15 +1,16 @@
 /**
- * The address of a database with several servers, of which one takes writes:
- * `postgres://user:password@host1:5432,host2:5432/name`. The driver knows one server per address,
- * so the address is split into one for each. Only the names of the servers are ever printed.
+ * The address of a database, which may name several servers of which one accepts writes:
+ * `postgres://user:password@host1:5432,host2:5432/name`. The driver accepts one server in an
+ * address, so the address is split into one for each server. Messages contain only the names of the
+ * servers.
  */
 import { isIP } from "node:net";
 import { Problem } from "../../values/problem.ts";
 
 export type Server = {
-  /** The server's name without user and password. */
+  /** The server as messages name it, without user and password. */
   readonly name: string;
-  /** The URL for the driver. */
+  /** The address of this server for the driver. */
   readonly url: string;
 };
 
@@ -46,7 +47,9 @@ export function parseDatabaseUrl(address: string): readonly Server[] | Problem {
   return servers;
 }
 
-/** Returns the host of each server of the address, and whether the driver connects to it by TLS. */
+/**
+ * Returns, for each server of the address, its host and whether the driver connects to it by TLS.
+ */
 export function listLinks(url: string): readonly { host: string; isEncrypted: boolean }[] {
   const servers = parseDatabaseUrl(url);
   if (servers instanceof Problem) return [];
@@ -59,7 +62,7 @@ export function listLinks(url: string): readonly { host: string; isEncrypted: bo
   });
 }
 
-/** Returns the names of the servers for sentences to the operator. */
+/** Returns the names of all servers, for messages to the operator. */
 export function namesOfServers(url: string): string {
   const servers = parseDatabaseUrl(url);
   return servers instanceof Problem ? "" : servers.map(({ name }) => name).join(", ");
@@ -74,14 +77,16 @@ function findParameterFault(parameters: URLSearchParams): string | undefined {
   if (wanted !== "read-write" && wanted !== "primary") {
     return "the gateway writes, so target_session_attrs must be read-write, or absent";
   }
-  // A cancelled statement may be committed without being replicated (decision 0036).
+  // PostgreSQL's own time limit is refused, because it cancels statements. A commit that is
+  // cancelled may be stored without being replicated (decision 0036).
   return parameters.has("statement_timeout")
     ? "set GW_DATABASE_STATEMENT_TIMEOUT_S instead of its statement_timeout"
     : undefined;
 }
 
 /**
- * Encodes a host. It may be a folder of sockets with slashes, which a URL only permits in its path.
+ * Encodes a host for an address. The host may be a folder of sockets. Its slashes are encoded,
+ * because they are only allowed in the path of an address.
  */
 function encodeHost(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : encodeURIComponent(host);
@@ -91,7 +96,10 @@ function withPort(host: string, port: string): string {
   return port === "" || /:\d*$/.test(host.replace(/^\[[^\]]*\]/, "")) ? host : `${host}:${port}`;
 }
 
-/** Checks a host. A single empty one means the driver's default. */
+/**
+ * Returns what is wrong with a host, or undefined if it is valid. A single empty host is valid: the
+ * driver then uses its default.
+ */
 function findHostFault(text: string, isOneOfSeveral: boolean): string | undefined {
   const [, literal, plain = "", port] = /^(?:\[(.*)\]|([^:[\]]*))(?::(.*))?$/.exec(text) ?? [];
   if (port !== undefined && !/^\d{1,5}$/.test(port)) return `the port of ${nameOf(text)} is wrong`;

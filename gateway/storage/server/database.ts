@@ -1,6 +1,7 @@
 /**
- * Connections to PostgreSQL. Frequent statements have connections of their own, on which the
- * planner may not scan whole tables: a table that was empty when a plan was cached grows quickly.
+ * Connections to PostgreSQL. Frequent statements have connections of their own, with settings that
+ * forbid PostgreSQL's planner to read whole tables. Otherwise a plan that was cached while a table
+ * was empty would be used when the table has grown.
  */
 import type pg from "pg";
 import {
@@ -21,35 +22,37 @@ export type Database = Readonly<ReturnType<typeof openDatabase>>;
 
 const genericPlans = "-c plan_cache_mode=force_generic_plan";
 
-// A batch must be joined with a table by one index look-up per row. Any other plan reads the whole
-// table, which looks cheap until the statistics notice that it has grown. The page costs prevent a
-// nested loop over the table's rows, however few they are now.
+// Planner settings for frequent statements. They join a batch with a table by one index look-up for
+// each row. Any other plan reads the whole table, which looks cheap until the statistics show that
+// the table has grown. The page costs prevent a nested loop over the rows of the table, however few
+// they are now.
 export const hotPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
   ...["enable_bitmapscan=off", "random_page_cost=0.01", "seq_page_cost=0.01"],
 ].reduce((settings, setting) => `${settings} -c ${setting}`, genericPlans);
 
 type DatabaseOptions = ConnectionOptions & {
-  /** The role that the login assumes. */
+  /** The database role that the session uses in place of its login. */
   readonly role?: string | undefined;
   /**
-   * The schemas of the cell, in which statements find its tables. The default is that of the first
-   * cell.
+   * The schemas in which statements find the tables of the cell. By default, these are the schemas
+   * of the first cell.
    */
   readonly searchPath?: string;
   /**
-   * Whether the database is a Citus coordinator: Citus cannot plan batches generically, and does
-   * not forward planner settings to its workers.
+   * True if the database is a Citus coordinator. Citus cannot make generic plans for batches, and
+   * does not forward planner settings to its workers.
    */
   readonly onCitus?: boolean;
 };
 
-/** The search path of the first cell, and of the tables that an installation has once. */
+/** The search path for the first cell, and for the tables that an installation has once. */
 const mainSearchPath = "public,vault";
 
 /**
- * Makes Citus forward `set local` to the worker, so that lock time-outs hold there too, and limits
- * the wait for a worker to the gateway's wait for the coordinator.
+ * Settings of a session on Citus. `set local` is forwarded to the worker, so that time limits for
+ * locks apply there too. The wait for a worker has the same limit as the gateway's wait for the
+ * coordinator.
  */
 const sessionOnCitus = (connectTimeoutMs: number) => [
   "-c citus.propagate_set_commands=local",
@@ -57,28 +60,32 @@ const sessionOnCitus = (connectTimeoutMs: number) => [
 ];
 
 /**
- * The numbers of connections that stay open: one for new orders; three for their steps, their
- * look-ups and one more. On a new connection, a batch waits until its statement is planned.
+ * The number of connections that always stay open: one for new orders, and three for other frequent
+ * statements, such as steps and look-ups. A new connection makes its first batch wait, because the
+ * statement must be planned.
  */
 const [newMin, hotMin] = [1, 3];
 
 const screenConnectionsMax = 3;
 
 /**
- * A condition that is always true. On Citus it is replaced by one that reads a table of the cell.
- * Otherwise Citus sends the rows of a CTE to every worker before it inserts them, and one
- * unreachable worker would stop all cells.
+ * A condition that is always true. On Citus it is replaced by a condition that reads a table of the
+ * cell. Without such a condition, Citus sends the rows of a CTE to every worker before it inserts
+ * them, and one unreachable worker would stop all cells.
  */
 export const besideOthers = "true /* beside others */";
 const readsCell = "not exists (select from moved_merchants where merchant_id = 0)";
 
 /**
- * How much longer transactions may take: a transaction may replace a whole list with few
- * statements.
+ * The factor by which the time limit of a transaction exceeds that of a statement. A transaction
+ * may replace a whole list with few statements.
  */
 const transactionPatience = 12;
 
-/** Opens a database. Two that share their `Servers` leave a failed server together. */
+/**
+ * Opens a database. If two databases share their `Servers`, the connections of both leave a failed
+ * server together.
+ */
 export function openDatabase(place: string | Servers, options: DatabaseOptions) {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
   const onCitus = options.onCitus === true;
@@ -111,18 +118,24 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
   };
 
   return {
-    /** Runs a statement with PostgreSQL's default planner. */
+    /** Runs a statement with the default settings of PostgreSQL's planner. */
     query: ask(cold),
-    /** Runs statements that find rows of large tables, for which the planner must use an index. */
+    /** Runs statements that find rows in large tables. The planner has to use an index for them. */
     hot: makeReplanned(ask(hot)),
-    /** Runs batches of new rows, which are joined with one another: by hash, and planned once. */
+    /**
+     * Runs statements that insert batches of rows. The arrays of a batch are joined by hash, and
+     * the statement is planned only once.
+     */
     add: ask(adding),
-    /** Runs queries of screens. They wait for each other, and never make a payment wait. */
+    /**
+     * Runs the queries of screens. They have few connections, wait for each other, and never make a
+     * payment wait.
+     */
     forScreens: ask(screens),
-    /** Runs work whose statements all read from one snapshot. */
+    /** Runs several statements that all read from the same snapshot. */
     snapshot: readIn(cold),
     snapshotForScreens: readIn(screens),
-    /** Opens a connection outside the pools, for a lock or a subscription. */
+    /** Opens a connection that belongs to no pool, to hold a lock or to receive notices. */
     connect: () => connections.open(session),
     async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
       return using(connections, cold, async (client) => {
@@ -142,7 +155,7 @@ function makePoolQuery(connections: Connections, pool: pg.Pool): Query {
     using(connections, pool, (client) => makeQuery(client)(text, values, name));
 }
 
-/** Runs work on a connection. If a statement fails, the connection is closed. */
+/** Runs work on a connection from the pool. The connection is closed if a statement fails. */
 async function using<Result>(
   { take, doubt }: Connections,
   pool: pg.Pool,
@@ -161,9 +174,9 @@ async function using<Result>(
 }
 
 /**
- * Prepares a statement again, under another name, at its 10th, 100th, 1000th … use. A prepared
- * statement keeps its first plan, and this is often enough for a table that grows from nothing
- * before statistics exist.
+ * Makes PostgreSQL plan a prepared statement again at its 10th, 100th, 1000th and every further
+ * such use, by preparing it under another name. A prepared statement keeps its first plan.
+ * Replanning this often is enough for a table that is empty at first and has no statistics.
  */
 function makeReplanned(query: Query): Query {
   const uses = new Map<string, number>();
@@ -184,7 +197,8 @@ function makeQuery(client: pg.PoolClient, limitMs = 0): Query {
       ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
     };
     const { rows } = await client.query(statement);
-    // The driver does not know the types of columns. The statement's author declares them.
+    // The driver does not know the types of the columns, so the type that the caller has declared
+    // is used.
     return rows as Result[];
   };
 }

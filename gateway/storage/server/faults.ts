@@ -1,21 +1,25 @@
 /**
- * The meaning of a database error for the statement that got it, from PostgreSQL's codes, the
- * operating system's and the driver's messages. `retry`: the same statement may succeed later, and
- * it may have been committed. `refuse`: an operator has to act first. `bug`: it never succeeds.
+ * Decides what an error of the database means for the statement that got it, by the codes of
+ * PostgreSQL and of the operating system and by the messages of the driver. `retry`: the same
+ * statement may succeed later, and it may also have been committed already. `refuse`: an operator
+ * has to act first. `bug`: the statement never succeeds.
  */
 export type Verdict = "retry" | "refuse" | "bug";
 
-/** A code, or the beginning of several. The longest match counts. */
+/**
+ * The meaning of PostgreSQL's error codes. A key is a code or the beginning of several codes. If
+ * several keys match, the longest one counts.
+ */
 const sqlStates: Readonly<Record<string, Verdict>> = {
-  "08": "retry", // the connection failed
-  "25006": "retry", // the server takes no writes: a standby, or a primary that was demoted
+  "08": "retry", // the connection has failed
+  "25006": "retry", // the server accepts no writes: it is a standby, or it was demoted
   "25P03": "retry", // the transaction was idle for too long
   "28": "refuse", // wrong user or password
-  "3D000": "refuse", // no such database
-  "40": "retry", // rolled back: serialization failure 40001, deadlock 40P01
+  "3D000": "refuse", // the database does not exist
+  "40": "retry", // the transaction was rolled back: serialization failure (40001), deadlock (40P01)
   "42501": "refuse", // a right was not granted
   "53": "retry", // memory, disk or connections are used up
-  "55006": "retry", // the object is in use
+  "55006": "retry", // the object is used by another transaction
   "55P03": "retry", // a lock was not available
   "57": "retry", // cancelled (57014); the server stops, starts or recovers (57P01 to 57P03)
   "57P04": "refuse", // the database was dropped
@@ -35,7 +39,7 @@ const socketCodes: Readonly<Record<string, Verdict>> = {
   EMFILE: "retry",
   ENETDOWN: "retry",
   ENETUNREACH: "retry",
-  ENOENT: "retry", // the socket's file is gone while the server is down
+  ENOENT: "retry", // the server is down and has removed the file of its socket
   ENOTCONN: "retry",
   ENOTFOUND: "retry",
   EPIPE: "retry",
@@ -43,7 +47,7 @@ const socketCodes: Readonly<Record<string, Verdict>> = {
   ETIMEDOUT: "retry",
 };
 
-/** The driver's own errors have no code, so their messages are matched. */
+/** The driver's own errors have no code, so they are recognised by their messages. */
 const sentences: readonly (readonly [RegExp, Verdict])[] = [
   [/^Query read timeout/, "retry"],
   [/^timeout e(xpired|xceeded)/, "retry"],
@@ -72,16 +76,16 @@ function judgeState(code: string): Verdict {
 }
 
 /**
- * Returns whether the database is unavailable for now, so that the client may send the request
- * again later.
+ * Returns whether the database is unavailable for the moment: the client may send the request again
+ * later.
  */
 export function isUnavailable(error: unknown): boolean {
   return judge(error) !== "bug" || isClosed(error);
 }
 
 /**
- * Returns whether one statement of many may be the cause, so that the others may succeed without
- * it.
+ * Returns whether one item of a batch may have caused the error, so that the other items may
+ * succeed without it.
  */
 export function isOfStatement(error: unknown): boolean {
   return judge(error) === "bug" || (error instanceof Error && codeOf(error).startsWith("XX"));
@@ -93,8 +97,8 @@ export function isClosed(error: unknown): boolean {
 }
 
 /**
- * Returns whether the server may be frozen, disconnected or demoted, so that its other connections
- * must not be used again.
+ * Returns whether the server may be frozen, disconnected or demoted. Other connections to this
+ * server must not be used again then.
  */
 export function isServerInDoubt(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -103,7 +107,10 @@ export function isServerInDoubt(error: unknown): boolean {
 
 export const readOnly = "25006";
 
-/** Returns whether another transaction holds the lock, or two have waited for each other. */
+/**
+ * Returns whether the error comes from a lock that another transaction holds, or from two
+ * transactions that have waited for each other.
+ */
 export function isLocked(error: unknown): boolean {
   return error instanceof Error && ["55P03", "40P01"].includes(codeOf(error));
 }

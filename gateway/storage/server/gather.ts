@@ -1,7 +1,8 @@
 /**
- * Gathers the items of many callers at the same moment into one statement. While a statement runs,
- * the next batch fills, so batches grow with the load and a quiet gateway never waits. This file
- * also has the array literals of a batch, and deletion in the background.
+ * Gathers items that many callers submit at the same moment into one statement. While a statement
+ * runs, further items are collected for the next batch. Therefore batches grow with the load, and a
+ * quiet gateway never waits. This file also makes the array literals of a batch, and deletes in the
+ * background.
  */
 import { setTimeout } from "node:timers/promises";
 import type { MerchantId } from "../../values/ids.ts";
@@ -13,27 +14,29 @@ import { isClosed, isOfStatement, judge } from "./faults.ts";
 export type GatherOptions = {
   readonly batchMax?: number;
   /**
-   * The highest number of items in a batch, or a third of the waiting items if that is more:
-   * otherwise all of them would wait for one huge batch.
+   * The highest number of items in a batch. If more than three times as many items wait, a batch
+   * has a third of them: not all callers must wait for the same huge batch.
    */
   readonly wholeMax?: number;
   /**
-   * Returns the least time from one batch to the next, so that items of several turns of the event
-   * loop share one. The next batch does not wait for it while `wholeMax` items wait.
+   * Returns the shortest time between the beginnings of two batches, so that items of several turns
+   * of the event loop share a batch. The next batch begins earlier if at least `wholeMax` items
+   * wait.
    */
   readonly gapMs?: () => number;
   readonly onBatch?: (size: number, durationMs: number) => void;
   /**
-   * Runs each item alone after a failure that is a bug's, because one of them may have caused it.
+   * If true, each item of a batch is run alone after the batch has failed because of a bug, because
+   * one of the items may have caused the failure.
    */
   readonly retryAlone?: boolean;
   /**
-   * How long an item is tried again while the database is unreachable; the item must be repeatable.
-   * If this is infinite, no item is lost even by a failure that is a bug's: each is tried alone
-   * until it succeeds.
+   * How long an item is tried again while the database is unreachable. Running an item twice must
+   * be harmless. If this is infinite, an item is not even lost after a failure because of a bug: it
+   * is tried alone until it succeeds.
    */
   readonly retryMs?: number;
-  /** Called for each failure after which an item is tried alone. */
+  /** Called when an item is tried alone after a failure. */
   readonly onStuck?: (error: unknown) => void;
   readonly stuckGapMs?: number;
 };
@@ -41,20 +44,24 @@ export type GatherOptions = {
 const firstGapMs = 50;
 const gapMaxMs = 1000;
 const stuckGapMs = 5000;
-/** How long an item that is not tried again waits for its first try. */
+/**
+ * The longest wait of an item in the queue while batches fail. After it, the item is rejected
+ * without a try.
+ */
 const patienceMs = 2000;
 
 /**
- * A queue. Its probe waits for the next batch, or sends an empty one, and ends with it. So a probe
- * is delayed by the same causes as an item. At most one probe waits at a time.
+ * A queue that gathers items. Its probe waits for the next batch, or sends an empty batch, and
+ * resolves when the batch has ended. The probe is therefore delayed by the same causes as an item.
+ * At most one probe waits at a time.
  */
 type Gather<Item, Result> = ((item: Item, isRepeated?: boolean) => Promise<Result>) & Probed;
 type Probed = { readonly probe: () => Promise<void> };
 
 /**
- * Makes a queue. `run` returns one result for each item, in the same order; for a probe alone it
- * gets no items. `isRepeated` says that an earlier try of some items has failed, which may have
- * been committed nevertheless.
+ * Makes a queue. `run` runs a batch and returns one result for each item, in the same order. A
+ * batch that was sent only for a probe has no items. `isRepeated` is true if an earlier try of some
+ * of the items has failed: that try may have been committed nevertheless.
  */
 export function makeGather<Item, Result>(
   run: (items: readonly Item[], isRepeated: boolean) => Promise<readonly Result[]>,
@@ -81,8 +88,8 @@ export function makeGather<Item, Result>(
   }
 
   /**
-   * The batch is deferred, because the requests that this turn of the event loop reads belong
-   * together.
+   * The batch begins only after this turn of the event loop, so that it contains the items of all
+   * requests that the turn reads.
    */
   function start(): void {
     isBusy = true;
@@ -128,7 +135,8 @@ export function makeGather<Item, Result>(
       const verdict = judge(error);
       const isOfOne = isOfStatement(error) && (retryAlone || retriesForever || hasMoved(error));
       if (isOfOne && batch.length > 1) {
-        // The server has answered, so an item is at fault.
+        // The server has answered, so the connection works and one of the items has caused the
+        // error.
         tested?.resolve();
         return (await Promise.all(batch.map((each) => tryAll([each])))).flat();
       }
@@ -138,15 +146,15 @@ export function makeGather<Item, Result>(
         return [];
       }
       const isHopeless = verdict === "bug" || (verdict === "refuse" && !retriesForever);
-      // When a batch fails, older items in the queue are rejected as well: they would fail too, and
-      // their callers must not wait longer.
+      // When a batch fails, items that have waited in the queue for long are rejected too. They
+      // would fail as well, and their callers must not wait longer.
       if (!isHopeless) waiting = rejectOlder(waiting, error, Math.max(retryMs, patienceMs));
       const retried = rejectOlder(batch, error, isHopeless ? 0 : retryMs);
       return retried.map((each) => ({ ...each, isRepeated: true }));
     }
   }
 
-  /** Tries an item alone, without delaying the queue or the end of the node. */
+  /** Tries an item alone. Neither the queue nor the end of the node waits for it. */
   async function tryLater(each: Waiting<Item, Result>, error: unknown): Promise<void> {
     options.onStuck?.(error);
     await setTimeout(options.stuckGapMs ?? stuckGapMs, undefined, { ref: false });
@@ -164,7 +172,7 @@ export function makeGather<Item, Result>(
 
 type Waiting<Item, Result> = Omit<PromiseWithResolvers<Result>, "promise"> & {
   readonly item: Item;
-  /** When the item was added, by the process's own clock. */
+  /** The time when the item was added to the queue, by the clock of the process. */
   readonly since: number;
   readonly isRepeated: boolean;
 };
@@ -172,8 +180,8 @@ type Waiting<Item, Result> = Omit<PromiseWithResolvers<Result>, "promise"> & {
 export type KeyedRow = { readonly merchant_id: string; readonly id: string };
 
 /**
- * Makes a look-up of rows by merchant and id, which the row must have. $1 and $2 of the statement
- * are the arrays.
+ * Makes a look-up of rows by merchant and id. It returns a row only to the merchant that the row
+ * belongs to. The parameters $1 and $2 of the statement are the arrays of merchants and ids.
  */
 export function makeFindRow<Row extends KeyedRow, Id extends string>(
   query: Query,
@@ -190,11 +198,12 @@ export function makeFindRow<Row extends KeyedRow, Id extends string>(
   return Object.assign(findRow, { probe: find.probe });
 }
 
-// The driver can write arrays too, but it escapes every element twice, and a batch of orders on the
-// hot path has fifteen columns. Documents are sent as one JSON array, without more escapes.
+// Makes the literals of arrays, which the driver could make too. The driver escapes every element
+// twice, and a batch of orders has fifteen columns. Documents are sent as one JSON array, which
+// needs no further escapes.
 const needsQuotes = /[{}",\\\s]|^$|^null$/i;
 
-/** Returns the literal for numbers, UUIDs and other text that never needs quotes. */
+/** Returns the array literal of numbers, UUIDs and other texts that never need quotes. */
 export function plainArray(values: readonly (string | number | bigint | null)[]): string {
   return `{${values.map((value) => value ?? "NULL").join(",")}}`;
 }
@@ -209,7 +218,7 @@ function textElement(value: string | null): string {
   return `"${value.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Returns an argument of `json_array_elements`. Each of the texts is JSON already. */
+/** Returns an argument for `json_array_elements`. Each of the given texts is a JSON document. */
 export function jsonArray(documents: readonly string[]): string {
   return `[${documents.join(",")}]`;
 }
@@ -223,8 +232,8 @@ function bytesElement(value: Uint8Array | null): string {
 }
 
 /**
- * Returns a function that deletes in the background, at most once in `everyMs`. A failed deletion
- * is left to the next time.
+ * Returns a function that starts a deletion in the background, at most once in `everyMs`. If a
+ * deletion fails, the next one deletes the same rows.
  */
 export function makeSweep(
   clock: Clock,

@@ -1,9 +1,9 @@
 /**
- * The presence of a node among others. One connection holds a lock on the node's name while the
- * process lives. It receives notices of changed configuration, and answers that other nodes hand
- * over. A node that gets the lock on its name knows that the previous node of that name has ended,
- * and may claim its orders at once. No node runs without the lock, because commits and orders in
- * flight contain the name.
+ * Shows the other nodes that this node is running. One connection holds a lock on the name of the
+ * node while the process lives. If a node gets the lock on its name, the previous node of that name
+ * has ended, and its orders can be claimed at once. No node runs without the lock, because commits
+ * and orders in flight contain the name. The connection also receives notices of a changed
+ * configuration, and acquirers' answers that other nodes hand over.
  */
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import type pg from "pg";
@@ -12,26 +12,31 @@ import type { Database, Query } from "./database.ts";
 import { makeGather, textArray } from "./gather.ts";
 
 /**
- * The node's current name. It changes if another node has taken it while the database was
- * unreachable.
+ * The name that the node has now. The node gets a different name if another node has taken this one
+ * while the database was unreachable.
  */
 export type NodeName = {
   readonly name: string;
-  /** Returns all names that this process has had. Its own commits contain one of them. */
+  /**
+   * Returns all names that this process has had. Each commit of this process contains one of them.
+   */
   names(): readonly string[];
 };
 
-/** Makes a name for a command, which is no node. */
+/** Makes a name that never changes, for a command. */
 export function makeFixedName(name: string): NodeName {
   return { name, names: () => [name] };
 }
 
 type Options = {
-  /** The possible names, of which the first free one is taken. */
+  /** Possible names of the node. The node takes the first name that is free. */
   readonly names: readonly string[];
-  /** How long to wait for a name that is in use, perhaps by a process that is just ending. */
+  /**
+   * How long to wait if all names are in use, because a process that has one of them may just be
+   * ending.
+   */
   readonly waitMs: number;
-  /** How often the connection is tested, and how long it may take to answer. */
+  /** How often the connection is tested, and how long the server may take to answer the test. */
   readonly checkMs: number;
   readonly onLost: (error: Error) => void;
   readonly onRenamed: (renamed: { readonly from: string; readonly to: string }) => void;
@@ -44,14 +49,15 @@ export class NodeNameTaken extends Error {
 }
 
 /**
- * The channel for acquirers' answers that arrived at another process than the one that waits for
- * them.
+ * The channel on which nodes hand over acquirers' answers. An answer may arrive at another process
+ * than the one that waits for it.
  */
 const answerChannel = "tollgate_answers";
 
 /**
- * Hands a text to every node, including this one. A node that does not listen at that moment does
- * not get it, so a node that waits for a text must be able to continue without it.
+ * Makes the function that hands a text to every node, including this one. A node that is not
+ * connected at that moment does not get the text. Therefore a node that waits for a text must be
+ * able to continue without it.
  */
 export function makeHandOver(query: Query, { retryMs }: { readonly retryMs: number }) {
   return makeGather<string, void>(
@@ -63,7 +69,7 @@ export function makeHandOver(query: Query, { retryMs }: { readonly retryMs: numb
       );
       return texts.map(() => undefined);
     },
-    // A text that is too long for a notice must not make the others fail.
+    // A text that is too long for a notice fails alone, because each text is then tried on its own.
     { retryMs, retryAlone: true },
   );
 }
@@ -89,7 +95,10 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       return name;
     },
     names: () => [...held, name],
-    /** Calls the function at every notice from now on, and at once if there was one before. */
+    /**
+     * Calls the function at every notice of a changed configuration from now on. If there was a
+     * notice before, the function is also called immediately.
+     */
     follow(onNotice: () => void): void {
       notice = onNotice;
       if (wasNoticed) onNotice();
@@ -117,13 +126,14 @@ export async function takePresence(database: Pick<Database, "connect">, options:
   }
 
   /**
-   * Joins with one of the names. Until the connection is complete, its loss makes this call fail.
+   * Takes the first free name on a new connection. If the connection is lost before that is
+   * complete, the call fails.
    */
   async function join(candidates: readonly string[]): Promise<string> {
     const joining = await database.connect();
     try {
       await joining.query(prepareSession);
-      // The server may not have noticed that the earlier connection is lost.
+      // The server may not have noticed yet that the previous connection of this node is lost.
       if (session !== undefined) await joining.query(endSession, [session.pid, session.begun]);
       const free = await lockFirst(joining, candidates);
       if (free === undefined) throw new NodeNameTaken(candidates);
@@ -134,7 +144,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       await joining.query(`listen ${configurationChannel}`);
       await joining.query(`listen ${answerChannel}`);
       session = (await joining.query<Session>(ownSession)).rows[0];
-      // The loss of a connection may be reported more than once.
+      // Both events may report the loss of the same connection. Only the first report counts.
       joining.on("error", (error) => void lose(joining, error));
       joining.on("end", () => void lose(joining, new Error("the connection ended")));
       client = joining;
@@ -150,13 +160,16 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     notice();
   }
 
-  /** Tests the connection: this node cannot rely on the lock of a silent one. */
+  /**
+   * Tests the connection regularly. If the server does not answer, the node can no longer rely on
+   * its lock.
+   */
   async function check(): Promise<void> {
     const checked = client;
     if (checked !== undefined) {
       const silent = new Error("the connection does not answer");
-      // A process that was busy for so long first reads an answer that has already arrived, and
-      // then judges.
+      // If the process was busy for longer than the limit, the answer may have arrived already.
+      // Therefore the process reads its input once more before it decides that there is no answer.
       const late = pause(checkMs, silent, { ref: false }).then((error) => setImmediate(error));
       const error = await Promise.race([checked.query("select").then(noError, asError), late]);
       if (error !== undefined) void lose(checked, error);
@@ -165,8 +178,8 @@ export async function takePresence(database: Pick<Database, "connect">, options:
   }
 
   /**
-   * Handles the loss of the connection, and with it of the lock: the node takes its name again, or
-   * another one.
+   * Called when the connection is lost, and the lock with it. The node takes its name again, or a
+   * different one if another node has taken its name.
    */
   async function lose(lost: pg.Client, error: Error): Promise<void> {
     if (lost !== client || stopped) return;
@@ -184,7 +197,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       onRenamed({ from: name, to: taken });
       name = taken;
     }
-    // Notices may have been lost with the connection.
+    // Notices may have been lost with the connection, so the configuration is read again.
     tell();
   }
 
@@ -210,13 +223,17 @@ async function lockFirst(client: pg.Client, names: readonly string[]): Promise<s
 }
 
 /**
- * Makes the server free the name of a node whose machine has gone after some ten seconds. The login
- * may end its own sessions, while the role that nodes assume may not.
+ * Prepares the connection. Keep-alive probes make the server release the name of a node about ten
+ * seconds after its machine has failed. The connection keeps the rights of the login, which may end
+ * its own earlier session. The role of nodes may not do that.
  */
 const prepareSession = `set role none; set tcp_keepalives_idle = 5;
   set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`;
 const ownSession =
   "select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()";
-/** Ends the earlier session and waits for its end, because it still holds the name. */
+/**
+ * Ends the previous session of this node and waits for its end, because that session still holds
+ * the lock on the name.
+ */
 const endSession = `select pg_terminate_backend(pid, 2000) from pg_stat_activity
   where pid = $1 and backend_start = $2::timestamptz`;

@@ -1,4 +1,6 @@
-/** A database for one test file, with all tables and no rows, and further cells. */
+/**
+ * A database for one test file. It has all tables and no rows, and tests can add further cells.
+ */
 import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,7 +38,9 @@ export async function startDatabase(given?: Server) {
       await migrateCell(cell, schema, () => undefined);
       return cell;
     },
-    /** Lists a cell without tables, at an address that the vault has sealed. */
+    /**
+     * Adds a cell to the list without making its tables. The vault seals the address of the cell.
+     */
     async listCell(name: string, sealedUrl: Uint8Array): Promise<void> {
       const values = [name, sealedUrl];
       await database.query("insert into cells (name, sealed_url) values ($1, $2)", values);
@@ -57,7 +61,9 @@ export async function startVault() {
     ...tables,
     cell,
     cells: [database, cell],
-    /** Opens the vault as a process does, with the keys that exist now. */
+    /**
+     * Opens the vault as a process of the gateway does, with the keys that exist at this moment.
+     */
     async open(find: FindSealedCard = async () => undefined) {
       const keys = await openKeys(new Uint8Array(32).fill(5), makeKeyStore(database.query));
       return { keys, vault: makeVault(keys, find) };
@@ -65,7 +71,10 @@ export async function startVault() {
   };
 }
 
-/** Makes a new database on the server that all files of a test run share, or on one of its own. */
+/**
+ * Makes a new database. It is on the server that all test files of a run share, or on a server of
+ * its own.
+ */
 export async function startEmpty(template: "empty" | "tables" = "empty"): Promise<Server> {
   const folder = process.env["TOLLGATE_TEST_FOLDER"];
   const url = folder === undefined ? undefined : findEmbeddedUrl(join(folder, "postgres"));
@@ -81,8 +90,8 @@ export async function startEmpty(template: "empty" | "tables" = "empty"): Promis
 }
 
 /**
- * Makes the template with all tables. The first file takes the lock, and the others wait for it and
- * copy the template.
+ * Makes the template database, which has all tables. The first test file takes a lock and makes it.
+ * The other files wait for the lock and copy the template.
  */
 async function ensureTables(client: pg.Client, urlOf: (name: string) => string): Promise<void> {
   await client.query("select pg_advisory_lock(2)");
@@ -99,7 +108,7 @@ async function ensureTables(client: pg.Client, urlOf: (name: string) => string):
 
 export async function startOwn() {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-tables-test-"));
-  // The database runs as another user if root runs the tests.
+  // If root runs the tests, the database runs as another user, who must be able to read the folder.
   await chmod(folder, 0o711);
   const settings = { ...settingsForTests, shared_buffers: "16MB" };
   const place = { folder: join(folder, "postgres"), report: () => undefined, settings };

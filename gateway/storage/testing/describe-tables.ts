@@ -1,9 +1,13 @@
-/** Describes the tables of a database as lines of text, for comparisons. */
+/**
+ * Describes the tables of a database as lines of text, so that tests can compare two databases.
+ */
 import type { Database } from "../server/database.ts";
 
 type Line = { readonly table: string; readonly what: string };
 
-/** Describes the tables without the names of schemas, which differ between cells. */
+/**
+ * Describes the tables without the names of their schemas, because each cell has its own schema.
+ */
 export async function describeTables({ query }: Database): Promise<readonly Line[]> {
   const rows = await query<Line>(`
     with tables as (

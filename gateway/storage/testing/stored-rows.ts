@@ -42,8 +42,8 @@ const serial = "0195933a-7c48-7000-8000-000000000001";
 export function makeOwed({ query }: Database, now: Instant) {
   return {
     /**
-     * Adds callbacks that became due one after the other until a moment ago, after `others` other
-     * ones.
+     * Adds callbacks that are due. Their times follow each other, and the last one is a moment ago.
+     * `others` is the number of callbacks that became due before them.
      */
     async owe(merchant: string, urls: readonly string[], others = 0): Promise<void> {
       await query(
@@ -58,7 +58,7 @@ export function makeOwed({ query }: Database, now: Instant) {
     async forgetAll(): Promise<void> {
       await query("delete from callbacks");
     },
-    /** Returns how often each callback was sent without success, the lowest number first. */
+    /** Returns the number of failed attempts of each callback, the lowest number first. */
     async triesOf(merchant: string): Promise<readonly number[]> {
       const rows = await query<{ tries: number }>(
         "select tries from callbacks where merchant_id = $1 order by tries",
