@@ -15,18 +15,20 @@ import { messageOf, Problem } from "../values/problem.ts";
 import { startRangeTable } from "../values/range-table.ts";
 import { openReloadable } from "../values/reloadable.ts";
 
-/** Returns the ISO 3166 alpha-2 code. */
+/** Returns the ISO 3166 alpha-2 code of the address's country, or undefined if it is not known. */
 type FindCountry = (address: string) => string | undefined;
 
 type CountryFile = {
-  /** Identifies the file's contents: its time, size and inode. */
+  /**
+   * The file's modification time, size and inode, by which the node notices that the file changed.
+   */
   readonly stamp: string;
   readonly find: FindCountry;
   readonly problem?: string;
 };
 
 export type IpCountryFile = {
-  /** The path of the file; empty if the operator has none. */
+  /** The path of the file of countries; empty if the operator has no such file. */
   readonly file: string;
   readonly builtIn?: readonly (readonly [network: string, country: string])[];
   readonly onError: (error: unknown) => void;
@@ -45,7 +47,8 @@ export async function openIpCountries({ file, builtIn = [], onError }: IpCountry
         return { stamp, find: await readCountryFile(file) };
       } catch (error) {
         onError(error);
-        // The stamp is kept, so that the same file is neither read nor reported again.
+        // The stamp of an unusable file is kept, so that the node does not read and report it
+        // again.
         return { stamp, find: present?.find ?? unknown, problem: messageOf(error) };
       }
     },
@@ -57,7 +60,7 @@ export async function openIpCountries({ file, builtIn = [], onError }: IpCountry
     get hasData() {
       return current().find !== unknown || builtIn.length > 0;
     },
-    /** The reason why the newest file is not in use. */
+    /** The reason why the newest file could not be used; undefined if that file is in use. */
     get problem() {
       return current().problem;
     },
@@ -73,7 +76,7 @@ async function stampOf(file: string): Promise<string> {
   }
 }
 
-/** Throws if the file cannot be used. */
+/** Reads a file of countries. Throws if the file cannot be used. */
 async function readCountryFile(file: string): Promise<FindCountry> {
   return file.toLowerCase().endsWith(".csv")
     ? makeFind(readRows(readRecords(createReadStream(file))))
@@ -81,8 +84,8 @@ async function readCountryFile(file: string): Promise<FindCountry> {
 }
 
 /**
- * The limit on decoded records in memory. Decoding a record takes longer than finding it, and there
- * are few different countries.
+ * The limit on decoded records that are cached in memory. Records are cached because decoding one
+ * takes longer than finding it. Few are needed because there are few different countries.
  */
 const recordsMax = 10_000;
 
@@ -101,7 +104,8 @@ function openDatabase(bytes: Buffer): FindCountry {
     throw new Error("the search tree does not end where the file says");
   }
   const find = (address: string) => countryIn(reader.get(address));
-  // A damaged file must fail when it is loaded, and not during a payment.
+  // Some addresses are looked up here, so that a damaged file fails when it is loaded and not
+  // during a payment.
   for (const address of ["1.1.1.1", "8.8.8.8", "81.2.69.142", "192.0.2.1"]) find(address);
   return (address) => {
     const plain = normalise(address);
@@ -114,7 +118,7 @@ function openDatabase(bytes: Buffer): FindCountry {
   };
 }
 
-/** Finds the country in a record of the providers' country and city databases. */
+/** Returns the country code of a record. Providers name the field for it differently. */
 function countryIn(found: unknown): string | undefined {
   const record = Object(found);
   const codes = [record.country, record.registered_country].map((each) =>
@@ -150,9 +154,9 @@ async function* readRows(records: ReturnType<typeof readRecords>): AsyncGenerato
 }
 
 /**
- * The length of addresses as decimal numbers. Of an IPv6 address, only the upper 64 bits are
- * compared, because no provider's network has a longer prefix. As global unicast addresses, these
- * have nineteen digits.
+ * The number of decimal digits with which an address is stored. For an IPv6 address, only the upper
+ * 64 bits are stored, because no provider's network has a longer prefix. For the addresses in
+ * public use, these bits make a number of nineteen digits.
  */
 const digitsOf = { 4: 10, 6: 19 } as const;
 
@@ -194,33 +198,33 @@ function numberOf(bits: string, fill: "0" | "1"): bigint {
  * in IPv6 notation count as IPv4 addresses.
  */
 type IpNetwork = {
-  /** The normalised text, as it is stored and shown. */
+  /** The network as a text in normal form, which is stored and shown. */
   readonly text: string;
-  /** The digit 4 or 6, then the bits of the prefix. */
+  /** The digit 4 or 6 for the IP version, then the bits of the prefix. */
   readonly bits: string;
 };
 
 /**
- * The shortest prefix of a network. A shorter one is probably a typing mistake, because it would
- * name a large part of the internet.
+ * The shortest prefix that a network on a list may have. A network with a shorter prefix would
+ * cover a large part of the internet and is probably a typing mistake.
  */
 const prefixMin = { ipv4: 8, ipv6: 16 } as const;
 
 const octets = Array.from({ length: 256 }, (_, octet) => octet.toString(2).padStart(8, "0"));
 
-/** Returns undefined if the text is not an IP address. */
+/** Returns the bits of an IP address, or undefined if the text is not an IP address. */
 export function bitsOf(address: string): string | undefined {
   const parsed = parse(address);
   return parsed && printBits(parsed);
 }
 
-/** Returns the normalised text of an address. */
+/** Returns an IP address in normal form, or undefined if the text is not an IP address. */
 function normalise(address: string): string | undefined {
   return parse(address)?.toString();
 }
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  // The package also accepts octal and shortened notations, which programs read differently.
+  // Octal and shortened notations are refused, because programs read them differently.
   return isIP(address) === 0 || address.includes("%") ? undefined : ipaddr.process(address);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Judges a payment by the configured rules before its order is committed. The payment is counted
- * first, so that each of several concurrent payments, at any node, knows the ones before it.
- * Without rules nothing is read or written.
+ * before it is judged, so that of several concurrent payments, at any nodes, each sees those that
+ * were counted earlier. Without rules, the judge reads and writes nothing.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Finding, Order } from "../orders/order.ts";
@@ -19,29 +19,32 @@ import {
 } from "./rule.ts";
 import { type ActiveRule, type FindRuleSet, placeOf, type RuleSet } from "./rule-set.ts";
 
-/** A payment and the rows of counters that it is added to. */
+/** A payment and the counter rows that include it. */
 export type CountedPayment = {
   readonly merchantId: MerchantId;
   readonly seen: Seen;
-  /** Eight bytes that are equal for repeats of the same request. */
+  /** A digest of the request, eight bytes long. Repeats of a request have the same digest. */
   readonly request: Uint8Array;
   readonly rows: readonly TallyRow[];
 };
 
 export type TallyRow = {
   readonly owner: MerchantId;
-  /** A keyed digest of the counted value, formatted as a UUID. */
+  /** A keyed digest of the counted value, such as the email address, formatted as a UUID. */
   readonly key: string;
   readonly keepUntil: Instant;
 };
 
 export type TallyStore = {
-  /** Counts the payment and returns the tally of each row. A repeated call counts it only once. */
+  /**
+   * Counts the payment and returns the tally of each row. A repeat of the same request is not
+   * counted again.
+   */
   add(payment: CountedPayment): Promise<readonly Tally[]>;
   remove(payment: CountedPayment): Promise<void>;
   /**
-   * Returns the results of orders. Concurrent calls share a statement. An order that is not stored
-   * has no result.
+   * Returns the results of orders. Concurrent calls share one database query. The answer contains
+   * no entry for an order that is not stored.
    */
   findResults(
     merchant: MerchantId,
@@ -55,18 +58,20 @@ export type JudgeDependencies = {
   readonly lists: Pick<Lists, "find" | "size">;
   readonly findIpCountry: PaymentFacts["findIpCountry"];
   readonly digestSubject: (text: string) => Buffer;
-  /** Returns the number of the key that digests are made with. */
-  readonly countingKey?: () => number;
   /**
-   * Called when a count could not be undone: the counter then includes a payment that was not made.
+   * Returns the number of the key with which digests are computed. The number changes when the key
+   * is replaced.
    */
+  readonly countingKey?: () => number;
+  /** Called when a payment was counted but not made, and the count could not be undone. */
   readonly onUndoFailed: (order: Order, error: unknown) => void;
 };
 
 /**
- * `card` is a digest of the number that is the same at all merchants. `cardNames` has digests by
- * both keys while the fingerprint key is being replaced. `prefix` has more digits of the number
- * than the order. `request` is a digest of the request.
+ * A payment with what rules and lists need besides its order. `card` is a digest of the card
+ * number, the same at all merchants. `cardNames` has the digests by both keys while the fingerprint
+ * key is being replaced. `prefix` has more digits of the card number than the order stores.
+ * `request` is a digest of the request.
  */
 type Judged = {
   readonly order: Order;
@@ -77,8 +82,9 @@ type Judged = {
 };
 
 /**
- * `undo` removes the payment from the counters. `isGuess` means that the request is part of a
- * search for a card number, so the reply must not depend on the number.
+ * The result of judging a payment. `undo` removes the payment from the counters. `isGuess` means
+ * that the request is part of a search for a card number, so the response must not depend on the
+ * number.
  */
 export type Screened = {
   readonly findings: readonly Finding[];
@@ -86,13 +92,13 @@ export type Screened = {
   readonly isGuess?: true;
 };
 
-/** An order is committed within this time after it is counted, or not at all. */
+/** An order that is not committed within this time after it was counted is never committed. */
 const uncommittedMs = 60_000;
 
 export function makeJudgePayment(dependencies: JudgeDependencies) {
   const { findRuleSet, store, lists, findIpCountry, onUndoFailed } = dependencies;
   const keyOf = makeKeyOf(dependencies.digestSubject, dependencies.countingKey);
-  /** Returns undefined when no rule is on and the lists are empty. */
+  /** Returns undefined if no rule is active and the lists have no entries. */
   return (order: Order, digestsOf: () => Omit<Judged, "order">): Promise<Screened> | undefined => {
     const set = findRuleSet(order.endpointId) ?? (lists.size === 0 ? undefined : noRules);
     // A payment whose wallet data was refused is not judged.
@@ -109,7 +115,8 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
 
     let known: ReadonlyMap<OrderId, PaymentResult> = new Map();
     const resultOf = ({ orderId, at: seenAt }: Seen) => {
-      // The same order again is a new try on its payment page, so the tries before it were refused.
+      // The counted payment has the same order id as the judged one. It is an earlier try on the
+      // same payment page, and only a refused try is followed by another one.
       if (orderId === judged.order.id) return "declined";
       return known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
     };
@@ -130,7 +137,7 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
     return { findings, undo };
   }
 
-  /** Finds the list entry for the order. Lists are always active. */
+  /** Finds the list entry for the order. Lists apply even if no rule is active. */
   function findListed({ order, card, cardNames = [], prefix }: Judged): readonly Finding[] {
     if (lists.size === 0) return [];
     const { merchantId, endpointId, acceptedAt, purchase, card: facts } = order;
@@ -140,9 +147,9 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
   }
 
   /**
-   * Returns the rows of each tally, and no rows for a value that the payment lacks. While a
-   * fingerprint key is being replaced, a card is counted under both keys, because some nodes know
-   * only the old one.
+   * Returns the counter rows of each tally. A tally has no rows if the payment lacks the counted
+   * value. While a fingerprint key is being replaced, a card is counted under both keys, because
+   * some nodes know only the old one.
    */
   function placesOf(
     { tallies }: RuleSet,
@@ -162,7 +169,10 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
 
 const noRules: RuleSet = { rules: [], tallies: [] };
 
-/** The finding contains the entry's id and not its value, which may identify a person. */
+/**
+ * The finding contains the id of the list entry and not its value, because the value may identify a
+ * person.
+ */
 function findingOfEntry(entry: ListEntry): Finding {
   const { id, list, kind, merchantId, endpointId } = entry;
   return {
@@ -176,11 +186,12 @@ function findingOfEntry(entry: ListEntry): Finding {
 }
 
 /**
- * Returns a function that computes the key of a row, which is a digest. A card is a digest already
- * and is only prefixed with a digest of the place, which is cached.
+ * Returns a function that computes the key of a counter row, which is a digest of the place, the
+ * kind of value and the value. A card value is a digest already, so it is only combined with a
+ * digest of the place, which is computed once.
  */
 function makeKeyOf(digest: JudgeDependencies["digestSubject"], countingKey = () => 0) {
-  /** The digests of places: one for each merchant and endpoint. */
+  /** The digest of each place. A place is the cell, a merchant or an endpoint. */
   const places = new Map<string, string>();
   let placedBy = countingKey();
   return (place: string, per: Subject, value: string): string => {
@@ -194,7 +205,8 @@ function makeKeyOf(digest: JudgeDependencies["digestSubject"], countingKey = () 
 }
 
 /**
- * Returns every row that may count the payments of a card or an email address at these endpoints.
+ * Returns every counter row that may include payments with the given card or email address at these
+ * endpoints.
  */
 export function tallyRowsOf(
   per: Subject,
@@ -230,8 +242,9 @@ function paymentOf({ order, card = "", request }: Judged, rows: readonly TallyRo
 }
 
 /**
- * Chooses one row for each place. If a card has rows under two keys, the row that began first
- * contains all its payments. Of two equally old rows, the last one is chosen.
+ * Returns one tally for each count that the rules need. A card that was counted under two keys has
+ * two tallies; the one that began first contains all payments. If both began at the same time, the
+ * last one is chosen.
  */
 function inPlaces(
   places: readonly (readonly TallyRow[])[],

@@ -1,6 +1,6 @@
 /**
- * Reads list entries from a CSV file as a stream. Faults are collected and thrown together. They
- * never quote a cell, because it may contain a card number by mistake.
+ * Reads list entries from a CSV file as a stream. Faults of several rows are collected and reported
+ * together. A fault never quotes a cell, because the cell may contain a card number by mistake.
  */
 import { CardNumber, isLuhnValid, networkOf } from "../values/card-number.ts";
 import { type Complain, CsvFaults, makeFaults, readRecords } from "../values/csv-records.ts";
@@ -17,8 +17,8 @@ import {
 } from "./lists.ts";
 
 /**
- * The limit on entries in a file, up to which nodes are tested. Entries are in memory until the
- * whole file has been read.
+ * The highest number of entries in a file. All of them are in memory until the file has been read,
+ * and tests run nodes with lists of at most this size.
  */
 const entriesMax = 1_000_000;
 const reasonCharactersMax = 200;
@@ -36,14 +36,17 @@ type Column = (typeof listColumns)[number];
 type Cells = (column: Column) => string;
 
 type ListFileOptions = {
-  /** Finds the scope of a merchant's login and an endpoint's id, either of which may be empty. */
+  /** Returns the scope for a merchant's login and an endpoint's id. Either may be empty. */
   readonly scopeOf: (merchant: string, endpoint: string) => ListScope | Problem;
   readonly readExpiry: (text: string) => Instant | Problem;
-  /** Returns the stored value for a card number. If absent, card numbers are refused. */
+  /**
+   * Returns the value that is stored in place of a card number. If this function is absent, card
+   * numbers are refused.
+   */
   readonly cardValueOf?: (number: CardNumber, scope: ListScope) => string;
   /**
-   * Returns whether an entry for a card already has this value. One hash id in thirty looks like a
-   * card number and would otherwise be refused.
+   * Returns whether an entry for a card already has this value. The value is then read as a hash id
+   * even if it looks like a card number, as one hash id in thirty does.
    */
   readonly isKnownCard: (value: string) => boolean;
   readonly report: (count: number) => void;
@@ -89,14 +92,14 @@ export async function readListFile(
 }
 
 /**
- * Removes the apostrophe that an export puts before a cell that a spreadsheet would run as a
+ * Removes the apostrophe that an export writes before a cell that a spreadsheet would run as a
  * formula.
  */
 function readCell(cell = ""): string {
   return cell.trim().replace(/^'(?=[=+\-@])/, "");
 }
 
-/** Refuses a wrong header, with which every row would be wrong too. */
+/** Refuses the file if its header is wrong, because every row would be wrong too. */
 function refuseHeader(names: readonly string[], complain: Complain): boolean {
   const isUnknown = (name: string) => !listColumns.some((column) => column === name);
   const needed = ["list", "kind", "value"].every((column) => names.includes(column));
@@ -154,8 +157,8 @@ function readKindName(text: string): ListKind | Problem {
 }
 
 /**
- * Reads the reason of an entry: one line without a card number, because the audit and tables show
- * it.
+ * Reads the reason of a list entry. It must be one line without a card number, because the audit
+ * and the portal show it.
  */
 export function readReason(text: string): string | Problem {
   if (text.length > reasonCharactersMax || /\p{Cc}/u.test(text)) {

@@ -1,7 +1,7 @@
 /**
- * The allow and block lists in memory. The entries of a kind are found by keys, so that an order
- * costs a few look-ups however long the lists are. Kinds are looked up from the narrowest to the
- * broadest, and the first that has an entry for the order decides (decision 0049).
+ * The allow and block lists in memory. Entries are found by keys, so an order costs a few look-ups
+ * however long the lists are. The kinds of entries are ordered from the narrowest, such as one
+ * card, to the broadest. The first kind that has an entry for the order decides (decision 0049).
  */
 import type { Customer, Order } from "../orders/order.ts";
 import { foldEmail, parseDomain, parseEmail } from "../values/email.ts";
@@ -16,7 +16,10 @@ import { foldPurpose } from "./rule.ts";
 export const listNames = ["allow", "block"] as const;
 export type ListName = (typeof listNames)[number];
 
-/** Where an entry applies: without a merchant everywhere, and with an endpoint only there. */
+/**
+ * Where an entry applies. An entry without a merchant applies everywhere; an entry with an endpoint
+ * applies only at that endpoint.
+ */
 export type ListScope = {
   readonly merchantId?: MerchantId;
   readonly endpointId?: EndpointId;
@@ -36,7 +39,7 @@ export type ListedOrder = Listable & Pick<Order, "merchantId" | "endpointId" | "
 type ListChange = { readonly put: ListEntry } | { readonly removed: string };
 
 export type ListStore = {
-  /** Calls `take` with the changes after a version, and returns the current version. */
+  /** Calls `take` with the changes since the version `after`, and returns the current version. */
   readChanges(after: string, take: (changes: readonly ListChange[]) => void): Promise<string>;
 };
 
@@ -48,7 +51,7 @@ export async function openLists(store: ListStore, onError: (error: unknown) => v
       else lists.remove(change.removed);
     }
   };
-  // If a read fails half-way, the next one starts from the same version again.
+  // If a read fails half-way, the next read starts again from the version that was read completely.
   const read = (version = "0") => store.readChanges(version, take);
   const { reload } = await openReloadable<string>({ read, onError });
   return { lists, reload };
@@ -58,7 +61,7 @@ export type Lists = ReturnType<typeof makeLists>;
 
 type Index = {
   readonly entries: Map<string, readonly ListEntry[]>;
-  /** The number of keys of each length. Only prefixes of these lengths are looked up. */
+  /** How many keys have each length. An order is looked up only by prefixes of these lengths. */
   readonly lengths: Map<number, number>;
 };
 
@@ -72,7 +75,10 @@ export function makeLists() {
     get size() {
       return byId.size;
     },
-    /** Whether an entry names a card for all merchants. Looking for it costs an HMAC per order. */
+    /**
+     * Whether any entry blocks or allows a card at all merchants. Only then does each order need a
+     * digest of its card number, which costs an HMAC.
+     */
     get needsCardDigest() {
       return cardDigests > 0;
     },
@@ -89,8 +95,8 @@ export function makeLists() {
     remove,
 
     /**
-     * Returns the entry that decides: the one with the narrowest kind and range. If an allow and a
-     * block entry are equally narrow, the block entry decides.
+     * Returns the entry that decides: the one with the narrowest kind and range. A block entry
+     * decides over an allow entry that is equally narrow.
      */
     find(listed: ListedOrder): ListEntry | undefined {
       for (const { index, keysOf, isNested = false } of order) {
@@ -151,15 +157,18 @@ function counts(
 }
 
 /**
- * The parts of an order that lists are compared with, and facts of its card that are only known
- * while the order is accepted.
+ * The parts of an order with which list entries are compared, and facts of its card that are only
+ * known while the order is accepted.
  */
 type Listable = Pick<Order, "card" | "purchase"> & {
-  /** A digest that is equal for equal card numbers of all merchants; see `Vault.cardDigest`. */
+  /** A digest of the card number that is the same at all merchants; see `Vault.cardDigest`. */
   readonly cardDigest?: string | undefined;
-  /** The card's ids by both keys while the fingerprint key is being replaced. */
+  /** The ids of the card by both keys while the fingerprint key is being replaced. */
   readonly cardNames?: readonly { readonly hashId: string; readonly digest: string }[];
-  /** Up to eleven digits of the card number. If absent, the six digits of the order are used. */
+  /**
+   * Up to eleven leading digits of the card number. If absent, the six digits that the order stores
+   * are used.
+   */
   readonly prefix?: string | undefined;
 };
 
@@ -167,19 +176,24 @@ type Kind = {
   readonly name: string;
   readonly meaning: string;
   /**
-   * Returns the form in which an entry is stored, or why it cannot be stored. The problem is the
-   * end of a sentence for the operator and never quotes the entry.
+   * Returns the form in which an entry is stored, or a problem. The problem is the end of a
+   * sentence for the operator and never quotes the entry.
    */
   readonly read: (text: string) => string | Problem;
-  /** If true, an entry with a longer key is narrower. */
+  /**
+   * Whether one key can contain another, as a network contains a smaller one. An entry with a
+   * longer key is then narrower.
+   */
   readonly isNested?: true;
   readonly keysOfValue?: (value: string) => readonly string[];
   /**
-   * Returns the keys under which entries for the order are stored. `lengths` has the lengths of all
-   * stored keys.
+   * Returns the keys to look up for the order. `lengths` contains the lengths of all stored keys.
    */
   readonly keysOf: (order: Listable, lengths: ReadonlyMap<number, number>) => readonly string[];
-  /** Returns the form for the audit, which never identifies a person (decision 0046). */
+  /**
+   * Returns the value as the audit shows it, without anything that identifies a person (decision
+   * 0046).
+   */
   readonly mask: (value: string) => string;
 };
 
@@ -201,8 +215,8 @@ const table = [
 
 export type ListKind = (typeof table)[number]["name"];
 /**
- * The kinds of values on lists, the narrowest first. Each kind reads the operator's text, and has
- * the keys of an entry and of an order.
+ * The kinds of values on allow and block lists, the narrowest first. Each kind reads the text that
+ * an operator types, and computes the keys of an entry and of an order.
  */
 export const listKinds: readonly (Kind & { readonly name: ListKind })[] = table;
 
@@ -210,7 +224,9 @@ export function findKind(name: string): (typeof listKinds)[number] | undefined {
   return listKinds.find((kind) => kind.name === name);
 }
 
-/** Reads a card's hash id, or the digest that it has at every merchant. */
+/**
+ * Reads the hash id that a card has at one merchant, or the digest that it has at all merchants.
+ */
 function readCard(text: string): string | Problem {
   if (/^[1-9]\d{0,18}$/.test(text) || isCardDigest(text)) return text;
   return new Problem("not a card-hash-id of 1 to 19 digits");
@@ -243,7 +259,7 @@ function maskEmail(value: string): string {
   return `…${value.slice(value.lastIndexOf("@"))}`;
 }
 
-/** Reads a domain, in Unicode or in its ASCII form. */
+/** Reads a domain of email addresses. The operator writes it in Unicode or in its ASCII form. */
 function readDomain(text: string): string | Problem {
   const name = text.trim().replace(/^@/, "").replace(/\.$/, "");
   return parseDomain(name) ?? new Problem("not a domain like example.com");
@@ -262,7 +278,7 @@ function readPhone(text: string): string | Problem {
   return new Problem("not a phone number of 6 to 15 digits");
 }
 
-/** Returns the digits without an international prefix and without `(0)`. */
+/** Returns the digits of a phone number without an international prefix and without `(0)`. */
 function foldPhone(text: string): string {
   return text.replace(/\(0\)/, "").replace(/\D/g, "").replace(/^0+/, "");
 }
@@ -290,7 +306,7 @@ function addressKeys(
   return bits === undefined ? [] : slices(bits, lengths);
 }
 
-/** Masks a single address, which may identify a person. */
+/** Masks the value if it is a single address, because an address may identify a person. */
 function maskNetwork(value: string): string {
   return value.includes("/") ? value : value.replace(/[^.:]+$/, "…");
 }
@@ -311,7 +327,10 @@ function readBins(text: string): string | Problem {
   return first === last ? first : `${first}-${last}`;
 }
 
-/** Returns the fewest prefixes that cover a range: 4000 covers 400000-400099. */
+/**
+ * Returns the fewest prefixes that cover a range of numbers. The range 400000-400099, for example,
+ * is covered by the prefix 4000.
+ */
 function prefixesOf(value: string): readonly string[] {
   const [first = "", last = first] = value.split("-");
   const prefixes: string[] = [];

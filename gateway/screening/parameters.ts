@@ -1,12 +1,12 @@
 /**
- * The kinds of parameters that screening rules have. Each has a type for the documentation and
- * reads a value from the text that an operator types.
+ * The kinds of parameters that screening rules have. Each kind names its type for the
+ * documentation, and reads a value from the text that an operator types.
  */
 import { findAlpha2, findCurrency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
 import { hours, minutes, seconds } from "../values/time.ts";
 
-/** A text for operators in each language. */
+/** An explanation for operators, in English and German. */
 export type Documentation = { readonly en: string; readonly de: string };
 
 type ParameterKind = "choice" | "whole" | "duration" | "amount" | "currency" | "countries";
@@ -16,9 +16,12 @@ export type Parameter<Value> = {
   readonly type: Documentation;
   readonly necessity: "mandatory" | "optional";
   readonly documentation: Documentation;
-  /** The permitted values. */
+  /** The values to choose from, for a parameter with a fixed list of values. */
   readonly choices?: readonly string[];
-  /** Returns undefined if the text is not a value of this type. */
+  /**
+   * Reads a value from the operator's text, or returns undefined if the text is not a value of this
+   * type.
+   */
   readonly read: (text: string) => Value | undefined;
 };
 
@@ -84,7 +87,10 @@ export function duration(en: string, de: string, maxMs = durationMaxMs): Paramet
   });
 }
 
-/** Returns the decimal as typed, because its value depends on the currency. */
+/**
+ * Reads an amount, and returns the decimal as typed, because its value in minor units depends on
+ * the currency.
+ */
 export function amount(en: string, de: string): Parameter<string> {
   const type = { en: "amount in the highest unit", de: "Betrag wie 12.50" };
   const read = (text: string) => (/^\d{1,12}(\.\d{1,4})?$/.test(text) ? text : undefined);
@@ -128,6 +134,6 @@ export function readParameters<Table extends ParameterTable>(
     values[name] = read(text);
     if (values[name] === undefined) return new Problem(`${name} is ${type.en}, not ${text}.`);
   }
-  // Each parameter has read its own value, so the types match.
+  // Each value was read by the parameter of its name, so the types match.
   return values as ParameterValues<Table>;
 }

@@ -1,7 +1,7 @@
 /**
- * Judges past orders, in the order in which they came, as if the rules had been active. It uses the
- * engine's judge with counters in memory. An earlier order that had not ended by then counts as
- * open.
+ * Shows what rules would have done to past orders. The orders are judged in the order in which they
+ * came, by the same function as live payments but with counters in memory. An earlier order that
+ * had not ended when the judged one came counts as open.
  */
 import { createHash } from "node:crypto";
 import type { Finding, Order } from "../orders/order.ts";
@@ -15,14 +15,14 @@ import type { PaymentResult, Seen, Tally } from "./rule.ts";
 import type { FindRuleSet } from "./rule-set.ts";
 import { canAuthenticate, settle } from "./screen.ts";
 
-/** The number of payments that a stored counter keeps. */
+/** How many payments are kept in one counter. Counters in the database keep the same number. */
 const recordsMax = 128;
 
 export type Replayed = {
   readonly did: "blocked" | "forced" | "marked" | "passed";
   /**
-   * The findings, as they would have been stored. If a list allows the payment, the others only
-   * mark it.
+   * The findings that would have been stored with the order. If a list allows the payment, all
+   * other findings only mark it.
    */
   readonly findings: readonly Finding[];
 };
@@ -36,8 +36,8 @@ type Sources = {
 type Ended = { readonly at: Instant; readonly result: PaymentResult };
 
 /**
- * Returns a function that judges one order. The orders must be of one cell, and sorted by the time
- * at which they were accepted.
+ * Returns a function that judges one past order. All orders must be of one cell and sorted by the
+ * time of acceptance.
  */
 export function makeReplay(sources: Sources): (order: Order) => Promise<Replayed> {
   const ended = new Map<OrderId, Ended>();

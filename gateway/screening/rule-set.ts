@@ -1,6 +1,7 @@
 /**
  * Collects the rules that apply to the payments of an endpoint: those of the gateway, of the
- * merchant and of the endpoint. Rules that count the same payments share a tally.
+ * merchant and of the endpoint. Rules that count the same payments share a tally, which contains
+ * the counted payments.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { RuleScope } from "../orders/order.ts";
@@ -18,15 +19,18 @@ export type RuleSet = {
 export type ActiveRule = Pick<ConfiguredRule, "id" | "kind" | "action"> & {
   readonly scope: RuleScope;
   readonly judge: Judge;
-  /** The index of the rule's tally; undefined if the rule counts nothing. */
+  /** The index of the rule's tally in the list of tallies; undefined if the rule counts nothing. */
   readonly tally: number | undefined;
 };
 
 type WantedTally = {
   readonly per: Subject;
-  /** The merchant whose payments are counted, or 0 for all merchants of the cell. */
+  /**
+   * The merchant whose payments are counted, or 0 if the payments of all merchants of the cell are
+   * counted.
+   */
   readonly owner: MerchantId;
-  /** The name of the cell, the merchant or the endpoint. */
+  /** The name of what the tally belongs to: the cell, the merchant or the endpoint. */
   readonly place: string;
   readonly keepMs: number;
 };
@@ -39,8 +43,9 @@ export type RuleSource = {
 export type FindRuleSet = (endpoint: EndpointId) => RuleSet | undefined;
 
 /**
- * Returns a function that finds an endpoint's rules. `onUnusable` is called for rules of a newer
- * version whose kind or parameters this node does not know.
+ * Returns a function that finds the rules of an endpoint. `onUnusable` is called for a rule that
+ * this node does not understand, because a newer version of the gateway added its kind or a
+ * parameter.
  */
 export function makeFindRuleSet(
   current: () => RuleSource,
@@ -94,7 +99,7 @@ function ruleSetOf(
   return rules.length === 0 ? undefined : { rules, tallies };
 }
 
-/** Returns the index of the tally. */
+/** Adds a tally unless an equal one exists, and returns its index. */
 function addTally(
   tallies: WantedTally[],
   { per, at, keepMs }: Counting,

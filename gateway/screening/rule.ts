@@ -18,18 +18,18 @@ import {
 } from "./parameters.ts";
 
 /**
- * The highest limit on a number of payments. This many payments of a card, email and so on are
- * kept.
+ * The highest limit on a number of payments that a rule can have. A counter keeps this many
+ * payments of a card, an email address and so on.
  */
 export const countMax = 100;
 
-/** The values by which payments can be counted. */
+/** The properties by which payments are counted, such as the card or the email address. */
 export const subjects = ["card", "bin", "email", "ip", "device", "purpose"] as const;
 export type Subject = (typeof subjects)[number];
 
 /**
- * A rule that an operator has configured, with its parameters as typed. Without the ids of a
- * merchant and an endpoint, it applies to the whole gateway.
+ * A rule as an operator has configured it, with its parameters as typed. A rule without a
+ * merchant's and an endpoint's id applies to the whole gateway.
  */
 export type ConfiguredRule = {
   readonly id: string;
@@ -46,28 +46,37 @@ export function scopeOf(rule: Pick<ConfiguredRule, "merchantId" | "endpointId">)
   return rule.merchantId === undefined ? "gateway" : "merchant";
 }
 
-/** An earlier payment with the same card, email and so on. */
+/**
+ * An earlier payment that has the same counted value, such as the card or the email address, as the
+ * judged payment.
+ */
 export type Seen = {
   readonly orderId: OrderId;
   readonly at: Instant;
   readonly minor: bigint;
   readonly currency: string;
-  /** A digest of the card, or empty for a payment without one. */
+  /** A digest of the card number; empty for a payment without a card. */
   readonly card: string;
 };
 
-/** The counted payments of a subject, at an endpoint, a merchant, or in the merchant's cell. */
+/**
+ * The counted payments with one card, email address and so on, at an endpoint, at a merchant, or in
+ * the merchant's cell.
+ */
 export type Tally = {
   readonly firstAt: Instant;
-  /** The payments before the judged one, the latest first. A repeated request counts once. */
+  /**
+   * The payments before the judged one, the latest first. A request and its repeats count as one
+   * payment.
+   */
   readonly before: readonly Seen[];
-  /** If true, there may be older payments that are no longer kept. */
+  /** Whether the counter is full. Older payments may then have been dropped from it. */
   readonly isFull: boolean;
 };
 
 /**
- * `open` means that the order may yet be approved. `other` means that it was filtered, ended with
- * an error, or is not stored.
+ * The result of an earlier payment. `open` means that the order may yet be approved. `other` means
+ * that it was filtered, ended with an error, or is not stored.
  */
 export type PaymentResult = "approved" | "declined" | "open" | "other";
 
@@ -76,38 +85,55 @@ export type PaymentFacts = {
   readonly at: Instant;
   /** A digest of the card number that is the same at all merchants; undefined without a card. */
   readonly card: string | undefined;
-  /** The counted payments; undefined if the payment lacks the value that the rule counts. */
+  /**
+   * The earlier payments that the rule counts; undefined if the judged payment lacks the value by
+   * which the rule counts.
+   */
   readonly tally?: Tally | undefined;
-  /** Returns the ISO 3166 alpha-2 code, or undefined if the country is not known. */
+  /**
+   * Returns the ISO 3166 alpha-2 code of the address's country, or undefined if the country is not
+   * known.
+   */
   readonly findIpCountry: (address: string) => string | undefined;
-  /** Returns the result of an earlier order that `asks` requested. */
+  /** Returns the result of an earlier payment. The rule must have named that payment in `asks`. */
   readonly resultOf: (seen: Seen) => PaymentResult;
 };
 
-/** Returns the payments within the window, the latest first. */
+/** Returns the earlier payments within the window, the latest first. */
 export function seenWithin({ at, tally }: PaymentFacts, windowMs: number): readonly Seen[] {
   return tally?.before.filter((seen) => seen.at > at - windowMs) ?? [];
 }
 
 export type Counting = {
   readonly per: Subject;
-  /** Where payments are counted; in the rule's own scope if absent. */
+  /**
+   * Where payments are counted: at the endpoint or at the merchant. If absent, they are counted in
+   * the rule's own scope.
+   */
   readonly at?: "endpoint" | "merchant";
-  /** How long the rule needs a payment. */
+  /** For how long the counter keeps a payment for the rule. */
   readonly keepMs: number;
 };
 
-/** The rule fires. If it blocks, the merchant sees the code. The operator sees the facts too. */
+/**
+ * The judgement that the rule fires. If the rule blocks the payment, the merchant sees `code`. Only
+ * the operator sees `facts`.
+ */
 export type Fired = { readonly code: FailureCode; readonly facts: RuleFacts };
-/** The rule does not fire, because the named fact is not known. */
+/**
+ * The judgement that the rule could not decide, because the named fact is not known. The rule then
+ * does not fire.
+ */
 type NoData = { readonly missing: string };
 export type Judgement = Fired | NoData | undefined;
 
 export type Judge = {
-  /** The countries that the rule compares. It does not fire if one is not known. */
+  /** The countries that the rule compares. The rule does not fire if one of them is not known. */
   readonly needs?: readonly ("issuer" | "payer" | "ip")[];
   readonly counting?: Counting;
-  /** Returns the payments whose results the rule needs. It is absent if the tally is enough. */
+  /**
+   * Returns the earlier payments whose results the rule needs. Absent if the rule needs no results.
+   */
   readonly asks?: (facts: PaymentFacts) => readonly Seen[];
   readonly judge: (facts: PaymentFacts) => Judgement;
 };
@@ -123,7 +149,10 @@ export function defineRule<Table extends ParameterTable>(rule: {
   readonly kind: string;
   readonly documentation: Documentation;
   readonly parameters: Table;
-  /** Checks the parameters together, and makes the function that judges. */
+  /**
+   * Checks whether the parameters agree with each other, and returns the function that judges a
+   * payment by them.
+   */
   readonly bind: (values: ParameterValues<Table>) => Judge | Problem;
 }): Rule {
   return {
@@ -135,13 +164,14 @@ export function defineRule<Table extends ParameterTable>(rule: {
   };
 }
 
-/** Normalises a purpose, so that case does not matter. */
+/** Returns the purpose of a payment in lower case, because rules ignore case. */
 export function foldPurpose(text: string): string {
   return text.normalize("NFC").trim().toLowerCase();
 }
 
 /**
- * Returns the value by which a payment is counted, or undefined if it has none. `card` is a digest.
+ * Returns the value by which a payment is counted, or undefined if the payment lacks it. `card` is
+ * a digest of the card number.
  */
 export function subjectOf(
   subject: Subject,
@@ -165,8 +195,8 @@ export function subjectOf(
 }
 
 /**
- * Returns an IPv4 address, or the first 64 bits of an IPv6 address. A subscriber has at least 64
- * bits and may change the rest at will.
+ * Returns an IPv4 address, or the first 64 bits of an IPv6 address. An IPv6 subscriber has at least
+ * 64 bits of addresses and may use any of them.
  */
 export function networkOf(text: string): string {
   if (!text.includes(":")) return text;

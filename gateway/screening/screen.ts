@@ -1,7 +1,7 @@
 /**
- * The `screen` effect. It filters an order by the endpoint's limits and by the findings of the
- * screening rules, or clears it for payment and chooses its gate. The portal uses it to show which
- * gates a sale would take.
+ * The `screen` effect. It refuses an order that violates the endpoint's limits or a blocking rule;
+ * it clears any other order for payment and chooses its gate. The portal calls the same function to
+ * show which gates a sale would take.
  */
 import type { Conditions } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
@@ -13,7 +13,10 @@ import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 
-/** The parts of an order that are needed here. The screening rules have judged the rest. */
+/**
+ * The parts of an order that this effect needs. The screening rules have already judged the other
+ * parts.
+ */
 type Screenable = Routed & {
   readonly purchase: Pick<Order["purchase"], "wallet" | "credential" | "isUnattended">;
 };
@@ -42,7 +45,11 @@ function isAuthenticable(order: Screenable): boolean {
   return order.transaction.kind !== "payout" && canAuthenticate(order);
 }
 
-/** The setting "always" does not rely on a cryptogram that the gateway has not verified. */
+/**
+ * Whether the endpoint's settings demand 3-D Secure. The setting "always" demands it even if the
+ * merchant sends a cryptogram that it has decrypted from a wallet, because the gateway has not
+ * verified that cryptogram.
+ */
 function mustAuthenticate({ purchase }: Screenable, { settings }: Endpoint): boolean {
   const { threeDSecure } = settings;
   return (
@@ -60,7 +67,7 @@ const nothingFound: Settled = { isForced: false, kept: {} };
 
 /**
  * Combines the findings of all rules. If one rule allows the payment, all others only mark it. A
- * rule that forces 3-D Secure also only marks it if no cardholder can authenticate.
+ * rule that forces 3-D Secure also only marks the payment if 3-D Secure is impossible.
  */
 export function settle(findings: readonly Finding[], isAuthenticable: boolean): Settled {
   if (findings.length === 0) return nothingFound;
@@ -80,8 +87,8 @@ export function settle(findings: readonly Finding[], isAuthenticable: boolean): 
 }
 
 /**
- * Returns false if the merchant charges a registered card or registers one by itself, because no
- * cardholder is present, and if the gateway has verified a wallet's cryptogram. A cryptogram that
+ * Whether 3-D Secure is possible. It is not if the merchant initiates the payment without the
+ * cardholder. It is not needed if the gateway has verified a wallet's cryptogram; a cryptogram that
  * the merchant has decrypted is not verified.
  */
 export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boolean {
@@ -106,20 +113,20 @@ function findAmountFault({ transaction }: Screenable, { settings }: Endpoint): R
 }
 
 type RouteShare = {
-  /** The event that the order would get. */
+  /** The event that `screen` would return for the order. */
   readonly outcome: "cleared" | "cleared_for_3ds" | "filtered_out" | "gate_unavailable";
-  /** The reason for the gate, or for refusing the order. */
+  /** Why this gate was chosen, or why the order was refused. */
   readonly why: string;
   readonly gate?: string;
-  /** The part of all sales with this outcome. */
+  /** The share of all sales that would have this outcome, from 0 to 1. */
   readonly share: number;
 };
 
 const drawn = 1_000;
 
 /**
- * Returns the gates that a sale would take now, and how gates of one rank share the sales. The
- * shares come from calling `screen` for many imaginary orders.
+ * Returns the gates that a sale would take now, and how the gates of one rank share the sales. The
+ * shares are computed by calling `screen` for many imaginary orders.
  */
 export function findRouteShares(
   endpoint: Endpoint,

@@ -1,6 +1,6 @@
 /**
- * Screening of a node: its lists, the countries of addresses, the rules, and the limit that stops a
- * search for a card number.
+ * Builds the screening of a node from the lists, the countries of IP addresses, the rules, and the
+ * limit that stops a search for a card number.
  */
 import type { Finding, Order } from "../orders/order.ts";
 import { hours, type Instant, later } from "../values/time.ts";
@@ -15,10 +15,13 @@ type Options = Pick<JudgeDependencies, "digestSubject" | "countingKey"> & {
   readonly store: JudgeDependencies["store"] & TryStore;
   readonly listStore: ListStore;
   readonly currentRules: () => RuleSource;
-  /** In staging, `builtIn` has the countries of some networks, which are used without a file. */
+  /**
+   * The file with the countries of IP addresses. In staging, `builtIn` has the countries of some
+   * test networks, which need no file.
+   */
   readonly countries: Pick<IpCountryFile, "file" | "builtIn">;
   /**
-   * The permitted number of different cards with the same BIN and last four digits in a day. Zero
+   * How many different cards with the same BIN and last four digits are permitted in a day. Zero
    * means no limit.
    */
   readonly cardGuessesMax: number;
@@ -62,7 +65,7 @@ export async function openScreening(options: Options) {
   return {
     ...blockGuesses({ max: options.cardGuessesMax, store, digestSubject, onReached }, judge),
     countEntries: () => lists.size,
-    /** Reads lists and countries again. It never rejects. */
+    /** Reads the lists and the file of countries again. It never rejects. */
     reload: () => Promise.all([reloadLists(), countries.reload()]),
   };
 }
@@ -70,15 +73,24 @@ export async function openScreening(options: Options) {
 type Judge = ReturnType<typeof makeJudgePayment>;
 
 type Dependencies = {
-  /** The permitted number of different cards in a day. Zero means no limit. */
+  /**
+   * How many different cards with the same BIN and last four digits are permitted in a day. Zero
+   * means no limit.
+   */
   readonly max: number;
   readonly store: Pick<TryStore, "add" | "look">;
   readonly digestSubject: (text: string) => Buffer;
-  /** Called when the limit is reached: from the next card on, payments are blocked. */
+  /**
+   * Called when the limit is reached. The next card with the same BIN and last four digits is then
+   * blocked.
+   */
   readonly onReached: (guessed: GuessedCard) => void;
 };
 
-/** The counted facts of an order, or of a card that is registered without one. */
+/**
+ * The facts by which a card is counted. They come from an order, or from a card that is registered
+ * without an order.
+ */
 type GuessedCard = Pick<Order, "merchantId" | "id" | "acceptedAt"> & {
   readonly card: Pick<Order["card"], "bin" | "lastFour" | "hashId">;
   readonly transaction: Pick<Order["transaction"], "amount">;
@@ -88,12 +100,13 @@ const windowMs = hours(24);
 const noUndo = async () => undefined;
 
 /**
- * Prevents a search for a card number whose BIN and last four digits are known (decision 0078). Six
- * digits are unknown then, one of which follows from the check digit. For each merchant, BIN and
- * last four digits, the gateway counts the different cards of a day. Above the limit it blocks all
- * of them, even cards with earlier payments, because a card that still passes would be the one
- * searched for. A request that turns out to be a repeat is counted too, and the same card counts
- * once. `isGuess` is for repeats that are looked up without a payment.
+ * Prevents a search for a card number whose BIN and last four digits are known (decision 0078). Of
+ * such a number, six digits are unknown, and one of them follows from the check digit. For each
+ * merchant, BIN and last four digits, the gateway counts the different cards of a day. Above the
+ * limit, it blocks all payments with these digits, even of cards with earlier payments. Otherwise
+ * the only card that is not blocked would be the searched one. The same card counts once. A request
+ * is counted even if it turns out to be a repeat. `isGuess` checks repeats that are looked up
+ * without a payment.
  */
 function blockGuesses(
   { max, store, digestSubject, onReached }: Dependencies,
@@ -104,7 +117,8 @@ function blockGuesses(
 
   return {
     judgePayment(order, digestsOf) {
-      // The number of a registered card comes from the vault, so it is never a guess.
+      // Only a card number that the request brings can be a guess. The number of a registered card
+      // comes from the vault.
       const isBrought = order.card.hashId !== "" && order.purchase.credential === undefined;
       if (!isBrought || isAlone(order)) return judge(order, digestsOf);
       return isBeyond(order).then(async (isBlocked): Promise<Screened> => {
@@ -116,8 +130,8 @@ function blockGuesses(
   };
 
   /**
-   * Returns whether the limit is reached. A blocked card is not counted, so that the response to a
-   * known card takes as long as to any other.
+   * Returns whether the limit is reached. Above the limit nothing is written, neither for a known
+   * card nor for a new one, so that the response takes equally long for both.
    */
   async function isBeyond(guessed: GuessedCard): Promise<boolean> {
     const { merchantId, id: orderId, acceptedAt: at, transaction, card: facts } = guessed;
@@ -159,10 +173,10 @@ const slotsMax = 2 ** 20;
 const several = 0xffff;
 
 /**
- * Most payments are the only ones with their BIN and last four digits. To save queries, this
- * process remembers one card in each slot of a table, and only cards that meet another one in their
- * slot are counted in the database. Cards that share a slot by chance cost a query and are not
- * blocked.
+ * Returns a function that tells whether a card is certainly the only one with its BIN and last four
+ * digits, as most are. To save queries, this process remembers one card in each slot of a table.
+ * Only a card that meets a different card in its slot is counted in the database. Two cards that
+ * share a slot by chance cost one query and are not blocked.
  */
 function makeIsAlone(): (guessed: GuessedCard) => boolean {
   const slots = new Uint16Array(slotsMax);

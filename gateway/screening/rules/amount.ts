@@ -1,6 +1,6 @@
 /**
- * A rule for amounts outside limits. An endpoint's own minimum and maximum are not rules but
- * settings.
+ * A rule for amounts outside a range that the rule's parameters set. The minimum and maximum of an
+ * endpoint are settings and not rules.
  */
 import type { Currency } from "../../values/iso-codes.ts";
 import { formatAmount, type Money, parseAmount } from "../../values/money.ts";
@@ -61,7 +61,10 @@ function judge(
   return undefined;
 }
 
-/** Whether the currency has enough decimals for the amount. */
+/**
+ * Reads a limit in the currency. Returns a problem if the amount has more decimals than the
+ * currency.
+ */
 export function limitOf(text: string | undefined, currency: Currency): Money | undefined | Problem {
   if (text === undefined) return undefined;
   return parseAmount(text, currency) ?? new Problem(`${text} is no amount in ${currency.code}.`);

@@ -1,4 +1,7 @@
-/** Rules that compare two countries: of the card's issuer, of the payer, or of the IP address. */
+/**
+ * Rules that compare the countries of a payment: the card issuer's, the payer's, and that of the IP
+ * address.
+ */
 import { findAlpha2 } from "../../values/iso-codes.ts";
 import * as parameter from "../parameters.ts";
 import { defineRule, type Judgement, type PaymentFacts } from "../rule.ts";

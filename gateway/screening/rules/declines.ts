@@ -1,6 +1,6 @@
 /**
- * Rules for declines, by number in a row or by share. Many declines mean that stolen card numbers
- * or security codes are being tried.
+ * Rules for a payment that follows many declined ones: many in a row, or a high share. Many
+ * declines mean that stolen card numbers or security codes are being tried.
  */
 import * as parameter from "../parameters.ts";
 import { defineRule, type PaymentFacts, seenWithin } from "../rule.ts";

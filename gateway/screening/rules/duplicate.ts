@@ -1,6 +1,6 @@
 /**
- * A rule for repeated purchases, with which the cardholder would pay twice under different order
- * ids.
+ * A rule that finds a second purchase of the same card and amount under another order id, because
+ * the cardholder would probably pay twice.
  */
 import { formatAmount } from "../../values/money.ts";
 import { hours } from "../../values/time.ts";

@@ -1,12 +1,12 @@
 /**
- * A rule for a card or a payer that is new. It knows payments only from the day on which it is
- * enabled.
+ * A rule for a card or a payer that is new. The rule knows only payments since the day on which it
+ * was enabled.
  */
 import { hours } from "../../values/time.ts";
 import * as parameter from "../parameters.ts";
 import { defineRule, subjects } from "../rule.ts";
 
-/** A card or a payer without a payment for this long is new again. */
+/** A card or a payer counts as new again after this time without a payment. */
 const rememberMs = hours(24) * 400;
 
 const parameters = {

@@ -70,12 +70,13 @@ export const velocity = defineRule({
   },
 });
 
-/** An open payment counts, because it may yet be approved. */
+/** A payment that is still open counts towards the limit, because it may yet be approved. */
 const counts: ReadonlySet<PaymentResult> = new Set(["approved", "open"]);
 
 /**
- * Older payments of the window are no longer kept, so the limit counts as reached. Otherwise a
- * payer could hide approved payments behind many declined ones.
+ * Returns the least number of payments in the window if the counter has dropped older ones of them.
+ * The limit then counts as reached. Otherwise a payer could hide approved payments behind many
+ * declined ones.
  */
 function findCut(facts: PaymentFacts, window: number) {
   const { tally } = facts;
@@ -85,7 +86,10 @@ function findCut(facts: PaymentFacts, window: number) {
 
 type Limits = { readonly count: number | undefined; readonly sum: Money | undefined };
 
-/** Compares the limits with the payments of the window, including the present one. */
+/**
+ * Compares the limits with the number and sum of the payments in the window, including the judged
+ * one.
+ */
 function findExceeded(facts: PaymentFacts, counted: readonly Seen[], { count, sum }: Limits) {
   const total = counted.length + 1;
   if (count !== undefined && total > count) return { count: total, limit: count };

@@ -1,11 +1,11 @@
-/** Writes a small MaxMind database (MMDB 2.0) of countries, by the published specification. */
+/** Writes a small country database in the MaxMind format (MMDB 2.0) for tests. */
 import { bitsOf } from "../ip-countries.ts";
 
 type Node = [left: Node | string | undefined, right: Node | string | undefined];
 
 const recordBytes = 3;
 
-/** The country of each IPv4 network. */
+/** Makes a database from the country code of each IPv4 network. */
 export function makeCountryDatabase(networks: Readonly<Record<string, string>>): Buffer {
   const root: Node = [undefined, undefined];
   for (const [network, country] of Object.entries(networks)) insert(root, network, country);
@@ -65,7 +65,10 @@ function flatten(root: Node): readonly Node[] {
   return nodes;
 }
 
-/** All sizes here are below 29 and fit into the control byte. */
+/**
+ * Encodes a text with its length in one control byte. All lengths here are below 29, which is the
+ * most that this byte can state.
+ */
 function text(value: string): Buffer {
   return Buffer.concat([Buffer.from([(2 << 5) | value.length]), Buffer.from(value)]);
 }
