@@ -1,7 +1,8 @@
 /**
  * Accepts orders and follow-ups. A new order is committed with its first steps and a lease of this
- * node, and then runs from memory. A client order id can be charged once, so a request is new, a
- * repeat of an earlier one, or a new attempt after attempts that ended unpaid (decision 0005).
+ * node, and then runs from memory. A client order id can be charged once. A request with a known
+ * client order id is therefore a repeat of an earlier request, or a new attempt if all earlier
+ * attempts ended unpaid (decision 0005).
  */
 import { randomBytes } from "node:crypto";
 import type { Advance, Conditions, Step } from "../orders/advance.ts";
@@ -38,7 +39,7 @@ import type { OrderRunner } from "./run.ts";
 export type Beginning = {
   readonly step: Step;
   readonly digest: RequestDigest;
-  /** Absent if the vault already has the card. */
+  /** The function that seals the card for the vault; absent if the vault already has the card. */
   readonly sealCard: SealCard | undefined;
 };
 
@@ -48,15 +49,17 @@ export type Beginning = {
  */
 export type Begin = (beginning: Beginning) => Promise<"done" | "taken">;
 
-/** The findings of the screening rules, and a function that removes the order from the counters. */
+/**
+ * The findings of the screening rules, and a function that removes the order from their counters.
+ */
 type Screened = {
   readonly findings: readonly Finding[];
   readonly undo: () => Promise<void>;
-  /** The request is part of a search for a card number. */
+  /** Set if the request is part of a search for a card number. */
   readonly isGuess?: true;
 };
 
-/** Judges an order, or returns undefined if no rule is active. */
+/** Judges an order by the screening rules. Returns undefined if no rule is active. */
 export type JudgePayment = (
   order: Order,
   digestsOf: () => {
@@ -82,7 +85,10 @@ type Surroundings = {
   readonly isReady: (gate: GateId) => boolean;
 };
 
-/** Returns what the next step of an order depends on besides the order. */
+/**
+ * Makes the function that returns the conditions of an order's next step: its endpoint, the gates
+ * that are ready, and random bytes if 3-D Secure may need them.
+ */
 export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
   return ({ endpointId, card }: Pick<Order, "endpointId" | "card">): Conditions => {
     const endpoint = getEndpoint(endpointId);
@@ -140,7 +146,7 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
       if (!known.every(({ order: earlier }) => endedUnpaid(earlier))) {
         return new Failure("duplicate_order");
       }
-      // If concurrent requests compute the same attempt number, only one of them can commit it.
+      // Concurrent requests may compute the same attempt number. Only one of them can commit it.
       attempt = Math.max(0, ...known.map(({ order: earlier }) => earlier.attempt)) + 1;
     }
   }
@@ -154,7 +160,8 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     const { cardData, page } = request;
     const { facts, sealCard } = cardOf(request, numbers.id);
     const drafted = { ...draft(request, numbers), attempt, card: facts };
-    // An order of the payment page is not judged here, because each of its tries is judged.
+    // An order of the payment page is not judged when it is accepted. Each try on its page is
+    // judged.
     const digestsOf = () => newCards.digestsOf(request.merchantId, cardData, digest.digest);
     const counted =
       request.kind === "payout"
@@ -177,8 +184,8 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     if (step instanceof Failure) return step;
 
     const { threeds } = step.order.transaction;
-    // The card data is stored for other nodes, one of which may continue the order. If this node
-    // crashes before the order is committed, the stored data expires.
+    // The pending card data is stored, because another node may continue the order. If this node
+    // crashes before it commits the order, the pending card data expires.
     const destroyPendingCard =
       threeds !== undefined && cardData !== undefined
         ? await dependencies.storePendingCard(step.order, cardData)
@@ -187,8 +194,9 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
       destroyPendingCard?.();
       await counted?.();
       await screened?.undo();
-      // The repeat is not recognised, because that would confirm to a sender who guesses card
-      // numbers that the number is that of the first request.
+      // If the request is part of a search for a card number, its repeat is refused like any
+      // duplicate order. Otherwise the response would confirm that the number is the one of the
+      // first request.
       return screened?.isGuess === true ? new Failure("duplicate_order") : "taken";
     }
     runner.start(step.order, { cardData });
@@ -196,8 +204,8 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
   }
 
   /**
-   * Reads the request's card. A new card is sealed under the order's id; a registered card is in
-   * the vault already.
+   * Returns the card of the request. A new card is sealed for the vault, with the order's id as its
+   * card id. The vault already has a registered card.
    */
   function cardOf(request: OrderRequest, order: OrderId): NewCard {
     const { merchantId, endpointId, card, cardData } = request;
@@ -233,8 +241,8 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
 }
 
 /**
- * Whether the order ended without payment. While it owes a reversal, it may still turn out to be
- * paid.
+ * Whether the order ended without payment. An order that owes a reversal has not ended, because it
+ * may still turn out to be paid.
  */
 export function endedUnpaid(order: Order): boolean {
   const { stage } = initialOf(order);
@@ -253,8 +261,8 @@ export function makeFindRepeats(dependencies: RepeatDependencies) {
   const { findExisting, digests, clock, vault, isGuess } = dependencies;
   return {
     /**
-     * Finds the order that an identical request began. It never begins one. `number` is the card
-     * number of this request.
+     * Finds the order that an identical request began, without beginning a new one. `number` is the
+     * card number of the present request.
      */
     async findRepeat(request: Repeatable, number?: CardNumber): Promise<Accepted | undefined> {
       const { merchantId, clientOrderId } = request;
@@ -264,8 +272,9 @@ export function makeFindRepeats(dependencies: RepeatDependencies) {
         const { bin, lastFour } = number;
         const { hashId } = vault.fingerprint(merchantId, number);
         const card = { ...earlier.order.card, bin, lastFour, hashId };
-        // The repeat is not recognised, because that would confirm to a sender who guesses card
-        // numbers that the number is that of the first request.
+        // If the request seems to be part of a search for a card number, the earlier order is not
+        // reported. Otherwise the response would confirm that the number is the one of the earlier
+        // request.
         if (await isGuess({ ...earlier.order, acceptedAt: clock.now(), card })) return undefined;
       }
       return repeatAmong(known, request, digests);
@@ -296,7 +305,9 @@ type FollowUpDependencies = Pick<AcceptDependencies, "runner" | "admit"> & {
 export function makeFollowUps(dependencies: FollowUpDependencies) {
   const { find, follow, runner, admit } = dependencies;
   return {
-    /** Finds the order, begins a capture, a return or a void, and runs it from memory. */
+    /**
+     * Finds the order, begins a capture, a return or a void of it, and runs the order from memory.
+     */
     followUp: (entryPoint: EntryPoint, asked: FollowUpRequest) =>
       admit(() => beginNext(entryPoint, asked)),
   };
@@ -328,7 +339,8 @@ export function makeFollowUps(dependencies: FollowUpDependencies) {
   }
 
   /**
-   * Whether the card number, which the message contains, was destroyed. A repeat sends no message.
+   * Whether the follow-up needs a card number that was destroyed. A new follow-up sends the number
+   * to the acquirer; a repeat sends nothing.
    */
   async function lacksCard(order: Order, request: FollowUpRequest["request"]): Promise<boolean> {
     if (initialOf(order).stage !== "approved" || findRepeated(order, request)) return false;
@@ -336,11 +348,12 @@ export function makeFollowUps(dependencies: FollowUpDependencies) {
   }
 }
 
-/** Does the work, or refuses it at once if too many orders are in flight. */
+/** Performs the work, or refuses it at once if too many orders are in flight. */
 export type Admit = <Result>(work: () => Promise<Result>) => Promise<Result | Failure>;
 
 /**
- * Orders count from their arrival, because they wait for their commit while the database is slow.
+ * Returns a function that limits the orders in flight. An order counts from the arrival of its
+ * request, because it waits for its commit while the database is slow.
  */
 export function makeAdmission(runner: Pick<OrderRunner, "count">, inFlightMax: number): Admit {
   let beginning = 0;

@@ -1,6 +1,6 @@
 /**
  * The cards of payments. A request brings a new card, or a reference to the card of an approved
- * payment. A reference belongs to one merchant and is not found for others.
+ * payment. A reference belongs to one merchant; other merchants cannot find it.
  */
 import {
   type CardReference,
@@ -24,11 +24,13 @@ export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "o
   readonly cardId: CardId;
   readonly facts: Pick<CardReference, "card" | "networkId" | "isDevice" | "profile">;
   readonly at: Instant;
-  /** Ignored if the card already has references. */
+  /** The ids of new references. They are ignored if the card already has references. */
   readonly ids: CardReferences;
 };
 
-/** The ids of a registered card. If its references were removed, the card gets no new ones. */
+/**
+ * The ids of a registered card. Once its references were removed, the card is not registered again.
+ */
 export type Registration = {
   readonly ids: CardReferences;
   readonly removedBy: Remover | undefined;
@@ -45,7 +47,10 @@ export type MerchantReferences = {
 };
 
 export type RemovedReferences = {
-  /** Finds cards whose references were removed before `until` and that no order in flight needs. */
+  /**
+   * Finds cards whose references were removed before `until`, except cards that an order in flight
+   * needs.
+   */
   findRemoved(until: Instant): Promise<readonly CardOfMerchant[]>;
   markDestroyed(cards: readonly CardOfMerchant[], at: Instant): Promise<void>;
 };
@@ -56,7 +61,7 @@ type Dependencies = {
   readonly fingerprint: Vault["fingerprint"];
   readonly newReferenceId: () => CardRefId;
   readonly clock: Pick<Clock, "now">;
-  /** How long after the card's expiry a reference can still be used. */
+  /** How long a reference can still be used after its card has expired. */
   readonly graceMs: number;
 };
 
@@ -67,10 +72,11 @@ export function makeCards(dependencies: Dependencies) {
   return {
     findRegistered,
 
-    /** Returns the references to an order's card. The first call makes them. */
+    /** Returns the references to an order's card. The references are made by the first call. */
     async register(order: Order): Promise<CardReferences | Failure> {
       const refusal = refuseRegistration(order);
-      // The card of an approved order that was refunded later may already have references.
+      // An order that was refunded after its approval can no longer register its card, but may have
+      // registered it earlier.
       if (refusal !== undefined && initialOf(order).stage !== "approved") return refusal;
       const { merchantId, endpointId, id: orderId, card } = order;
       const { cardId } = card;
@@ -80,7 +86,8 @@ export function makeCards(dependencies: Dependencies) {
       if (refusal !== undefined) return refusal;
       const stored = await findCard(merchantId, cardId);
       if (!isUsable(stored)) return cardDestroyed;
-      // The order's hash id may have been made with an old fingerprint key.
+      // The hash id is computed again, because the order's hash id may come from an old fingerprint
+      // key.
       const { hashId } = fingerprint(merchantId, stored.number);
       return store.add({
         merchantId,
@@ -102,7 +109,10 @@ export function makeCards(dependencies: Dependencies) {
       });
     },
 
-    /** Returns a reference that can be used for a payment, or the reason why it cannot. */
+    /**
+     * Returns a reference that can be used for a payment, or the reason why the reference cannot be
+     * used.
+     */
     async find(
       { merchant }: EntryPoint,
       id: CardRefId,
@@ -124,11 +134,11 @@ export function makeCards(dependencies: Dependencies) {
         : reference;
     },
 
-    /** Returns a recurring payment profile, also a stopped one. */
+    /** Returns a recurring payment profile. A stopped profile is returned too. */
     findProfile: ({ merchant }: EntryPoint, id: CardRefId) =>
       findUnremoved(merchant.id, id, ["recurring", "destination_recurring"]),
 
-    /** Removes all references to the card. A second call finds no reference. */
+    /** Removes all references to the card. A repeated call finds no reference and fails. */
     async remove({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
       const reference = await store.find(merchant.id, id);
       const missing = new Failure("card_reference_not_found");
@@ -157,8 +167,8 @@ export function makeCards(dependencies: Dependencies) {
     const missing = new Failure("card_reference_not_found");
     const reference = await store.find(merchant, id);
     if (reference === undefined || !purposes.includes(reference.purpose)) return missing;
-    // A missing profile is refused as a removed card, because a profile is removed only together
-    // with its card.
+    // A profile is removed only together with its card, so a missing profile gets the error of a
+    // removed card.
     const known = purposes.includes("card") ? missing : new Failure("card_reference_removed");
     return refuseRemoved(reference.removedBy, known) ?? reference;
   }
@@ -173,7 +183,9 @@ export function makeCards(dependencies: Dependencies) {
 /** The ids by which a merchant removes a card: one that was only paid out to has no other. */
 const removable: ReadonlySet<CardReference["purpose"]> = new Set(["card", "destination"]);
 
-/** Whether new orders may use the card. They may not use a condemned one. */
+/**
+ * Whether the vault has the card and new orders may use it. No new order may use a condemned card.
+ */
 export function isUsable(card: StoredCard | undefined): card is StoredCard {
   return card !== undefined && !card.isCondemned;
 }
@@ -194,7 +206,8 @@ export type NewCardDependencies = {
   readonly vault: Pick<Vault, "seal" | "fingerprint" | "cardDigest" | "cardNames">;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   /**
-   * Returns the card's 3-D Secure enrolment if the endpoint or a rule authenticates cardholders.
+   * Returns the card's 3-D Secure enrolment if the endpoint authenticates cardholders or `isForced`
+   * is true, which means that a screening rule demands 3-D Secure.
    */
   readonly findEnrolment: (
     endpoint: EndpointId,
@@ -203,7 +216,10 @@ export type NewCardDependencies = {
   ) => Enrolment | undefined;
 };
 
-/** A card of an order. `sealCard` is absent if the vault already has the card. */
+/**
+ * A card of an order. `sealCard` seals a new card for the vault, and is absent if the vault already
+ * has the card.
+ */
 export type NewCard = { readonly facts: CardFacts; readonly sealCard?: SealCard };
 
 /**
@@ -213,8 +229,8 @@ export type NewCard = { readonly facts: CardFacts; readonly sealCard?: SealCard 
 export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDependencies) {
   return {
     /**
-     * Returns a registered card. Its enrolment is looked up again, and its hash id is made with the
-     * current fingerprint key.
+     * Returns the facts of a registered card for a new order. Its enrolment is looked up again, and
+     * its hash id is computed with the current fingerprint key.
      */
     readRegistered(
       { merchantId, endpointId }: Pick<Order, "merchantId" | "endpointId">,
@@ -248,8 +264,8 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
     },
 
     /**
-     * Returns digests of the card, which are the same at all merchants, and the digest of the
-     * request, which is the same for its repeats.
+     * Returns the digests that screening needs: of the card, the same at all merchants, and of the
+     * request, the same for all repeats of it.
      */
     digestsOf(merchantId: MerchantId, cardData: CardData | undefined, request: Uint8Array) {
       const number = cardData?.number;
@@ -258,7 +274,10 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
       return { card, cardNames, prefix: number?.issuerPrefix, request };
     },
 
-    /** Looks the enrolment up if a rule forces 3-D Secure where the endpoint has none. */
+    /**
+     * Adds the card's 3-D Secure enrolment to the order if a screening rule forces 3-D Secure and
+     * the endpoint's settings do not.
+     */
     withEnrolment(
       order: Order,
       cardData: CardData | undefined,

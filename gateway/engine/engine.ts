@@ -1,6 +1,6 @@
 /**
  * The order engine accepts orders and follow-ups, runs their effects, claims due orders and finds
- * orders. All its parts announce committed steps to the same listeners.
+ * orders. Every part of it reports its committed steps to the same listeners.
  */
 import {
   type FindEndpointUrls,
@@ -39,7 +39,10 @@ import {
 
 type LoadOrder = (order: Order) => Promise<Order>;
 
-/** The queues that combine the reads and commits of all orders. */
+/**
+ * The reads and writes of orders. Those of concurrent orders are combined into common queries and
+ * commits.
+ */
 type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
   Pick<SearchDependencies, "findBySerial"> &
   Pick<ClaimDependencies, "findDue" | "findOwned"> &
@@ -49,7 +52,10 @@ type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
     readonly isCurrent: (order: Order) => Promise<boolean>;
     readonly load: LoadOrder;
     readonly commit: Commit;
-    /** For answers of acquirers. These calls retry for as long as the database is unreachable. */
+    /**
+     * Reads and commits that are repeated for as long as the database is unreachable. They are used
+     * for answers of acquirers, which must not be lost.
+     */
     readonly retrying: { readonly load: LoadOrder; readonly commit: Commit };
   };
 
@@ -78,7 +84,7 @@ type Options = Omit<AcceptDependencies, FromStore | Made | "clock"> &
       readonly paymentPageLifeMs: number;
       readonly paymentPageTries: number;
     };
-    /** Called with every committed step. */
+    /** The functions that are called with every committed step. */
     readonly onStep: readonly ((step: Step) => void)[];
   };
 
@@ -137,7 +143,10 @@ export function makeEngine(options: Options) {
     claims: makeClaimWork({ ...store, ...work, batchMax, claim: makeClaim(steps) }),
     lateApprovals,
     idle: () => idleOf(runner, lateApprovals),
-    /** For results that a browser, a merchant or a directory server reports. */
+    /**
+     * The functions through which a browser, a merchant or a directory server reports a result to
+     * an order.
+     */
     reports: { findByNumber: store.byNumber, load, report: makeReport(makeApply(steps), runner) },
   };
 }

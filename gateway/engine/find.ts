@@ -1,6 +1,6 @@
 /**
- * Finds an order of an endpoint or a group, keeps orders that are polled repeatedly in memory, and
- * waits for results. An order of another merchant is never found.
+ * Finds an order of an endpoint or a group, waits for its result, and keeps in memory the ended
+ * orders that merchants poll repeatedly. An order of another merchant is never found.
  */
 import type { Step } from "../orders/advance.ts";
 import { type Endpoint, type EntryPoint, shopNameOf } from "../orders/merchant.ts";
@@ -21,7 +21,7 @@ import {
 import { type Clock, later } from "../values/time.ts";
 import type { RequestDigest } from "../vault/request-digests.ts";
 
-/** An order with the digest of the request that made it. */
+/** An order with the digest of the request that began the order. */
 export type ExistingOrder = { readonly order: Order; readonly digest: RequestDigest };
 
 /** Returns all orders with a client order id, the latest last. */
@@ -31,8 +31,9 @@ export type FindExisting = (
 ) => Promise<readonly ExistingOrder[]>;
 
 /**
- * The order of a request. `describes` is the serial number of the request that began the
- * transaction; it differs for a repeat.
+ * The order to which a request with a serial number belongs. `describes` is the serial number of
+ * the request that began the transaction. The two serial numbers differ if the request was a
+ * repeat.
  */
 export type NamedBySerial = { readonly orderId: OrderId; readonly describes: SerialNumber };
 
@@ -78,8 +79,9 @@ export function makeOrderSearch(dependencies: SearchDependencies) {
   }
 
   /**
-   * Returns the orders to search. A request that began a transaction is stored with its order only,
-   * so all orders of the client order id may have to be searched.
+   * Returns the orders to search for a transaction. A request that began a transaction is stored
+   * with its order only, so without an order id all orders with the client order id have to be
+   * searched.
    */
   async function findAll(
     merchantId: MerchantId,
@@ -99,7 +101,7 @@ export function makeOrderSearch(dependencies: SearchDependencies) {
     const merchantId = entryPoint.merchant.id;
     if (orderId !== undefined) return dependencies.findById({ merchantId, orderId });
 
-    // Without an order id, the latest order that this entry point can reach is returned.
+    // Without an order id in the query, the latest order is returned that this entry point may see.
     const known = await dependencies.findExisting(merchantId, clientOrderId);
     return known.findLast(({ order }) => isReachable(order, entryPoint))?.order;
   }
@@ -116,7 +118,9 @@ function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean 
 }
 
 type ReceiptDependencies = {
-  /** Returns the endpoint, even if it is disabled, because its receipts stay available. */
+  /**
+   * Returns the endpoint. A disabled endpoint is returned too, because its receipts stay available.
+   */
   readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
   /**
    * Returns the order that the receipt's id was derived from. For an id that was never issued, it
@@ -129,8 +133,8 @@ type ReceiptDependencies = {
 export type FindReceipt = ReturnType<typeof makeFindReceipt>;
 
 /**
- * Finds the order of a receipt. Only approved orders have one, and only at the endpoint that
- * accepted the order; in every other case the caller gets undefined.
+ * Finds the order of a receipt. An order has a receipt only if it was approved, and only at the
+ * endpoint that accepted it. In all other cases the function returns undefined.
  */
 export function makeFindReceipt(dependencies: ReceiptDependencies) {
   const { findEndpoint, readReceiptId, findOfReceipt } = dependencies;
@@ -150,26 +154,31 @@ export function makeFindReceipt(dependencies: ReceiptDependencies) {
 
 type EndedOrdersOptions = {
   readonly find: (key: OrderKey) => Promise<Order | undefined>;
-  /** Returns whether the version in the database is the given one. */
+  /** Returns whether the database still has this version of the order. */
   readonly isCurrent: (order: Order) => Promise<boolean>;
   readonly limits?: Limits;
 };
 
-/** The limits of one generation of the cache of orders, which has two generations. */
+/**
+ * The limits of half the cache of orders. The cache consists of a young and an old generation, and
+ * each of them has these limits.
+ */
 type Limits = { readonly ordersMax: number; readonly bytesMax: number };
 const usualLimits: Limits = { ordersMax: 2_500, bytesMax: 12_000_000 };
 
-/** The memory that an order takes, as a multiple of the length of its JSON. */
+/** An estimate of the memory that an order takes, as a multiple of its length as JSON. */
 const bytesPerCharacter = 4;
 
 /**
- * Keeps ended orders that are polled repeatedly in memory. Another node, an operator or an erasure
- * may change an order, so each poll compares its version with the database. Concurrent polls share
- * a statement for that. While the database is unreachable, no poll is answered from memory.
+ * Keeps in memory the ended orders that merchants poll repeatedly. Another node, an operator or an
+ * erasure may change such an order, so each poll compares its version with the database. Concurrent
+ * polls share one database query for that. While the database is unreachable, polls fail and are
+ * not answered from memory.
  */
 export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: EndedOrdersOptions) {
   /**
-   * Recently read orders. The value is undefined if the order was read only once or is still open.
+   * The young generation: orders that were read recently. The value is undefined if the order was
+   * read only once or has not ended.
    */
   let young = new Map<OrderId, Order | undefined>();
   let old: typeof young = new Map();
@@ -186,13 +195,16 @@ export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: Ended
       return found;
     },
 
-    /** Called with every committed step. Only orders that were polled are kept. */
+    /**
+     * Called with every committed step. It updates the order in the cache if the order was polled
+     * before.
+     */
     onStep({ order }: Step): void {
       if (has(order.id)) remember(order, true);
     },
 
     /**
-     * Called every few seconds. Forgets the orders that were last read before the previous call.
+     * Called every few seconds. Removes the orders that were last read before the previous call.
      */
     forgetOld,
   };
@@ -225,8 +237,8 @@ type WaitDependencies = {
 type Listener = { latest?: Order | undefined; wake: () => void };
 
 /**
- * Waits until a transaction ends or the cardholder has to act, within a time limit. A step that
- * this node commits ends the wait at once; steps of other nodes are found by polling the database.
+ * Lets requests wait for the result of a transaction, within a time limit. A step that this node
+ * commits ends the wait at once. Steps of other nodes are found by polling the database.
  */
 export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDependencies) {
   const listeners = new Map<OrderId, Set<Listener>>();
@@ -243,8 +255,9 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
       const { listener, close } = listen(found.order.id);
       let met = found;
       for (;;) {
-        // The order is read again at once, because a step may have been committed since. A failed
-        // read is ignored: the order is accepted and the next read follows.
+        // The order is read again at once, because a step may have been committed before this wait
+        // began. If the read fails, the known order is used until the next read, because the
+        // payment itself is already accepted.
         const { latest } = listener;
         listener.latest = undefined;
         met = findAgain(latest ?? (await load(met.order).catch(() => met.order)), met);
@@ -255,14 +268,17 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
       close();
       return met;
     },
-    /** Ends the waits for this order. Called with every step that this node commits. */
+    /** Ends the waits for the order of the step. Called with every step that this node commits. */
     notify({ order }: Step): void {
       for (const listener of listeners.get(order.id) ?? []) {
         listener.latest = order;
         listener.wake();
       }
     },
-    /** Ends all waits, with the orders as they are, because the node is stopping. */
+    /**
+     * Ends all waits because the node is stopping. The waiting requests are answered with the
+     * orders as they are.
+     */
     end(): void {
       ended = true;
       for (const set of listeners.values()) for (const { wake } of set) wake();
@@ -280,7 +296,7 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
     return { listener, close };
   }
 
-  /** Waits until a step is reported or the time is over. */
+  /** Waits until this node commits a step of the order, or until the duration is over. */
   async function sleep(listener: Listener, durationMs: number): Promise<void> {
     if (listener.latest !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -292,14 +308,17 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
 }
 
 /**
- * Whether the merchant has to be answered now. When the cardholder has to act, only the merchant
- * can show the next step.
+ * Whether the merchant has to be answered now. It does if the transaction is final, or if the
+ * cardholder has to act, because only the merchant can send the cardholder to the next step.
  */
 function endsWait(stage: Stage): boolean {
   return isFinal(stage) || waitsForCardholder(stage);
 }
 
-/** Finds the transaction again. Other transactions of the order may have begun and ended since. */
+/**
+ * Returns the transaction in its newest known version. Other transactions of the order may have
+ * begun and ended since it was found.
+ */
 function findAgain(seen: Order, { order: known, transaction }: FoundOrder): FoundOrder {
   const order = seen.version < known.version ? known : seen;
   const same = transactionsOf(order).find(

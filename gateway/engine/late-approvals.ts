@@ -1,7 +1,7 @@
 /**
- * Approvals that arrive after the gateway stopped waiting for them. Their charges have to be
- * reversed. Each approval is in memory until it is committed, for as long as the database is
- * unreachable. After the commit, any node can perform the reversal.
+ * Handles approvals that arrive after the gateway stopped waiting for them. The charge of a late
+ * approval has to be reversed. The approval is kept in memory until it is committed, for as long as
+ * the database is unreachable. After the commit, any node can perform the reversal.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Apply } from "../orders/apply.ts";
@@ -21,12 +21,13 @@ export type LateDependencies = {
   readonly apply: Apply;
   readonly runner: Pick<OrderRunner, "start" | "runs">;
   readonly clock: Pick<Clock, "now">;
-  /** Called when the approval's charge is going to be reversed. */
+  /** Called when a late approval is committed and its charge is going to be reversed. */
   readonly onLate: (approval: LateApproval) => void;
-  /** Called when the approval could not be committed. The commit is tried again. */
+  /** Called when a late approval could not be committed. The commit is repeated later. */
   readonly onDelayed: (approval: LateApproval, error: unknown) => void;
   /**
-   * Called when no order knows the charge. A failover of the database to a standby can lose one.
+   * Called when no order has the charge of the approval. The database can lose an order in a
+   * failover to a standby.
    */
   readonly onUnknown: (approval: LateApproval) => void;
 };
@@ -45,11 +46,11 @@ export function makeLateApprovals(dependencies: LateDependencies) {
       reports.set(approval, report);
       return report;
     },
-    /** Resolves when every reported approval is committed. */
+    /** Resolves when every reported late approval is committed. */
     async idle(): Promise<void> {
       while (reports.size > 0 && !isStopped) await Promise.all(reports.values());
     },
-    /** Stops retrying, and returns the approvals that are lost when this node ends. */
+    /** Ends the repeated commits, and returns the approvals that are lost when this node ends. */
     stop(): readonly LateApproval[] {
       isStopped = true;
       return [...reports.keys()];
@@ -82,14 +83,15 @@ export function makeLateApprovals(dependencies: LateDependencies) {
     const event = { kind: "approved_late", answer: { ...answer, approvedAmount } } as const;
     const next = await apply(order, event);
     if (next instanceof Failure) {
-      // An operator has already settled the order. The note shows that the approval came.
+      // The order refuses the approval because an operator has already settled the order's doubt. A
+      // note in the order's history records that the approval came.
       await apply(order, { kind: "noted", what: event.kind, detail: next.cause });
     } else {
       runner.start(next);
     }
   }
 
-  /** The order has continued with another charge, so the earlier charge is reversed separately. */
+  /** Reverses an earlier charge of the order, which has continued with another charge since. */
   async function reversePrior(order: Order, approval: LateApproval): Promise<void> {
     const { reference, answer } = approval;
     const next = await apply(order, { kind: "prior_approved_late", reference, answer });
@@ -98,13 +100,15 @@ export function makeLateApprovals(dependencies: LateDependencies) {
       return;
     }
     onLate(approval);
-    // Other effects that the order owes may be in flight at another node.
+    // Only the reversal is started here, because another node may be running any other effect that
+    // the order owes.
     if (next.owed?.effect === "reverse_prior") runner.start(next);
   }
 
   /**
-   * Whether another process waits for this answer and has received it. If that process ends before
-   * it commits the answer, the node that claims the order settles the doubt.
+   * Whether another process is waiting for this answer. That process has received the answer too
+   * and will commit it. If it ends before the commit, the node that claims the order settles the
+   * doubt.
    */
   function isAwaited(order: Order): boolean {
     const { owed } = order;
@@ -126,8 +130,8 @@ export async function idleOf(
 }
 
 /**
- * Whether the order already has this approval: the waiting process has committed it, or the host
- * sent it twice.
+ * Whether the order already has this approval. That is so if the process that waited for the
+ * approval has committed it, or if the host sent the approval twice.
  */
 function hasAnswer(order: Order, { responseCode, approvalCode }: Answer): boolean {
   const { stage, answer } = initialOf(order);

@@ -1,7 +1,7 @@
 /**
- * A submission of the payment page: a card or a wallet's payment data, and the customer fields that
- * the endpoint asks for. The page shows all faults of a submission. No try begins with a faulty
- * one.
+ * Checks a submission of the payment page: a card or a wallet's payment data, and the customer
+ * fields that the endpoint asks for. The page shows all faults of a submission together, and a
+ * faulty submission begins no try.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Customer, Order, PaymentPage, Purchase, WalletType } from "../orders/order.ts";
@@ -15,16 +15,16 @@ import type { Instant } from "../values/time.ts";
 export type Submission = {
   readonly paid:
     | ({ readonly kind: "card" } & SubmittedCard)
-    /** `text` is the wallet's JSON. */
+    /** `text` is the wallet's payment data, which is the JSON text that the wallet has returned. */
     | { readonly kind: "wallet"; readonly type: WalletType; readonly text: Secret<string> };
-  /** Only the fields that the page asks for are used. */
+  /** The submitted customer fields. Fields that the page does not ask for are ignored. */
   readonly customer: Partial<Customer>;
   readonly ipAddress: string;
   /** The browser's properties, under the names that merchants' requests use. */
   readonly browser: Purchase["browser"];
 };
 
-/** The expiry month and year have two digits each. */
+/** The submitted card. Its expiry month and year have two digits each. */
 type SubmittedCard = {
   readonly number: CardNumber;
   readonly expiryMonth: string;
@@ -40,8 +40,9 @@ type AskingOrder = Pick<Order, "purchase"> & {
 export type WantedField = (typeof askable)[number]["field"];
 
 /**
- * The fields that the page can ask for. `name` is the field's name in settings and in requests. A
- * field with `isUsual` is asked for unless the endpoint waives it.
+ * The customer fields that the page can ask for. `name` is the field's name in settings and in
+ * merchants' requests. `isUsual` means that the field is asked for unless the endpoint's settings
+ * waive it.
  */
 const askable = [
   { field: "firstName", name: "first_name", max: 50, isUsual: false },
@@ -61,11 +62,11 @@ const askable = [
 }[];
 
 /**
- * Returns the customer fields that the page asks for at every try: those that the merchant has not
- * sent, out of the fields in the endpoint's settings, or by default out of those that a sale
- * requires. A payment link has no merchant's request and asks for the email only, which is enough
- * for acquirers and for 3-D Secure. For a country that has states, the page also asks for the state
- * unless the endpoint waives it.
+ * Returns the customer fields that the page asks for at every try. These are the fields that the
+ * endpoint's settings name, or by default those that a sale requires, without the fields that the
+ * merchant has sent. On the page of a payment link, for which there is no merchant's request, the
+ * default is the email address alone, which is enough for acquirers and for 3-D Secure. If the
+ * country has states, the page also asks for the state unless the endpoint waives that field.
  */
 export function wantedFieldsOf(
   order: AskingOrder,
@@ -144,8 +145,8 @@ function customerFaults(
 }
 
 /**
- * Returns the fields that the order keeps. For a country without state codes, the state is free
- * text and is not kept.
+ * Returns the submitted customer fields that the order stores. The state is not stored if the
+ * country has no state codes, because it is free text then.
  */
 export function customerIn(
   order: AskingOrder,

@@ -1,8 +1,9 @@
 /**
- * Shows payment links and begins their orders (decision 0056). Each time a link's page is shown, it
- * gets an id. The first post of that page begins an order, and all further posts lead to the same
- * order. If the link has a limited number of uses, the page reserves one before its order begins.
- * Therefore two concurrent cardholders, at any node, cannot both pay the last use.
+ * Shows payment links and begins their orders (decision 0056). Whenever a link's page is shown, the
+ * shown page gets an id of its own. The first post of a shown page begins an order, and all its
+ * further posts lead to the same order. If the link has a limited number of uses, the shown page
+ * reserves one use before its order begins. Therefore two concurrent cardholders, at any node,
+ * cannot both pay the last use.
  */
 import { randomBytes, randomUUIDv7 } from "node:crypto";
 import type { Endpoint } from "../orders/merchant.ts";
@@ -27,7 +28,8 @@ import { isOn, needsCvvAt, type PageDependencies } from "./payment-page.ts";
 type LinkStore = {
   find(link: LinkKey): Promise<PaymentLink | undefined>;
   /**
-   * Reserves a use of the link for the page. Returns true if the page has one, now or from before.
+   * Reserves a use of the link for a shown page. Returns true if the page has a use, reserved now
+   * or earlier.
    */
   reserve(link: LinkKey, page: string, now: Instant): Promise<boolean>;
   release(link: LinkKey, pages: readonly string[]): Promise<void>;
@@ -45,9 +47,10 @@ type Dependencies = {
 };
 
 /**
- * `open` means that a payment may begin, and `waiting` that the link's only order waits for a card.
- * `in_use` means that all uses are taken and a payment is in progress, and `paid` that these orders
- * have paid all uses. `disabled` means that the endpoint or the merchant is disabled.
+ * The state of a payment link. `open` means that a payment may begin, and `waiting` that the link's
+ * only order waits for a card. `in_use` means that all uses are taken and at least one payment is
+ * still in progress, and `paid` that all uses are paid. `disabled` means that the endpoint or the
+ * merchant is disabled.
  */
 type PaymentLinkState =
   | { readonly kind: "open"; readonly page: string }
@@ -58,7 +61,7 @@ type PaymentLinkState =
 type FoundLink = {
   readonly link: PaymentLink;
   readonly endpoint: Endpoint;
-  /** The fields that the link's page asks for. */
+  /** The customer fields that the link's page asks for. */
   readonly asked: Asked;
   readonly state: PaymentLinkState;
 };
@@ -70,7 +73,9 @@ export function makePaymentLinks(dependencies: Dependencies) {
   const pages = makeLinkPages(dependencies);
   return { find, begin };
 
-  /** Returns undefined for a token that this installation did not make. */
+  /**
+   * Returns the payment link of a token, or undefined if this installation did not make the token.
+   */
   async function find(token: string): Promise<FoundLink | undefined> {
     const key = dependencies.readLinkToken(token);
     const link = key && (await store.find(key));
@@ -90,7 +95,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
       return { kind: "paid", orders: used.flatMap(({ order }) => order ?? []) };
     }
     const [only] = used;
-    // An order that began before the link ended may still be paid.
+    // The link may have ended, but an order that began earlier may still be paid.
     if (link.usesMax === 1 && only?.order !== undefined && isWaiting(only.order)) {
       return { kind: "waiting", order: only.order };
     }
@@ -99,7 +104,10 @@ export function makePaymentLinks(dependencies: Dependencies) {
     return isFree ? { kind: "open", page: pages.issue(link) } : { kind: "in_use" };
   }
 
-  /** Returns the page's order: the one that an earlier post began, or a new one. */
+  /**
+   * Returns the order of a shown page: the one that an earlier post of the page began, or a new
+   * one.
+   */
   async function begin({ link, endpoint }: FoundLink, token: string): Promise<Order | Failure> {
     const page = pages.read(link, token);
     if (page === undefined) return notNow;
@@ -123,7 +131,10 @@ export function makePaymentLinks(dependencies: Dependencies) {
     return accepted instanceof Failure ? accepted : accepted.order;
   }
 
-  /** Reserves a use for the page. A link without a maximum needs no reservation. */
+  /**
+   * Reserves a use of the link for a shown page. A link without a maximum number of uses needs no
+   * reservation.
+   */
   async function reserve(link: PaymentLink, page: string): Promise<boolean> {
     if (link.usesMax === undefined) return findEnd(link, clock.now()) === undefined;
     if (await store.reserve(link, page, clock.now())) return true;
@@ -142,11 +153,11 @@ export function makePaymentLinks(dependencies: Dependencies) {
     return Promise.all(
       link.uses.map(async (page) => {
         const known = await findExisting(link.merchantId, clientOrderIdOf(link, page));
-        // A page begins one order and never a second attempt.
+        // A shown page begins one order, and that order never has a second attempt.
         const order = known.at(-1)?.order;
         const isPaid = order !== undefined && initialOf(order).stage === "approved";
-        // A page that expired this long ago can no longer begin an order, because its last post has
-        // ended.
+        // Whether the shown page expired so long ago that its last post has ended. Such a page can
+        // no longer begin an order, so its use is free again.
         const isAbandoned = pages.isOver(page, later(clock.now(), -postMs));
         const isFree = order === undefined ? isAbandoned : endedUnpaid(order);
         return { page, order, isPaid, isFree };
@@ -155,14 +166,14 @@ export function makePaymentLinks(dependencies: Dependencies) {
   }
 }
 
-/** The longest duration of a post, with a wide margin. */
+/** The longest time for which a post of a page can run, with a wide margin. */
 const postMs = minutes(10);
-/** How long after it was shown a page can be posted. */
+/** A shown page can be posted for this time. */
 const pageLifeMs = hours(2);
 
 const notNow = new Failure("not_allowed_now", "", "the payment link has no use for this page");
 
-/** Makes the ids of shown pages. They are signed by this installation and expire. */
+/** Makes and reads the ids of shown pages. An id is signed by this installation and expires. */
 function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">) {
   const textOf = ({ merchantId, id }: LinkKey, page: string) =>
     `link page/${merchantId}/${id}/${page}`;
@@ -170,15 +181,15 @@ function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">
     asInstant(Number.parseInt(page, 36) * 1000 + pageLifeMs) <= now;
   return {
     isOver,
-    /** Returns a new page id with its signature. */
+    /** Returns the id of a new shown page, with its signature. */
     issue(link: LinkKey): string {
       const second = Math.floor(clock.now() / 1000).toString(36);
       const page = `${second}-${randomBytes(8).toString("hex")}`;
       return `${page}.${tokens.tokenOf(textOf(link, page))}`;
     },
     /**
-     * Returns the page id without its signature, or undefined if it expired or belongs to another
-     * link.
+     * Returns the id of a shown page without its signature, or undefined if the id has expired or
+     * belongs to another link.
      */
     read(link: LinkKey, shown: string): string | undefined {
       const [page = "", proof = ""] = shown.split(".");

@@ -1,7 +1,7 @@
 /**
- * The order of a payment page. The page is found by the token in its URL, and shows the order's
- * state. When the cardholder enters a card, a try begins. It is committed on the order's version
- * that the page has seen, so two tabs or a double click begin only one try.
+ * The order of a payment page. The page is found by the token in its URL and shows the order's
+ * state. When the cardholder enters a card, a try begins. The try is committed only on the version
+ * of the order that the page has seen, so two tabs or a double click begin only one try.
  */
 import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
@@ -40,7 +40,7 @@ import {
 } from "./page-submission.ts";
 import type { OrderRunner } from "./run.ts";
 
-/** The order of a page, with what the page shows and permits. */
+/** An order with a payment page, and the facts that the page shows. */
 export type PageOrder = {
   readonly order: Order & { readonly page: PaymentPage };
   readonly endpoint: Endpoint;
@@ -56,15 +56,23 @@ export type PageOrder = {
 type PageState =
   /** `refused` is the reason why the previous card was refused. */
   | { readonly kind: "awaiting_card"; readonly refused: Reason | undefined }
-  /** The order waits for a card, but its endpoint or merchant is disabled. */
+  /**
+   * The order waits for a card, but no payment can begin because its endpoint or merchant is
+   * disabled.
+   */
   | { readonly kind: "disabled" }
   | { readonly kind: "in_progress" }
-  /** 3-D Secure needs the browser, for which `pages/cardholder` has the pages. */
+  /**
+   * The cardholder's browser has to make a step of 3-D Secure. Its page is in `pages/cardholder`.
+   */
   | { readonly kind: "step"; readonly step: PendingStep }
-  /** The order has a result. */
+  /** The order has a result, so the payment is over. */
   | { readonly kind: "over" };
 
-/** The first step of a try, and the function that seals its card. A refused wallet has no card. */
+/**
+ * The first step of a try, and the function that seals its card for the vault. A try whose wallet
+ * data was refused has no card.
+ */
 export type Entry = { readonly step: Step; readonly sealCard: SealCard | undefined };
 export type Enter = (entry: Entry) => ReturnType<Commit>;
 
@@ -101,20 +109,20 @@ export type PageDependencies = NewCardDependencies & {
   readonly storePendingCard: StorePendingCard;
   readonly openWallet: OpenWallet;
   readonly newCardId: () => CardId;
-  /** Returns the digest of a try, for screening. Each try has a different digest. */
+  /** Returns a digest that identifies a try for screening. Two tries have different digests. */
   readonly digest: (text: Secret<string>) => Uint8Array;
   readonly tokens: {
-    /** Returns the keyed digest of the text. Only this installation can make it. */
+    /** Returns a keyed digest of the text as a token. Only this installation has the key. */
     tokenOf(text: string): string;
     isToken(text: string, token: string): boolean;
   };
-  /** Returns the public address, without a slash at its end. */
+  /** Returns the gateway's public address, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly runner: OrderRunner;
   readonly admit: Admit;
   readonly clock: Pick<Clock, "now">;
   readonly defaults: Pick<PageTerms, "lifeMs" | "triesMax">;
-  /** How long the page shows the result. */
+  /** How long the page still shows the order's result after the page has expired. */
   readonly linkLifeMs: number;
 };
 
@@ -124,7 +132,7 @@ export function makePaymentPages(dependencies: PageDependencies) {
   const { clock, tokens, getEndpoint, admit } = dependencies;
   const tryCard = makeTryCard(dependencies);
   return {
-    /** Returns the terms of orders at the endpoint. */
+    /** Returns how long the pages of the endpoint's orders live, and how many tries they permit. */
     termsOf({ settings: { pageLifeS, pageTries } }: Endpoint): PageTerms {
       const { lifeMs, triesMax } = dependencies.defaults;
       return {
@@ -134,15 +142,17 @@ export function makePaymentPages(dependencies: PageDependencies) {
     },
 
     /**
-     * Returns the URL of the payment page. It depends on the order only, so repeated requests get
-     * the same URL.
+     * Returns the URL of the order's payment page. Repeated requests for an order get the same URL.
      */
     urlOf: ({ id }: Pick<Order, "id">) => `${dependencies.baseUrl()}/pay/${tokenFor(id)}`,
 
     /** Returns the last part of the page's URL. */
     tokenOf: ({ id }: Pick<Order, "id">) => tokenFor(id),
 
-    /** Returns undefined if the page does not exist or has ended. */
+    /**
+     * Finds the order of a page. Returns undefined if the page does not exist or is no longer
+     * shown.
+     */
     async find(token: string): Promise<PageOrder | undefined> {
       const id = orderOf(token);
       const order = id && (await dependencies.findByNumber(Number(id)));
@@ -152,13 +162,13 @@ export function makePaymentPages(dependencies: PageDependencies) {
       return pageOf(order);
     },
 
-    /** Returns the faults to show beside the fields. A submission with a fault is refused. */
+    /** Returns the faults of a submission, which the page shows beside the fields. */
     findFaults: (page: Asked, submission: Submission) =>
       findSubmissionFaults(page, submission, clock.now()),
 
     /**
-     * Begins a try and returns the order, which then runs by itself. It is refused with
-     * `not_allowed_now` if the page no longer waits for a card, and the browser loads the page
+     * Begins a try and returns the order, which then runs in the background. Returns the failure
+     * `not_allowed_now` if the page no longer waits for a card; the browser then loads the page
      * again.
      */
     async pay(page: PageOrder, submission: Submission): Promise<Order | Failure> {
@@ -215,7 +225,7 @@ export function needsCvvAt({ gates }: Endpoint): boolean {
   return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
 }
 
-/** Whether payments may begin at the endpoint. */
+/** Whether payments may begin at the endpoint: the endpoint and its merchant must be enabled. */
 export function isOn({ enabled, merchant }: Endpoint): boolean {
   return enabled && merchant.enabled;
 }
@@ -273,8 +283,9 @@ function makeTryCard(dependencies: PageDependencies) {
   };
 
   /**
-   * Commits the try. If the order has changed, the try is repeated on its new version, but not if
-   * another tab has begun a try since, even if that try is already refused.
+   * Commits the try. If the order has changed in another way, the commit is repeated on its new
+   * version. If another tab has begun a try since the page was shown, this try is refused, even if
+   * the other try has already failed.
    */
   async function commit(
     found: Order,
@@ -318,8 +329,8 @@ function makeTryCard(dependencies: PageDependencies) {
       endpoint,
       amount: order.purchase.amount,
       holderName: undefined,
-      // A double click sends the same payment data for the same try, and is recognised by this
-      // text.
+      // A double click submits the same payment data twice for the same try. Both submissions have
+      // the same fingerprint, so that the gateway recognises the second one.
       requestFingerprint: new Secret(`page/${order.id}/${order.page?.refused.length}`),
     });
     if (opened instanceof Failure) return opened;
@@ -337,7 +348,7 @@ function makeTryCard(dependencies: PageDependencies) {
   ): EventOf<"card_entered"> {
     const { ipAddress, browser } = submission;
     const sent = customerSent(order);
-    // Values that the merchant has sent are kept.
+    // A value that the merchant has sent takes precedence over the submitted one.
     const kept = Object.entries(sent).filter(([, value]) => value !== undefined);
     const whole = { ...sent, ...customerIn(order, submission), ...Object.fromEntries(kept) };
     const payer = { ipAddress, browser, customer: whole };

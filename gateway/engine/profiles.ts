@@ -1,7 +1,7 @@
 /**
  * Recurring payment profiles: cards that a merchant registers without a payment, or after an
- * account verification, with defaults of later payments. A profile is a card reference, so payments
- * find, charge and remove it like any other.
+ * account verification, with default values for later payments. A profile is a card reference, so
+ * payments find, charge and remove it like any other reference.
  */
 import type {
   CardReference,
@@ -35,7 +35,10 @@ export type CreatedProfile = {
 type Claim = { readonly clientOrderId: string; readonly digest: RequestDigest };
 
 export type ProfileStore = {
-  /** Writes a card and its ids. Returns false if the client order id has a profile already. */
+  /**
+   * Stores a card and its ids. Returns false if the merchant's client order id already has a
+   * profile.
+   */
   add(
     added: Claim &
       Pick<CreatedProfile, "ids"> &
@@ -48,15 +51,20 @@ export type ProfileStore = {
     merchant: MerchantId,
     clientOrderId: string,
   ): Promise<{ readonly digest: RequestDigest; readonly profile: CreatedProfile } | undefined>;
-  /** Returns false if the profile has changed since it was read. */
+  /**
+   * Changes a profile. Returns false if another request has changed the profile since it was read.
+   */
   change(
     changed: Pick<NewReferences, "cardId" | "facts" | "at"> & {
       readonly reference: Pick<CardReference, "merchantId" | "id" | "version" | "card">;
       readonly stoppedAt: Instant | undefined;
-      /** Until when a number that is replaced is kept. */
+      /** If the card number is replaced, the old number is kept until this time. */
       readonly keepUntil: Instant;
       readonly card: SealedCard | undefined;
-      /** The request that creates the profile from a registered card. */
+      /**
+       * Set if the request makes a profile of a registered card: the request's client order id and
+       * digest.
+       */
       readonly claim: Claim | undefined;
     },
   ): Promise<boolean>;
@@ -70,7 +78,7 @@ type BroughtCard = {
 
 export type ProfileRequest = Owner &
   Pick<OrderRequest, "clientOrderId" | "requestFingerprint"> & {
-    /** Whether it is the payer's card, or the receiver's, which is never charged. */
+    /** `SRC` is a card of the payer. `DST` is a card of the receiver, which is never charged. */
     readonly cardType: "SRC" | "DST";
     readonly profile: Profile;
     readonly networkId: string | undefined;
@@ -84,10 +92,10 @@ export type ProfileChange = {
   readonly by: Author;
 };
 
-/** The merchant's login, and the request that changes a profile. */
+/** The author of a change: the merchant's login and the request that changed the profile. */
 type Author = { readonly login: string; readonly request: string };
 
-/** A change as the audit describes it: it names no person and no number. */
+/** A change as the audit shows it, without names of persons and without card numbers. */
 export type AuditedChange = {
   readonly by: Author;
   readonly id: CardRefId;
@@ -123,16 +131,18 @@ const triesMax = 5;
 
 export function makeProfiles(dependencies: Dependencies) {
   const { store, digests, newReferenceId, clock } = dependencies;
-  // The enrolment for 3-D Secure is looked up for each payment.
+  // No enrolment for 3-D Secure is stored with a profile, because it is looked up for each payment.
   const newCards = makeNewCards({ ...dependencies, findEnrolment: () => undefined });
   return {
     /**
-     * Returns the profile that an identical request has created, or undefined if no profile has the
-     * client order id.
+     * Returns the profile that an earlier identical request created, or undefined if the client
+     * order id has no profile.
      */
     findCreated,
 
-    /** Creates a profile. Several identical requests create one. */
+    /**
+     * Creates a profile. Repeats of the same request return the profile that the first one created.
+     */
     async create(request: ProfileRequest, card: BroughtCard): Promise<CreatedProfile | Failure> {
       const { networkId, profile } = request;
       const brought = await readCard(request, card);
@@ -152,7 +162,7 @@ export function makeProfiles(dependencies: Dependencies) {
       return isDone ? { ids, hashId: facts.hashId } : getCreated(request);
     },
 
-    /** Makes a profile of a registered card, that of an approved account verification. */
+    /** Makes a profile of a card that was registered after an approved account verification. */
     async adopt(request: ProfileRequest, id: CardRefId): Promise<CreatedProfile | Failure> {
       const reference = await getReference(request.merchantId, id);
       if (reference instanceof Failure) return reference;
@@ -162,7 +172,7 @@ export function makeProfiles(dependencies: Dependencies) {
       return getCreated(request);
     },
 
-    /** Changes a profile. A request that changes nothing is not audited. */
+    /** Changes a profile. A request that changes no value writes no audit entry. */
     async change(
       found: CardReference,
       read: (found: CardReference) => ProfileChange,
@@ -207,7 +217,9 @@ export function makeProfiles(dependencies: Dependencies) {
     return isGone ? new Failure("card_reference_removed") : known;
   }
 
-  /** Returns undefined if the profile has changed since it was read. */
+  /**
+   * Changes the profile as it was read. Returns undefined if another request has changed it since.
+   */
   async function tryChange(
     reference: CardReference,
     { card, networkId, profile, isStopped, by }: ProfileChange,
@@ -228,7 +240,8 @@ export function makeProfiles(dependencies: Dependencies) {
     if (changed.length === 0) return reference;
     const { bin, lastFour } = next.card;
     const { id } = reference;
-    // The entry is written first, so that no change is without one if the node dies.
+    // The audit entry is written before the change, so that a crash of the node cannot leave a
+    // change without an entry.
     await dependencies.audit({ by, id, changed, card: `${bin}****${lastFour}` });
     const isDone = await write(reference, next, { card: isNew ? brought.sealed : undefined });
     return isDone ? next : undefined;
@@ -247,7 +260,10 @@ export function makeProfiles(dependencies: Dependencies) {
     return store.change({ reference, cardId, facts, stoppedAt, at, keepUntil, card, claim });
   }
 
-  /** Seals the card, unless the merchant searches for a number (decision 0078). */
+  /**
+   * Seals the card for the vault. Refuses it if the merchant seems to search for a card number
+   * (decision 0078).
+   */
   async function readCard(owner: Owner, { facts: brought, cardData }: BroughtCard) {
     const cardId = dependencies.newCardId();
     const { facts, sealCard } = newCards.read(owner, cardId, brought, cardData);
@@ -277,7 +293,10 @@ function factsOf({ card, networkId, isDevice, profile }: CardReference): NewRefe
   };
 }
 
-/** The names of the values that differ; the id of a card is not its value. */
+/**
+ * Returns the names of the values that differ. The id under which the vault stores the card does
+ * not count.
+ */
 function findChanges(before: object, after: object): string[] {
   const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return [...new Set([...old.keys(), ...now.keys()])].filter(

@@ -1,8 +1,8 @@
 /**
  * Destroys card numbers that are no longer needed (decision 0040): those of old orders, of removed
  * references and of erased persons. A card is first condemned, and from then on no order can begin
- * with it. The next run destroys it, unless an order with it is in flight, in doubt or owes a
- * reversal.
+ * with it. The next run destroys the number, unless an order with this card is in flight, in doubt
+ * or owes a reversal.
  */
 import type { Order } from "../orders/order.ts";
 import { cardsOf } from "../orders/payment-page.ts";
@@ -17,29 +17,36 @@ export type CondemnedCard = CardOfMerchant & { readonly why: CondemnedWhy };
 
 export type RetentionStore = RemovedReferences & {
   /**
-   * Returns the order id after which this pass continues, or undefined if a node has made the pass
-   * since.
+   * Begins the hourly pass over old orders for one retention period. Returns the id of the order
+   * after which the pass continues, or undefined if a node has made the pass since the given time.
    */
   claimWalk(days: number, now: Instant, since: Instant): Promise<OrderId | undefined>;
   /**
-   * Called when the pass has not yet reached orders that are too young, so that the next run
-   * continues.
+   * Marks a pass as unfinished, so that the next run continues it. Called when the run ended before
+   * it reached the orders that are too young.
    */
   releaseWalk(days: number): Promise<void>;
-  /** Restarts every pass because the rules have changed, unless another node has done so since. */
+  /**
+   * Restarts the passes of all periods because the retention rules have changed, unless another
+   * node has restarted them since the given time.
+   */
   restartWalks(rules: string, now: Instant, since: Instant): Promise<void>;
   /**
-   * Saves the position of a pass, unless the pass was restarted because a merchant was moved here.
+   * Saves how far a pass came. Saves nothing if the pass was restarted, as it is when a merchant is
+   * moved to this cell.
    */
   saveWalk(days: number, from: OrderId, after: OrderId): Promise<void>;
-  /** Returns orders by ascending id. */
+  /** Returns the orders after the given id, by ascending id. */
   listOrders(after: OrderId, limit: number): Promise<readonly Order[]>;
-  /** Returns those cards that a reference needs. */
+  /** Returns those of the given cards that have a reference. */
   findReferenced(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   condemn(cards: readonly CondemnedCard[], at: Instant): Promise<void>;
   /** Returns condemned cards after the given one, by merchant and id. */
   listCondemned(limit: number, after?: CardOfMerchant): Promise<readonly CondemnedCard[]>;
-  /** Returns those cards whose number an open order may have to send again. */
+  /**
+   * Returns those of the given cards whose number may still be sent for an order that has not
+   * ended.
+   */
   findNeeded(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   destroy(cards: readonly CardOfMerchant[]): Promise<void>;
 };
@@ -51,14 +58,14 @@ type Dependencies = {
   readonly clock: Pick<Clock, "now">;
   readonly removedKeepMs: number;
   readonly keepDaysOf: (merchant: MerchantId) => KeepDays;
-  /** Returns all retention periods in use, in days. */
+  /** Returns every retention period that some merchant has, in days. */
   readonly listDays: () => readonly number[];
   /**
-   * Returns a text that changes when a merchant's periods change. Passes then restart, because
-   * orders that they have passed may be due now.
+   * Returns a text that changes when any retention period changes. All passes then restart, because
+   * orders that they have already passed may be due under the new periods.
    */
   readonly rules: () => string;
-  /** Called before the cards are destroyed. */
+  /** Writes the audit entry. It is called before the cards are destroyed. */
   readonly audit: (counts: Partial<Record<CondemnedWhy, number>>) => Promise<void>;
 };
 
@@ -91,24 +98,33 @@ export function makeKeepRules(
 }
 
 const pageSize = 500;
-/** The limit of one run, so that a stopping node does not have to wait long for it. */
+/**
+ * The highest number of pages in one run. A stopping node waits for the end of the run, so a run
+ * must be short.
+ */
 const pagesMax = 20;
 const walkEveryMs = hours(1);
-/** A payment that began before the removal of its card is committed after this time. */
+/**
+ * The additional time before a removed card is condemned. A payment that began before the removal
+ * is committed by then.
+ */
 const pauseMs = 60_000;
 
 export function makeRetention(dependencies: Dependencies) {
   const { store, clock, keepDaysOf, listDays, audit } = dependencies;
   /**
-   * The cards that were condemned before the previous run ended. No message with their numbers is
-   * still being sent.
+   * The cards that were condemned before the previous run ended. By now, no message with the number
+   * of such a card is still being sent.
    */
   let ripe: ReadonlySet<string> = new Set();
-  /** The last listed card. The next listing continues after it. */
+  /** The last condemned card that was listed. The next run continues the list after this card. */
   let place: CondemnedCard | undefined;
   let last: Promise<void> = Promise.resolve();
 
-  /** Runs share the cards that are ripe, so each begins after the one before it. */
+  /**
+   * A run begins after the previous one has ended, because each run uses the list of cards that the
+   * previous one has left.
+   */
   return (): Promise<void> => {
     last = last.catch(() => undefined).then(run);
     return last;
@@ -133,15 +149,17 @@ export function makeRetention(dependencies: Dependencies) {
       const free = await findFree(cards);
       if (free.length === 0) return;
       await audit(countBy(free));
-      // The orders are checked again, because the audit entry may have taken long. The vault's
-      // database role cannot read the orders, so the deletion cannot check them itself.
+      // The orders are checked once more, because writing the audit entry may have taken long. The
+      // deletion cannot check the orders itself, because the vault's database role cannot read
+      // them.
       await store.destroy(await findFree(free));
     });
   }
 
   /**
-   * Calls `take` with pages of condemned cards. Returns where the next run continues, so that cards
-   * that are needed for long do not delay the others.
+   * Calls `take` with pages of condemned cards, and returns the card after which the next run
+   * continues. The next run does not begin at the top, so cards that have to be kept for long do
+   * not delay other cards.
    */
   async function eachPage(take: (cards: readonly CondemnedCard[]) => Promise<void>) {
     let after = place;
@@ -155,8 +173,9 @@ export function makeRetention(dependencies: Dependencies) {
   }
 
   /**
-   * Returns the cards that can be destroyed: no open order needs them, and no reference, unless the
-   * merchant removed it or the person was erased.
+   * Returns the cards that can be destroyed. An order that has not ended keeps its card. A
+   * reference keeps its card only if the retention period is the sole reason to destroy the card,
+   * and not if the merchant removed the card or the person was erased.
    */
   async function findFree(cards: readonly CondemnedCard[]): Promise<readonly CondemnedCard[]> {
     const old = cards.filter(({ why }) => why === "retention");
@@ -177,8 +196,8 @@ export function makeRetention(dependencies: Dependencies) {
   }
 
   /**
-   * Checks the orders by id, up to the first one that is too young. Each order is checked once for
-   * each period.
+   * Condemns the cards of old orders for one retention period. Orders are checked by ascending id,
+   * up to the first one that is too young. Each order is checked once for each period.
    */
   async function walk(days: number): Promise<void> {
     const now = clock.now();
@@ -211,8 +230,9 @@ export function makeRetention(dependencies: Dependencies) {
 }
 
 /**
- * Whether the order's card is due. An order with a registered card has no card of its own. An
- * unpaid order that is still open when its period ends is checked again with the paid orders.
+ * Whether the order's card is due to be destroyed. An order with a registered card has no card of
+ * its own. An unpaid order that has not ended when the unpaid period ends is due when the paid
+ * period ends.
  */
 function isDue(order: Order, now: Instant, keep: KeepDays): boolean {
   if (order.page === undefined && order.card.cardId !== String(order.id)) return false;

@@ -24,14 +24,17 @@ export type OrderRunner = ReturnType<typeof makeOrderRunner>;
 export type RunnerDependencies = {
   readonly handlers: EffectHandlers;
   readonly apply: Apply;
-  /** Called when the order no longer accepts the handler's event. */
+  /** Called when the order refuses the event that an effect handler returned. */
   readonly onRefused: (order: Order, event: OrderEvent, refusal: Failure) => void;
   readonly onTrouble: (order: Order, error: unknown) => void;
-  /** Called when the acquirer has approved a charge that the database lost in a failover. */
+  /** Called when the acquirer approves a charge that the database has lost in a failover. */
   readonly onLostApproval: (order: Order) => void;
 };
 
-/** The latest version of the order that the run has seen, and a promise of its end. */
+/**
+ * A run of an order: the latest version of the order that the run has seen, and a promise that
+ * resolves when the run ends.
+ */
 type Run = { seen: Pick<Order, "version" | "changedAt">; end: Promise<void> };
 
 export function makeOrderRunner(dependencies: RunnerDependencies) {
@@ -42,8 +45,8 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
     start,
     has: (order: OrderId) => inFlight.has(order),
     /**
-     * Returns whether the current version of the order runs here. An order in flight may still wait
-     * for an earlier run to end.
+     * Returns whether this node is running the given version of the order. An order that waits
+     * until the run of an older version ends is in flight but not running.
      */
     runs: (order: Order) => inFlight.get(order.id)?.seen.version === order.version,
     get count() {
@@ -56,8 +59,8 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
   };
 
   /**
-   * Runs the order in the background. If it is already in flight, it runs again only if the present
-   * run ends without having seen this version.
+   * Runs the order in the background. If the order is already in flight, it runs again after the
+   * present run, unless the present run has seen this version.
    */
   function start(order: Order, given: Partial<RunContext> = {}): void {
     if (order.owed === undefined) return;
@@ -86,13 +89,14 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
       });
       if (next instanceof LostCharge && isApproval(event)) onLostApproval(order);
       if (next instanceof Failure) return onRefused(order, event, next);
-      // A follow-up has begun in the meantime. The run that its request started performs it.
+      // The order now owes the effect of a follow-up that began while this run was busy with a
+      // reversal. The request for the follow-up has started a run of its own.
       const isOthers = next.owed !== undefined && next.owed.effect !== "reverse_prior";
       if (effect === "reverse_prior" && isOthers) return;
       order = next;
       run.seen = next;
       startedBefore = false;
-      // The CVV is forgotten once the authorisation is answered.
+      // The CVV is removed from memory once the authorisation is answered.
       const isAnswered = effect === "authorize" && !isBeforeNextAttempt(event);
       if (isAnswered) cardData = cardData && { ...cardData, cvv: undefined };
       if (isBeforeRest(event)) return;
@@ -105,8 +109,8 @@ function isApproval({ kind }: OrderEvent): boolean {
 }
 
 /**
- * Whether the order is newer than the version that the run has seen. After a failover that lost
- * commits, another step may have the same version number.
+ * Whether the order is newer than the version that the run has seen. The version number alone does
+ * not tell: after a failover that lost commits, two different steps may have the same number.
  */
 function isNewer(order: Order, seen: Run["seen"]): boolean {
   const isOtherStep = order.version === seen.version && order.changedAt !== seen.changedAt;
@@ -114,8 +118,8 @@ function isNewer(order: Order, seen: Run["seen"]): boolean {
 }
 
 /**
- * Commits an event that a browser, a merchant or a directory server reports, and then returns. The
- * effects that follow run in the background.
+ * Commits an event that a browser, a merchant or a directory server reports, and returns the
+ * changed order. The effects that follow run in the background.
  */
 type Report = (order: Order, event: OrderEvent) => Promise<Order | Failure>;
 
@@ -127,7 +131,7 @@ export function makeReport(apply: Apply, runner: OrderRunner): Report {
   };
 }
 
-/** Calls the listeners with every step once it is committed, from every code path. */
+/** Wraps a commit function so that every listener is called with each committed step. */
 export function makeAnnouncing(
   listeners: readonly ((step: Step) => void)[],
   onTrouble: (order: Order, error: unknown) => void,
@@ -141,7 +145,10 @@ export function makeAnnouncing(
       return outcome;
     };
 
-  /** Calls one listener. If the listener throws, the step is committed nevertheless. */
+  /**
+   * Calls one listener. An error of the listener is only reported, because the step is already
+   * committed.
+   */
   function call(listener: (step: Step) => void, step: Step): void {
     try {
       listener(step);
@@ -156,9 +163,9 @@ function stepOf(given: Step | { readonly step: Step }): Step {
 }
 
 export type ClaimDependencies = {
-  /** The name changes if another node has taken it. */
+  /** This node. Its name changes if another node has taken the name. */
   readonly node: { readonly name: string };
-  /** `certain` resolves when the clock agrees with the time that all nodes share. */
+  /** `certain` resolves when this machine's clock agrees with the time that all nodes share. */
   readonly clock: Pick<Clock, "now"> & { certain(): Promise<void> };
   readonly findDue: FindDue;
   /** Returns the orders that were in flight at a node with this name when it ended. */
@@ -169,17 +176,18 @@ export type ClaimDependencies = {
 };
 
 /**
- * How long orders of other nodes are left alone after an outage. Leases expire while the database
- * is unreachable, and their nodes may have answers that they commit as soon as it is back.
+ * For this time after an outage of the database, a node leaves the orders of other nodes alone.
+ * Leases expire during an outage, although their nodes may have answers that they commit as soon as
+ * the database is back.
  */
 const afterOutageMs = 10_000;
 
 type FindDue = (now: Instant, most: number) => Promise<readonly Order[]>;
 
 /**
- * Finds due orders in one database. After an outage, a start or a pause of this node, it leaves out
- * orders that other nodes may have in flight. A start or a pause may have followed an outage that
- * this node did not notice.
+ * Finds due orders in one database. After an outage of the database, it leaves out orders that
+ * other nodes may have in flight. It does the same after a start or a pause of this node, because
+ * this node may not have noticed an outage during that time.
  */
 export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "now">): FindDue {
   let isUnreachable = false;
@@ -197,13 +205,13 @@ export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "n
   };
 }
 
-/** Whether another node may be about to commit an answer for the order. */
+/** Whether another node may be running the order, and may be about to commit an answer. */
 function mayBeInFlight({ owed }: Order): boolean {
   return owed !== undefined && owed.resting !== true;
 }
 
 /**
- * Finds and claims due orders: those whose deadline has passed, whose next reversal is due, or
+ * Finds and claims due orders: orders whose deadline has passed, whose next reversal is due, or
  * whose node's lease has expired.
  */
 export function makeClaimWork(dependencies: ClaimDependencies) {
@@ -215,7 +223,10 @@ export function makeClaimWork(dependencies: ClaimDependencies) {
       const due = await findDue(clock.now(), batchMax);
       return claimAll(due.filter(isClaimable));
     },
-    /** Claims the orders of this node's previous run without waiting for their lease to expire. */
+    /**
+     * Claims the orders that this node had in flight when it last ended, without waiting for their
+     * leases to expire.
+     */
     claimOwn: async () => claimAll(await findOwned(node.name)),
   };
 
@@ -232,20 +243,24 @@ export function makeClaimWork(dependencies: ClaimDependencies) {
       expired ? { kind: "expired" } : { kind: "claimed", node: node.name },
     );
     if (claimed === undefined) return false;
-    // An order that was resting had no effect in flight, so nothing unknown was sent.
+    // The previous node may have begun the effect, unless the order was only waiting for a later
+    // time to run it (`resting`).
     const { owed } = order;
     runner.start(claimed, { startedBefore: owed !== undefined && owed.resting !== true });
     return true;
   }
 
-  /** Whether the order's lease has ended. The table of due orders alone does not prove that. */
+  /**
+   * Whether the order's lease has ended. The table of due orders may be out of date, so the order
+   * itself is checked.
+   */
   function isClaimable({ owed }: Order): boolean {
     return owed === undefined || owed.claimableAt <= clock.now();
   }
 
   /**
-   * Whether the deadline ends the order. No timer decides an authorisation: its handler finds out
-   * whether the charge was sent.
+   * Whether the deadline ends the order. A deadline never ends an authorisation, because only its
+   * effect handler can find out whether the charge was sent.
    */
   function isExpired({ deadlineAt, owed }: Order): boolean {
     if (owed?.effect === "authorize") return false;
