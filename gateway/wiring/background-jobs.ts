@@ -1,4 +1,4 @@
-/** A node's background jobs, which claim due work and delete what has expired. */
+/** Starts a node's background jobs, which claim due work and delete data that has expired. */
 import { askForDueKeys } from "../acquirers/gates.ts";
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import { makeKeepRules, makeRetention } from "../engine/retention.ts";
@@ -21,7 +21,9 @@ import { makeReplacePendingKey } from "../vault/rotate-keys.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** How often expired pending card data, orders in memory and old callbacks are deleted. */
+/**
+ * How often the node deletes expired pending card data, ended orders in memory and old callbacks.
+ */
 const deleteEveryMs = 10_000;
 const partitionsEveryMs = hours(1);
 const [askEveryMs, cleanEveryMs] = [60_000, 60_000];
@@ -34,7 +36,7 @@ type Parts = {
   readonly portalStore: Pick<PortalStore, "deleteExpired">;
   readonly refused: RefusedRequests;
   readonly tls: ServerTls | undefined;
-  /** Reads the configuration again, because a notification of a change may have been lost. */
+  /** Reads the configuration again, because the notification of a change may have been lost. */
   readonly reload: () => Promise<void>;
 };
 
@@ -43,7 +45,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   const { engine, callbacks, indexQueue, refused, tls } = parts;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, makeReportFailures(log, failed));
-  /** Starts a task that pauses while the installation is on hold. */
+  /** Starts a task that does nothing while the installation is on hold. */
   const startWork = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     start(everyMs, hold.unless(task, undefined), failed);
   const destroyExpired = async () => {
@@ -93,12 +95,12 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   return {
     stop: () => Promise.all(stops.map((stop) => stop())),
     /**
-     * Indexes the waiting orders. If this fails, the next catch-up of a running node indexes them.
+     * Writes orders that are missing in the portal's index. If this fails, a running node writes
+     * them.
      */
     indexRest: () => flushIndex().catch(() => undefined),
     /**
-     * Runs each job of deletion once. A card number takes two runs: it is condemned, then
-     * destroyed.
+     * Runs each deleting job once. The first call condemns a card number, the second destroys it.
      */
     async cleanUp(): Promise<void> {
       await keepAllPartitions();
@@ -114,7 +116,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   };
 }
 
-/** Removes every residue of pending card data: replaces the key daily and vacuums the table. */
+/** Makes the job that replaces the key of pending card data daily and vacuums its table. */
 function makeCleanPendingCards(context: NodeContext): () => Promise<void> {
   const { config, log, keys, cells, database, vaultDatabase } = context;
   const pendingKeys = makePendingKeys(vaultDatabase, database, cells);
@@ -130,7 +132,7 @@ function makeCleanPendingCards(context: NodeContext): () => Promise<void> {
   };
 }
 
-/** Destroys card numbers that are no longer needed. Writes a log entry and an audit entry. */
+/** Makes the job that destroys card numbers that are no longer needed, and logs that. */
 function makeDestroyCards(context: NodeContext): () => Promise<unknown> {
   const { config, clock, log, metrics, cells, audit, configuration } = context;
   const observe = makeObserveDestroyed(log, metrics);

@@ -23,7 +23,7 @@ import { portsOf } from "../wallets/merchant-session.ts";
 import { openWallets } from "../wallets/wallets.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** Opens the table of card ranges. `builtIn` has the ranges of the sandbox's test cards. */
+/** Opens the BIN table. `builtIn` has the ranges of the sandbox's test cards. */
 export function makeIssuers({ database, log }: NodeContext, builtIn: readonly IssuerRange[] = []) {
   return openIssuers({
     store: makeIssuerStore(database),
@@ -55,39 +55,39 @@ export async function connectDirectoryServers({ config, database, clock, log, ho
     resultsUrl: results.urlOf,
 
     /**
-     * Reads the directory servers and their certificate files again, because they may have changed.
+     * Reads the directory servers' settings and certificate files again, as they may have changed.
      */
     async reload(): Promise<void> {
       await directories.reload(results.renew);
-      // The refresh is not awaited, because a directory server may take minutes to send its ranges.
+      // Card ranges are refreshed in the background, because a directory server may take minutes.
       void directories.refresh().then(results.update);
     },
 
-    /** Starts receiving results and refreshing card ranges. */
+    /** Starts receiving 3-D Secure results and refreshing card ranges. */
     async start(receiveResult: ReceiveResult): Promise<void> {
       results.serve(receiveResult);
-      // If a certificate authority could not be read when the node started, it is read now.
+      // Certificate files that could not be read when the node opened are read here once more.
       await directories.start(results.update);
     },
 
     async stop(): Promise<void> {
       await results.stop();
-      // Stops receiving results and cancels requests for card ranges that are in flight.
+      // Requests for card ranges that are in flight are cancelled.
       await directories.stop();
     },
   };
 }
 
 /**
- * Makes the wallets. Their sessions follow the address rules of callbacks, so that no address
- * inside the operator's network is called.
+ * Makes the wallets. Requests for their sessions follow the address rules of callbacks, so that the
+ * gateway calls no address inside the operator's network.
  */
 export function makeWallets(context: NodeContext) {
   const { config, clock, log, metrics, cells, vaultDatabase, vault } = context;
   const hosts = partsOf(config.walletaHosts);
   const rules = makeAddressRules({
     ports: portsOf(hosts),
-    // In staging, the wallet's host is the sandbox, which is on this machine.
+    // In staging, the sandbox on this machine simulates the wallet's host.
     allowsLoopback: config.environment === "staging",
     privateNetworks: [],
     names: [],
@@ -112,10 +112,7 @@ export function makeWallets(context: NodeContext) {
   });
 }
 
-/**
- * Builds the screening rules and lists. In staging, `networks` are test addresses whose country is
- * known without a file.
- */
+/** Builds screening. In staging, the country of the test addresses in `networks` is known. */
 export function makeScreening(
   { cells, config, configuration, database, log, metrics, vault }: NodeContext,
   networks: readonly (readonly [network: string, country: string])[] = [],

@@ -1,4 +1,4 @@
-/** Builds the link behind each gate, 3-D Secure, and the order engine with the effect handlers. */
+/** Builds the order engine with its effect handlers, 3-D Secure, and the links of each gate. */
 import { makeAuthorize, makeInquire } from "../acquirers/authorize.ts";
 import { makeFollowUpEffect, makeReverse, makeReversePrior } from "../acquirers/follow-up.ts";
 import type { StartAcquirer } from "../acquirers/gates.ts";
@@ -40,7 +40,7 @@ type Parts = Pick<Screening, "judgePayment" | "isGuess"> & {
   readonly threeds: ThreeDs;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   readonly openWallet: PageDependencies["openWallet"];
-  /** Listeners for every committed step. They send its callback and index its order. */
+  /** Called with every committed step to send its callback and to index its order. */
   readonly onStep: readonly ((step: Step) => void)[];
 };
 
@@ -95,7 +95,7 @@ export function makeEngine(context: Used, parts: Parts) {
   });
   return {
     ...engine,
-    /** Claims due orders, but none while the installation is on hold. */
+    /** Claims due orders, except while the installation is on hold. */
     claims: { ...engine.claims, claimDue: hold.unless(engine.claims.claimDue, 0) },
     cards: makeCards({
       store: routeReferences(cells),
@@ -116,7 +116,8 @@ export function makeEngine(context: Used, parts: Parts) {
     }),
     closeOrderIds: orderIds.close,
     /**
-     * One check for each cell, which resolves when the cell's queues of reads and commits advance.
+     * A probe for each cell: a function that resolves once the cell's reads and commits make
+     * progress.
      */
     probes: store.probes,
     countInDoubt: store.countInDoubt,
@@ -127,7 +128,7 @@ type ThreeDsUsed = Pick<Used, "config" | "clock" | "log" | "vault" | "configurat
   Pick<NodeContext, "pendingCards">;
 
 type DirectoryServers = {
-  /** Finds a directory server, and the enrolment of a card. */
+  /** Finds a directory server, and whether a card is enrolled for 3-D Secure. */
   readonly directories: Pick<Directories, "find" | "findEnrolment">;
   readonly resultsUrl: (directory: string) => string;
 };
@@ -150,7 +151,7 @@ export function makeThreeDs(
     timeoutMs: config.directoryTimeoutMs,
     getEndpoint: configuration.getEndpoint,
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
-    /** Returns the current settings of the order's gate, which name its merchant for 3-D Secure. */
+    /** Returns the gate's settings, which contain the merchant's name and number for 3-D Secure. */
     findMerchant: ({ transaction: { identifiers } }: Order) =>
       identifiers && configuration.current().gates.get(identifiers.gate.id)?.settings,
   });
@@ -168,7 +169,8 @@ type GateDependencies = Pick<
   Pick<NodeContext, "gates" | "node" | "audit" | "configuration">;
 
 /**
- * Opens the gates' links. An answer that arrives at the wrong process is passed to the right one.
+ * Opens the gates' links. An acquirer's answer that arrives at the wrong process is passed to the
+ * process that waits for it.
  */
 export function openGates(context: GateDependencies, lateApprovals: LateApprovals): void {
   const { config, clock, database, vault, log, gates, node } = context;
@@ -197,8 +199,8 @@ function makeStartAcquirer(
       log: (event, facts) => log(event, { gate: name, ...facts }),
       async storeKey(delivered) {
         const outcome = await store(delivered);
-        // The configuration is reloaded before the host is answered, because the host may use the
-        // new key for its next message.
+        // The host may use the new key for its next message. So the configuration is reloaded
+        // before the host gets its answer.
         await configuration.reload();
         return outcome;
       },

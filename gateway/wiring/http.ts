@@ -1,6 +1,6 @@
 /**
- * Builds the responses of the ports beyond the merchant interface and the portal: health, metrics,
- * documentation and staging.
+ * Builds the routes besides the merchant interface and the portal: health, metrics, documentation
+ * and the staging tools.
  */
 import { join } from "node:path";
 import { readGateCertificates } from "../acquirers/gates.ts";
@@ -29,7 +29,7 @@ import { later } from "../values/time.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** Makes the reader of all processes' metrics, where several processes share the port. */
+/** Makes the function that returns the metrics of all processes that share the port. */
 export type ShareMetrics = (
   own: NodeContext["metrics"]["registry"],
   node: string,
@@ -101,7 +101,7 @@ type Shown = {
   readonly findMissing: () => Promise<Readiness["missing"]>;
 };
 
-/** Returns the routes of staging, or no routes in production. */
+/** Returns the routes of the staging tools. In production there are no such routes. */
 export function stagingRoutes(
   context: NodeContext,
   staging: StagingParts | undefined,
@@ -128,7 +128,7 @@ type Parts = {
 
 const overdueMs = 60_000;
 
-/** Adds the measurements that are made when `/metrics` is read. */
+/** Registers the functions that measure values each time `/metrics` is read. */
 export function watchFigures(context: NodeContext, parts: Parts): void {
   const { config, clock, metrics, cells, database, gates, hold } = context;
   const { engine, directories, screening, ports, tls } = parts;
@@ -156,7 +156,7 @@ export function watchFigures(context: NodeContext, parts: Parts): void {
 }
 
 /**
- * Returns the days until the certificates expire: those of this gateway's ports, and those with
+ * Returns the days until the gateway's certificates expire: those of its ports, and those with
  * which it authenticates to directory servers.
  */
 async function findCertificateDays(

@@ -1,4 +1,4 @@
-/** Builds the merchant interface: authentication, limits, and the record of its requests. */
+/** Builds the merchant interface: authentication, limits, and the record of refused requests. */
 import { signedUrlsOf } from "../config/config.ts";
 import { makeSummary } from "../http/bounds.ts";
 import type { Clients } from "../http/ports.ts";
@@ -69,7 +69,7 @@ export function merchantInterface(
   ];
 }
 
-/** Records refused requests for the portal. Values that may not be shown are masked. */
+/** Records refused requests for the portal. Sensitive values in a request are masked. */
 export function keepRefusedRequests(context: NodeContext) {
   const { config, clock, log, metrics, cells } = context;
   const { current } = context.configuration;

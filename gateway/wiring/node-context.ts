@@ -27,28 +27,28 @@ import { makePendingCards, makeVault } from "../vault/vault.ts";
 export type NodeContextOptions = {
   readonly config: Config;
   /**
-   * The databases of the main cell, which also contains the tables that an installation has once.
+   * The databases of the main cell. Besides the cell's orders, they contain the tables of the whole
+   * installation.
    */
   readonly databases: CellDatabases;
   readonly openCell: (place: CellLocation) => CellDatabases;
   readonly masterKey: Uint8Array;
   readonly log: Log;
-  /**
-   * The clock. If it is absent, the machine's clock is used and corrected by the database's time.
-   */
+  /** The clock. If absent, the machine's clock is used and corrected by the database's time. */
   readonly clock?: Clock;
-  /** Reads the time that all nodes share. If absent, it is the main database's time. */
+  /** Reads the time that all nodes share. If absent, the time of the main database is used. */
   readonly readTime?: () => Promise<Instant>;
 };
 
 export type NodeContext = Awaited<ReturnType<typeof openNodeContext>>;
 
-/** How often a node tests the connection that holds its name. */
+/** How often a node tests the database connection that reserves the node's name. */
 const presenceCheckMs = 2_000;
 
 /**
- * While the installation is on hold (decision 0050) the node answers the status of orders, refuses
- * everything else with 503, connects to no acquirer, and claims nothing.
+ * Opens a node's context. While the installation is on hold (decision 0050), the node answers
+ * status requests, refuses all other requests with 503, connects to no acquirer and claims no
+ * orders.
  */
 export async function openNodeContext(options: NodeContextOptions) {
   const stores = await openStores(options);

@@ -1,4 +1,4 @@
-/** Builds the pages for browsers, and their limits against card testing. */
+/** Builds the pages for browsers, and the limits against card testing on payment pages. */
 import { makeFindReceipt } from "../engine/find.ts";
 import { makePaymentLinks } from "../engine/payment-links.ts";
 import { makeSummary } from "../http/bounds.ts";
@@ -26,7 +26,7 @@ type Parts = Pick<Clients, "addressOf"> & {
   readonly services: EdgeServices;
   readonly engine: Pick<Engine, "accept" | "findExisting">;
   readonly wallets: Pick<Wallets, "sessions">;
-  /** In staging, the script that simulates the wallets' payment sheets. */
+  /** The script that simulates the wallets' payment sheets in staging; undefined in production. */
   readonly walletSheet: string | undefined;
 };
 
@@ -82,7 +82,7 @@ function makeLinks(
   return { find: querying(links.find), begin: querying(hold.refusing(links.begin)) };
 }
 
-/** Builds the limits against card testing. */
+/** Builds the limits against card testing on payment pages. */
 function makeTries({ config, clock, cells, vault, log }: NodeContext, { services }: Parts) {
   const { querying } = services;
   const retries = { retryMs: config.acceptRetryMs };

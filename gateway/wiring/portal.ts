@@ -43,7 +43,7 @@ import type { EdgeServices } from "./services.ts";
 
 const builtPortal = join(import.meta.dirname, "../../portal/dist");
 
-/** Makes the queue that writes the portal's index after a payment has been committed. */
+/** Makes the queue that adds orders to the portal's index after their commits. */
 export function makeIndex({ cells, clock, config }: NodeContext): IndexQueue {
   const waitMs = config.portalIndexEveryMs;
   return makeIndexQueue({ cells, now: clock.now, waitMs, describe: describeOrder, figuresOf });
@@ -77,7 +77,7 @@ type Parts = {
   readonly services: EdgeServices;
   /** Returns the reasons why this node is not ready, by the name of the part. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
-  /** The opened installation on which actions work. */
+  /** The installation that the actions of portal users change. */
   readonly opened: Opened | undefined;
   readonly staging: StagingParts | undefined;
   readonly clients: Clients;

@@ -1,6 +1,7 @@
 /**
- * The functions of the engine, the vault and the wallets that the edges call. They return a failure
- * while the storage is unavailable. Functions that change something also refuse on hold.
+ * The functions of the engine, the vault and the wallets that HTTP routes call. They return a
+ * failure while the storage is unavailable. Functions that change data also return a failure while
+ * the installation is on hold.
  */
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import { makeStorageGuard } from "../http/server.ts";
@@ -17,8 +18,8 @@ import type { NodeContext } from "./node-context.ts";
 
 /**
  * Wraps a function so that it returns a failure while the storage is unavailable. The wrapper does
- * not limit concurrent calls, because `GW_IN_FLIGHT_MAX` limits the requests and orders that make
- * them.
+ * not limit concurrent calls, because `GW_IN_FLIGHT_MAX` already limits the requests and orders
+ * that make these calls.
  */
 export const guarded = makeStorageGuard(isUnavailable);
 
@@ -44,8 +45,8 @@ export function makeServices(context: NodeContext, parts: Parts) {
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
   return {
     /**
-     * Wraps a function that needs a query. At most `GW_QUERIES_IN_FLIGHT_MAX` of them run at a
-     * time.
+     * Wraps a function that queries the database. At most `GW_QUERIES_IN_FLIGHT_MAX` of these
+     * functions run at a time.
      */
     querying,
     orders: {
