@@ -1,7 +1,7 @@
 /**
- * The HTML document of every page, with its style sheet, the operator's theme, and the headers that
- * are sent with every page. A page loads nothing else. The reader's system chooses the light or
- * dark palette.
+ * The HTML document that all pages share, with its style sheet, the operator's theme and the
+ * headers. A page loads nothing else. The light or the dark palette is chosen by the browser's
+ * settings.
  */
 import { hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -13,7 +13,7 @@ import { makeStyleSheet } from "./style-sheet.ts";
 export type Page = {
   readonly title: string;
   readonly content: Html;
-  /** Reloads the page where scripts do not run. */
+  /** Makes the browser load an address after some seconds, even if it does not run scripts. */
   readonly refresh?: Refresh | undefined;
   /** The language of the page; English if absent. */
   readonly language?: string;
@@ -21,21 +21,23 @@ export type Page = {
   readonly direction?: string;
   /** The script at the end of the page. The page's policy must permit it. */
   readonly script?: Script | undefined;
-  /** The theme; Tollgate's own if absent. */
+  /** The theme; the theme of Tollgate if absent. */
   readonly theme?: Theme;
-  /** The style sheet and scripts that the page loads. They replace the inline style sheet. */
+  /** Tags of the style sheet and scripts that the page loads in place of the inline style sheet. */
   readonly links?: Html;
   /** A warning at the top of the page. */
   readonly warning?: string | undefined;
 };
 
-/** The part of the design that an operator can change: the style sheet and the banner. */
+/**
+ * The part of the design that an operator can change: colours and the banner with name and logo.
+ */
 export type Theme = {
   readonly style: string;
-  /** The style sheet's source in the Content-Security-Policy. */
+  /** The inline style sheet's source for the Content-Security-Policy. */
   readonly styleSource: string;
   readonly banner?: Html | undefined;
-  /** If true, every page says that no money moves. */
+  /** Whether every page says that no money moves. */
   readonly isRehearsal?: boolean;
 };
 
@@ -43,8 +45,8 @@ type Refresh = {
   readonly seconds: number;
   readonly address: string;
   /**
-   * If true, the page's script decides when to load the address, and this is for browsers without
-   * scripts.
+   * Whether only browsers that do not run scripts load the address by themselves. In other
+   * browsers, the page's script decides when to load it.
    */
   readonly onlyWithoutScripts?: boolean;
 };
@@ -135,20 +137,23 @@ export function pageHeaders({ policy = {} }: PageHeaderOptions = {}) {
 
 type ThemeOptions = {
   readonly name: string;
-  /** The host of the pages, which is the alternative text of a logo without a name. */
+  /**
+   * The host name of the pages. It is the alternative text of a logo if the operator has set no
+   * name.
+   */
   readonly host: string;
   readonly accent: string;
   readonly logoFile: string;
   readonly isRehearsal: boolean;
-  /** Called if the logo cannot be shown. Payments continue without it. */
+  /** Called if the logo's file cannot be used. The pages are then shown without a logo. */
   readonly onBadLogo: (cause: string) => void;
 };
 
 const logoBytesMax = 64 * 1024;
 
 /**
- * The theme with the operator's name, logo and colour. The logo is part of every page and has to be
- * small. It is an image, so it can neither run scripts nor load anything.
+ * The theme with the operator's name, logo and colour. The logo is embedded in every page, so its
+ * file must be small. It is shown as an image, so it can neither run scripts nor load anything.
  */
 export function openTheme({ isRehearsal, ...options }: ThemeOptions): Theme {
   return { ...makeTheme(options.accent, renderBanner(options)), isRehearsal };
@@ -159,7 +164,8 @@ function renderBanner({ name, host, logoFile, onBadLogo }: Omit<ThemeOptions, "i
   if (logo instanceof Problem) onBadLogo(logo.sentence);
   const address = typeof logo === "string" ? logo : undefined;
   if (address === undefined && name === "") return undefined;
-  // An image beside the name is decoration. Without a name, the image needs an alternative text.
+  // Beside the operator's name, the logo is decoration. Without a name, the logo needs an
+  // alternative text.
   const image = address && html`<img src="${address}" alt="${name === "" ? host : ""}">`;
   const words = name === "" ? undefined : html`<span>${name}</span>`;
   return html`<header class="banner">${image}${words}</header>\n`;

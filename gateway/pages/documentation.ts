@@ -9,7 +9,9 @@ import { type BuiltFiles, makeBuiltFiles, noSuchFile } from "../http/built-files
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { escapeHtml } from "../values/html.ts";
 
-/** Values by the names of the shell variables in the documents. */
+/**
+ * Values that the gateway inserts into pages of the documentation, by the names of shell variables.
+ */
 export type DocumentValues = Readonly<Record<string, string>>;
 
 const policy = [
@@ -29,7 +31,9 @@ const notBuilt: HttpReply = {
   body: "The documentation is not built on this machine. It is in the folder docs/.\n",
 };
 
-/** `findValues` is called for each page that has variables. */
+/**
+ * Serves the documentation. `findValues` is called for each requested page that contains variables.
+ */
 export function documentationRoutes(
   folder: string,
   findValues: () => Promise<DocumentValues>,
@@ -43,7 +47,10 @@ export function documentationRoutes(
     const [name = ""] = request.params;
     return isName(name) ? files.serveImmutable(join("assets", name), request) : noSuchFile;
   };
-  /** Values for the API explorer. In production there are no credentials. */
+  /**
+   * Serves the values as JSON for the API explorer. Outside staging there are no credentials, so
+   * the file does not exist.
+   */
   const demonstration = async (): Promise<HttpReply> => {
     const values = await findValues();
     if (values["CONTROL_KEY"] === undefined) return noSuchFile;
@@ -58,7 +65,7 @@ export function documentationRoutes(
   ];
 }
 
-/** Rejects names with folders, and path traversal. */
+/** Whether a requested name is a plain file name, and not a path to another folder. */
 function isName(name: string): boolean {
   return /^[\w-][\w.-]*$/.test(name);
 }

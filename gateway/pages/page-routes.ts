@@ -43,9 +43,11 @@ type Options = Omit<ReceiptRouteOptions, "theme" | "clock" | "pathWord"> &
     /** The limits against card testing. */
     readonly pageTries: OrderPageDependencies["pageTries"] & LinkPageDependencies["pageTries"];
     readonly sessions: Wallets["sessions"];
-    /** Returns the public address. */
+    /** Returns the gateway's public address. */
     readonly baseUrl: () => string;
-    /** In staging, the script that simulates the wallets' payment sheets. */
+    /**
+     * The script that simulates the wallets' payment sheets in staging; undefined in production.
+     */
     readonly walletSheet: string | undefined;
     readonly onViolation: (violation: Violation) => void;
     readonly log: (event: "page.logo_unusable" | "page.policy_violated", facts: object) => void;

@@ -1,6 +1,6 @@
 /**
  * The style sheet of all pages: a light and a dark palette, the operator's accent colour if one is
- * set, the rules, and print, which is always black on white.
+ * set, and the rules. Printed pages are always black on white.
  */
 import {
   lightenUntilReadable,
@@ -9,12 +9,18 @@ import {
   printColour,
 } from "../values/appearance.ts";
 
-/** `accent` must be readable on the light background, which the settings check. */
+/**
+ * Returns the style sheet. `accent` must be readable on the light background; the settings check
+ * that.
+ */
 export function makeStyleSheet(accent = ""): string {
   return [palette, accentRules(accent), rules, paper].join("\n");
 }
 
-/** No colour is readable on both backgrounds, so the accent is lightened for the dark one. */
+/**
+ * No colour is readable on both the light and the dark background, so the accent is lightened for
+ * the dark one.
+ */
 function accentRules(accent: string): string {
   const colour = parseColour(accent);
   if (colour === undefined) return "";

@@ -1,7 +1,7 @@
 /**
- * Sends a page to the cardholder in the browser's language. Its policy lets it post to the issuer
- * or to the shop and nowhere else. Its URL grants access to the payment, so the browser does not
- * send it to other sites.
+ * Sends a page to the cardholder in the browser's language. The page's policy lets it post to the
+ * issuer or to the shop only. The page's URL grants access to the payment, so the browser does not
+ * send the URL to other sites.
  */
 import type { HttpReply, HttpRequest } from "../../http/router.ts";
 import { type Page, pageHeaders, renderPage, type Theme } from "../design.ts";
@@ -12,11 +12,11 @@ export type CardholderPage = Pick<Page, "title" | "content" | "script" | "refres
   readonly status?: 200 | 400 | 404 | 429 | 503;
   /** The URL of the issuer or the shop to which the page posts. */
   readonly postsTo?: string;
-  /** The page shows `postsTo` in a frame. */
+  /** Whether the page shows `postsTo` in a frame. */
   readonly isFraming?: boolean;
-  /** The page polls the gateway to see whether its step is over. */
+  /** Whether the page asks the gateway repeatedly if its step is over. */
   readonly isPolling?: boolean;
-  /** The origins that may show the page in a frame, or `any`. By default there are none. */
+  /** The origins that may show the page in a frame, or `any`. By default, no page may show it. */
   readonly framedBy?: "any" | readonly string[];
 };
 
@@ -42,8 +42,8 @@ export function makePageReply(request: PageRequest, theme: Theme) {
     };
   };
   /**
-   * Shows the page that an issuer's post leads to. The issuer posts from the frame that it was
-   * opened in, which belongs to the gateway or to a shop. In a frame the page does not continue by
+   * Shows the page that answers an issuer's post. The issuer may post from a frame that belongs to
+   * the gateway's page or to a shop. In a frame, the answer does not go on to the next page by
    * itself, because the next page must not be shown in a frame.
    */
   const showFramed = ({ refresh, ...page }: CardholderPage) => {
@@ -70,8 +70,9 @@ function policyOf({ script, postsTo, isFraming, isPolling, framedBy }: Partial<C
 }
 
 /**
- * Returns the directive `frame-ancestors`, or no directive for `any`. An app's built-in browser
- * that embeds pages accepts no other value.
+ * Returns the value of the directive `frame-ancestors`, or an empty text for `any`, because the
+ * directive is then left out. With the value `*`, an app's built-in browser could not embed the
+ * page.
  */
 function ancestorsOf(framedBy: CardholderPage["framedBy"] = []): string {
   if (framedBy === "any") return "";
@@ -79,18 +80,18 @@ function ancestorsOf(framedBy: CardholderPage["framedBy"] = []): string {
 }
 
 /**
- * Returns the permitted targets of forms. Browsers apply the policy to redirects too, and an issuer
- * or a shop may redirect to another of its hosts, so the policy names no host. If the target uses
- * https, redirects must use it too.
+ * Returns the permitted targets of the page's form. Browsers apply these targets to redirects too,
+ * and an issuer or a shop may redirect to another of its hosts, so no host is named. If the form's
+ * target uses https, redirects must use it too.
  */
 function sourcesOf(url: string): string {
   return URL.parse(url)?.protocol === "http:" ? "http: https:" : "https:";
 }
 
 /**
- * Returns a relative link to `path`, which starts `foldersUp` folders above the requested page. The
- * link works behind a proxy that adds folders. A page whose URL ends with a slash is one folder
- * deeper for the browser.
+ * Returns a relative link to `path`, which starts `foldersUp` folders above the requested page. A
+ * relative link also works behind a proxy that adds folders. If the page's URL ends with a slash,
+ * the browser takes the page to be one folder deeper.
  */
 export function linkFrom({ url }: Pick<HttpRequest, "url">, foldersUp: number, path: string) {
   const hasSlash = /^[^?]*\/(\?|$)/.test(url);
@@ -103,13 +104,13 @@ const languages: ReadonlyMap<string, Texts> = new Map([
   ["de", german],
 ]);
 
-/** Returns the most preferred language that has a table, or English. */
+/** Returns the browser's most preferred language that the pages have, or English. */
 export function chooseLanguage(acceptLanguage = "") {
   const preferences = preferencesOf(acceptLanguage);
   const named = preferences.map(({ primary }) => primary);
   const known = preferences.flatMap(({ primary, weight }) => {
     if (weight === 0) return [];
-    // A star stands for all languages that the header does not name.
+    // A star in the header stands for all languages that the header does not name.
     if (primary === "*") return [...languages.keys()].filter((each) => !named.includes(each));
     return languages.has(primary) ? [primary] : [];
   });
@@ -118,8 +119,8 @@ export function chooseLanguage(acceptLanguage = "") {
 }
 
 /**
- * Reads the languages of the header by descending weight, without regions. `de-AT;q=0.8, en` means
- * English, then German.
+ * Returns the languages of the header, without regions, the most preferred first. The header
+ * `de-AT;q=0.8, en` means English, then German.
  */
 function preferencesOf(header: string) {
   return header

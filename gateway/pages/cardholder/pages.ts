@@ -1,6 +1,6 @@
 /**
- * The pages of a 3-D Secure journey: one for each step, one for waiting, the return to the shop,
- * the result if the shop has no page for it, and the pages for errors.
+ * The pages of a 3-D Secure authentication: a page for each step, one for waiting, one that returns
+ * to the shop, one with the result if the shop has no page for it, and pages for errors.
  */
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
@@ -17,7 +17,7 @@ import * as scripts from "./scripts.ts";
 type StepOf<Kind> = Extract<PendingStep, { readonly kind: Kind }>;
 
 export type JourneyLinks = {
-  /** The link to the page itself. */
+  /** The link to the page with the order's present step. */
   readonly redirect: string;
   /** The link to which the page's script reports the browser's properties. */
   readonly report: string;
@@ -35,7 +35,10 @@ export function stepPage(step: PendingStep, texts: Texts, links: JourneyLinks): 
   }
 }
 
-/** The browser's properties that the script of the method page fills in, and their defaults. */
+/**
+ * The browser's properties that the script of the 3-D Secure method page fills in, and the values
+ * that are sent without scripts.
+ */
 export const browserReport: PostForm["fields"] = [
   ["browserJavascriptEnabled", "false"],
   ["browserJavaEnabled", ""],
@@ -68,7 +71,10 @@ ${renderFields([["threeDSMethodData", step.framedMethodData]])}</form>
   };
 }
 
-/** The page with the issuer's challenge. Without scripts the form opens in the whole window. */
+/**
+ * The page with the issuer's challenge. Without scripts, the challenge opens in the whole window
+ * and not in a frame.
+ */
 function challengePage(step: StepOf<"challenge">, texts: Texts): CardholderPage {
   return {
     title: texts.challengeTitle,
@@ -100,8 +106,8 @@ function paresPage(step: StepOf<"pares">, texts: Texts): CardholderPage {
 }
 
 /**
- * The page that is shown while the gateway works. An order in doubt may stay so for long, so the
- * page polls less often.
+ * The page that is shown while the gateway works. If the order is in doubt, this can take long, so
+ * the page polls less often.
  */
 export function waitingPage(
   { transaction }: Order,
@@ -122,8 +128,8 @@ export function waitingPage(
 }
 
 /**
- * The page for a disabled endpoint. The order has no result that the shop's return URL could
- * accept, so the button leads to the shop's front page.
+ * The page that is shown if the endpoint is disabled. The order has no result yet that the shop's
+ * return URL could accept, so the button leads to the shop's front page.
  */
 export function disabledPage({ purchase: { urls } }: Order, texts: Texts): CardholderPage {
   const shop = URL.parse(urls.redirectFail ?? urls.redirect ?? urls.redirectSuccess ?? "")?.origin;
@@ -134,7 +140,10 @@ export function disabledPage({ purchase: { urls } }: Order, texts: Texts): Cardh
   });
 }
 
-/** The page that returns to the shop, or shows the result if the merchant gave no URL. */
+/**
+ * The page after the payment. It returns to the shop, or shows the result if the merchant gave no
+ * return URL.
+ */
 export function lastPage(result: BrowserReturn, texts: Texts, links: JourneyLinks): CardholderPage {
   const { url, fields } = result;
   if (url === undefined) return resultPage(result, texts, links);
@@ -147,8 +156,8 @@ export function lastPage(result: BrowserReturn, texts: Texts, links: JourneyLink
 }
 
 /**
- * Changes the last page for a shop that embeds it. The page reports the result to the shop's page
- * and stays in its frame.
+ * Changes the last page for a shop that embeds the payment page. The last page then stays in the
+ * shop's frame and reports the result to the shop's page.
  */
 export function tellingPage(
   page: CardholderPage,
@@ -166,7 +175,10 @@ export function tellingPage(
   };
 }
 
-/** The texts of each result: its title, what has happened, and what the cardholder does next. */
+/**
+ * The texts of each result of a payment: the title, what has happened, and what the cardholder does
+ * next.
+ */
 const endings = {
   approved: ["approvedTitle", "approvedSentence", "approvedNext"],
   declined: ["declinedTitle", "declinedSentence", "declinedNext"],
@@ -174,7 +186,10 @@ const endings = {
   error: ["errorTitle", "errorSentence", "errorNext"],
 } as const;
 
-/** An account verification charges nothing, so its texts do not mention a payment. */
+/**
+ * The texts of each result of an account verification. They do not mention a payment, because an
+ * account verification charges nothing.
+ */
 const verifications = {
   approved: ["verifiedTitle", "verifiedSentence", "approvedNext"],
   declined: ["unverifiedTitle", "unverifiedSentence", "unverifiedNext"],
@@ -215,7 +230,7 @@ type PaidLink = {
   readonly shop: string;
   readonly amount: string;
   readonly date: string;
-  /** The link to the receipt, only for the browser that has paid. */
+  /** The link to the receipt. It is set only in the browser that has paid. */
   readonly receipt: string | undefined;
 };
 
@@ -247,8 +262,8 @@ function finalOf(status: Status): keyof typeof endings {
 }
 
 /**
- * The page after the browser's return from the issuer. It may be in a frame of the gateway or of
- * the shop.
+ * The page that is shown after the issuer's page has returned. It may be in a frame of the
+ * gateway's page or of the shop's page.
  */
 export function donePage(texts: Texts, onward: Onward): CardholderPage {
   return messagePage(texts.doneTitle, texts.doneSentence, {
@@ -259,7 +274,10 @@ export function donePage(texts: Texts, onward: Onward): CardholderPage {
   });
 }
 
-/** The page in the hidden frame of the method page after the issuer's method has run. */
+/**
+ * The page that is shown in the hidden frame of the 3-D Secure method page after the issuer's
+ * script has run.
+ */
 export function methodDonePage(texts: Texts): CardholderPage {
   return {
     title: texts.doneTitle,
@@ -279,8 +297,8 @@ export function refusedPage(texts: Texts, onward: Onward): CardholderPage {
 }
 
 /**
- * The page for a post that the gateway could not process. Its button leads to the page with the
- * order's next step, because a post cannot be repeated.
+ * The page that is shown if the gateway could not process a post. Its button leads to the page with
+ * the order's next step, because the post cannot be repeated.
  */
 export function unavailablePage(texts: Texts, onward: Onward): CardholderPage {
   return messagePage(texts.unavailableTitle, texts.unavailableSentence, {
@@ -318,8 +336,8 @@ ${renderFields(fields)}<button>${button}</button>
 }
 
 /**
- * The link on which the journey continues. It stays in the same frame if a shop embeds the payment
- * page.
+ * The link to the next page. `isEmbedded` means that a shop embeds the payment page, so that the
+ * next page opens in the same frame.
  */
 export type Onward = { readonly address: string; readonly isEmbedded?: boolean };
 

@@ -34,15 +34,15 @@ export type ReceiptRouteOptions = {
   readonly printDate: (instant: Instant) => string;
   readonly clock: Pick<Clock, "now">;
   /**
-   * Returns the client's address, which a trusted proxy names; otherwise it is the address of the
-   * connection.
+   * Returns the client's address: the address that a trusted proxy names, or else the address of
+   * the connection.
    */
   readonly addressOf: (request: HttpRequest) => string;
 };
 
 /**
- * The limit on unknown receipts that a client may request, because each guess costs a database
- * query.
+ * The limit on requests of one client for receipts that do not exist. Each such request costs a
+ * database query.
  */
 const misses = { burst: 60, perSecond: 2 };
 
@@ -64,8 +64,8 @@ export function receiptRoute(options: ReceiptRouteOptions): HttpRoute {
     const tryLater = unavailablePage(texts, { address: self });
     if (missLimit.take(client) > 0) return show({ ...tryLater, status: 429 });
     const found = await receipts.find(endpointId, receiptId);
-    // The page for unknown receipts. It is the same for every reason, so that it does not reveal
-    // which orders exist.
+    // This error page is the same for every reason why there is no receipt, so that it does not
+    // reveal which orders exist.
     if (found === undefined) {
       return show(messagePage(texts.noReceiptTitle, texts.noReceiptSentence, { status: 404 }));
     }
@@ -87,7 +87,7 @@ const tones: Readonly<Record<ReceiptState, string>> = {
   cancelled: "plain",
 };
 
-/** The labels of numbers that are read out digit by digit. */
+/** The rows with numbers and codes, which screen readers read out digit by digit. */
 const numbers: ReadonlySet<RowName> = new Set([
   ...(["terminal", "card", "approvalCode", "reference", "networkId"] as const),
   ...(["orderId", "receiptId"] as const),

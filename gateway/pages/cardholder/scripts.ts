@@ -1,16 +1,22 @@
 /**
  * The scripts of the cardholder's pages. A script is the same for every order, and the page's
- * policy permits it by its hash. The values of an order are in the page's markup. The scripts use
- * ES2015 only, for old phones.
+ * policy permits it by its hash. Values of the order are in the page's markup, where the script
+ * reads them. The scripts use ES2015 only, because old phones know no later version.
  */
 import { makeScript } from "../design.ts";
 
-/** Reloads a page that the browser restores from its cache, because its step may be over. */
+/**
+ * Reloads a page that the browser has restored from its cache, because the step that it shows may
+ * be over.
+ */
 const reloadWhenRestored = `
 addEventListener("pageshow", function (event) { if (event.persisted) location.reload(); });
 `;
 
-/** Messages from a page in the frame to the page around it. Both must be pages of the gateway. */
+/**
+ * Calls a function when the page in the frame reports that it is done. The report is accepted only
+ * if both pages belong to the gateway.
+ */
 const hearFrame = `
 function whenDone(then) {
   addEventListener("message", function (event) {
@@ -28,8 +34,8 @@ function tellParent() { parent.postMessage("done", location.origin); }
 `;
 
 /**
- * Reports the result to the shop's page. The browser delivers the message only to the named
- * origins.
+ * Reports the result to the shop's page. The browser delivers the message only to the origins that
+ * the payment page names.
  */
 const tell = `
 const told = document.getElementById("told").dataset;
@@ -46,8 +52,8 @@ if (isEmbedded) {
 export const tellShop = makeScript(tell);
 
 /**
- * Reports the result to the shop's page. If the shop's script ignores the message, the button takes
- * the whole window to the shop.
+ * Reports the result to the shop's page. If the shop's script ignores the message, the cardholder
+ * can press a button that opens the shop in the whole window.
  */
 export const tellShopOrReturn = makeScript(`${reloadWhenRestored}${tell}
 const form = document.getElementById("form");
@@ -60,8 +66,8 @@ document.getElementById("form").submit();
 `);
 
 /**
- * Posts the issuer's method into a hidden frame. If its reply does not arrive within ten seconds,
- * the journey continues without it.
+ * Posts the 3-D Secure method into a hidden frame. If the issuer's page does not report within ten
+ * seconds, the authentication continues without the method.
  */
 export const runMethod = makeScript(`${reloadWhenRestored}${hearFrame}
 const report = document.getElementById("report");
@@ -88,9 +94,7 @@ setTimeout(send, 10000, "N");
 document.getElementById("form").submit();
 `);
 
-/**
- * Reloads the page when the order has continued without the cardholder and the page has changed.
- */
+/** Reloads the page if the order's present step is no longer the challenge that the page shows. */
 const leaveWhenOver = `
 function leaveWhenOver() {
   fetch(location.href).then(function (answer) {
@@ -102,7 +106,8 @@ function leaveWhenOver() {
 `;
 
 /**
- * Opens the challenge in a frame if a challenge window size fits, otherwise in the whole window.
+ * Opens the challenge in a frame if one of the standard challenge window sizes fits into the
+ * browser's window, and otherwise in the whole window.
  */
 export const openChallenge = makeScript(`${reloadWhenRestored}${hearFrame}${leaveWhenOver}
 const form = document.getElementById("form");
@@ -129,7 +134,7 @@ form.submit();
 
 /**
  * Reloads the page until the order has continued. Most issuers answer at once, so the first reloads
- * are quick. The browser's history keeps their count.
+ * come quickly. The number of reloads is kept in the browser's history.
  */
 export const reloadSoon = makeScript(`${reloadWhenRestored}
 const seconds = document.querySelector("main").dataset.seconds;
@@ -139,8 +144,9 @@ setTimeout(function () { location.reload(); }, 1000 * Math.min(0.2 * Math.pow(2,
 `);
 
 /**
- * Continues after the issuer's return. In a frame of the gateway, the page around it continues. In
- * a shop's frame, the shop continues, unless it has embedded the payment page.
+ * Continues after the issuer's page has returned. In a frame of the gateway's page, that page
+ * continues. In a shop's frame, this page continues only if the shop has embedded the payment page;
+ * otherwise the shop's page does.
  */
 const goOnward = `${tellParent}
 function goOn() {

@@ -1,4 +1,7 @@
-/** Helps the tests of this folder: an order in each step, and a server with one order in memory. */
+/**
+ * Parts that several tests of this folder use: an order in each step, and a server with one order
+ * in memory.
+ */
 import { clientAddressOf, makeIsTrusted } from "../../http/client-network.ts";
 import type { HttpRequest } from "../../http/router.ts";
 import { serveRoutes } from "../../http/testing.ts";
@@ -47,10 +50,12 @@ export type Journey = {
   readonly order: Order | Failure;
   readonly step?: PendingStep;
   readonly merchantName?: string;
-  /** The reason why uploads are refused. */
+  /** The failure with which the server answers posts. */
   readonly refusal?: Failure;
   readonly theme?: Theme;
-  /** The network of the proxies. Clients of the tests are on this machine. */
+  /**
+   * The network whose addresses the server trusts as proxies. The tests connect from this machine.
+   */
   readonly proxy?: string;
 };
 

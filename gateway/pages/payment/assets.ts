@@ -1,7 +1,8 @@
 /**
- * The style sheet and the script of the payment page. Their names contain a digest of their
- * content: browsers cache them for ever and refuse any other content (subresource integrity). Each
- * colour of a shop has its own style sheet, because the page's policy permits no inline styles.
+ * The style sheet and the script of the payment page. A file's name contains a digest of its
+ * content. Browsers cache such a file for ever and refuse it if its content differs (subresource
+ * integrity). A shop with its own colour has its own style sheet, because the page's policy permits
+ * no inline styles.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -31,12 +32,13 @@ import { makeStyleSheet } from "../style-sheet.ts";
 
 export type Asset = {
   readonly name: string;
-  /** The digest, as the attribute `integrity` contains it. */
+  /** The digest of the content, as the attribute `integrity` contains it. */
   readonly integrity: string;
   readonly type: string;
   readonly text: string;
   /**
-   * The file is for pages of other origins. Its name never changes, so browsers cache it briefly.
+   * Whether pages of other origins may load the file. The name of such a file never changes, so
+   * browsers may cache it only briefly.
    */
   readonly isOpen?: boolean;
 };
@@ -44,14 +46,14 @@ export type Asset = {
 export type Assets = ReturnType<typeof makeAssets>;
 
 /**
- * The limit on cached style sheets. Few shops have their own colour; more colours than this are
- * invented by an attacker.
+ * The limit on cached style sheets. Few shops have their own colour, so an attacker must be
+ * inventing colours if there are more.
  */
 const stylesMax = 200;
 
 /**
- * Makes the files. In staging, `sandbox` is the script that simulates wallets. It runs before the
- * page's own script.
+ * Makes the style sheets and scripts of the payment page. In staging, `sandbox` is the script that
+ * simulates wallets. It runs before the page's own script.
  */
 export function makeAssets(sandbox?: string) {
   const script = makeAsset("pay", "js", readScript());
@@ -66,7 +68,8 @@ export function makeAssets(sandbox?: string) {
   const styles = new Map<string, Asset>();
 
   /**
-   * Returns the style sheet for a colour, or for the default colour if the text is not a colour.
+   * Returns the style sheet for a shop's colour, or for the default colour if the text is no
+   * colour.
    */
   function styleFor(colour = ""): Asset {
     const parsed = parseColour(colour);
@@ -81,8 +84,8 @@ export function makeAssets(sandbox?: string) {
   }
 
   /**
-   * Returns the file, or undefined if this gateway does not have it. A node that started earlier
-   * may have had it.
+   * Returns the file, or undefined if this gateway does not have it. Another node that runs another
+   * release may have it.
    */
   function find(name: string): Asset | undefined {
     const [, colour = ""] = /^style(?:-([0-9a-f]{6}))?\.[0-9a-f]{16}\.css$/.exec(name) ?? [];
@@ -94,12 +97,18 @@ export function makeAssets(sandbox?: string) {
   return { script, sheet, styleFor, find };
 }
 
-/** Whether the name is of a file. Tokens of payments never end in these letters. */
+/**
+ * Whether the name is that of a file and not a token of a payment, because no token ends in these
+ * letters.
+ */
 export function isAssetName(name: string): boolean {
   return /\.(js|css)$/.test(name);
 }
 
-/** A fast compression, because anyone can request the style sheet of a new colour. */
+/**
+ * The quality is low and so the compression fast, because anyone can request the style sheet of a
+ * new colour.
+ */
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const encoders = {
   br: (text: string) => brotliCompressSync(text, quality),
@@ -115,8 +124,9 @@ function codingFor({ headers }: Asking): keyof typeof encoders | undefined {
 }
 
 /**
- * Compresses the reply if the browser accepts it. Its length reveals no secret: a client that can
- * request the page has its token, and the page contains no card number.
+ * Compresses the reply if the browser accepts that. The length of a compressed page can reveal
+ * parts of it, but nothing secret: a client that can request the page knows its token already, and
+ * the page contains no card number.
  */
 export function compressed<Reply extends HttpReply & { readonly body: string }>(
   reply: Reply,
@@ -153,7 +163,7 @@ const openHeaders = {
   "access-control-allow-origin": "*",
 };
 
-/** Compresses a file once, because its content never changes. */
+/** Compresses a file at its first request and keeps the result, because the file never changes. */
 function encode(asset: Asset, coding: keyof typeof encoders): Uint8Array {
   const known = encoded.get(asset) ?? new Map<string, Uint8Array>();
   const bytes = known.get(coding) ?? encoders[coding](asset.text);
@@ -192,9 +202,9 @@ export function preloadOf({ name, integrity, type }: Asset, folder: string): str
 const ownStyle = makeStyleSheet() + readOwn("payment.css");
 
 /**
- * Returns the rules for a shop's colour. The button has this colour, with black or white text. Text
- * in this colour gets a darker or lighter tone where the contrast with the page's background
- * requires it.
+ * Returns the style rules for a shop's colour. The button gets this colour, with black or white
+ * text on it. Where text in this colour would contrast too little with the page's background, it
+ * gets a darker or lighter tone.
  */
 function colourRules(colour: Colour | undefined): string {
   if (colour === undefined) return "";
@@ -215,8 +225,8 @@ const white: Colour = [255, 255, 255];
 const darkSurface = parseColour(pageGrounds.dark) ?? white;
 
 /**
- * Builds the script of the page. Its card number functions are copied from the gateway's own
- * sources.
+ * Builds the script of the payment page. The functions that check card numbers are copied into it
+ * from the gateway's own sources.
  */
 function readScript(): string {
   const tables = { prefixDigits, longestFirst, lengths: networkLengths };
@@ -228,7 +238,7 @@ function readScript(): string {
   return `(() => {\n"use strict";\n${shared}\n${own}})();\n`;
 }
 
-/** Reads a file without the comment at its top. */
+/** Reads a script without the comment at its top, which browsers do not need. */
 function readOwn(name: string): string {
   return readFile(name).replace(/^\/\*[\s\S]*?\*\/\n/, "");
 }
@@ -240,7 +250,7 @@ function readFile(name: string): string {
 type InventoriedScript = {
   readonly name: string;
   readonly page: string;
-  /** The digest, as the page's `integrity` attribute or policy contains it. */
+  /** The digest, as the attribute `integrity` or the page's policy contains it. */
   readonly digest: string;
   readonly reason: string;
 };
@@ -267,10 +277,10 @@ const inlineReasons: Readonly<Record<keyof typeof inline, readonly [page: string
 };
 
 /**
- * Lists every script that runs in cardholders' browsers, with its reason. The compiler demands a
- * reason for each inline script. `npm run docs` writes the list to `docs/payment-page.md`, and `gw
- * page watch` compares what a browser receives with it. Staging adds the script that simulates
- * wallets.
+ * Lists every script that runs in cardholders' browsers, and why it is needed. The compiler demands
+ * a reason for each inline script. `npm run docs` writes the list to `docs/payment-page.md`, and
+ * `gw page watch` compares the list with what a browser receives. Staging has one more script,
+ * which simulates wallets.
  */
 export function listScripts(): readonly InventoriedScript[] {
   const assets = makeAssets();
@@ -279,7 +289,7 @@ export function listScripts(): readonly InventoriedScript[] {
     return { name, page, digest: asset?.integrity ?? "", reason };
   });
   const own = Object.entries(inline).map(([name, { source }]) => {
-    // The table has a row for each export of the module.
+    // The compiler ensures that the table of reasons has a row for each inline script.
     const [page, reason] = inlineReasons[name as keyof typeof inline];
     return { name, page, digest: source.replaceAll("'", ""), reason };
   });

@@ -1,8 +1,8 @@
 /**
- * The script of the payment page. The page is a plain form that works without it. The script groups
- * digits, shows the network's mark, reports faults during typing and shows the time left. It stores
- * nothing and sends nothing by itself. The gateway puts `isLuhnValid`, `networkOf`, `splitExpiry`
- * and `lengths` before it.
+ * The script of the payment page. The page is a plain form that also works without the script. The
+ * script groups digits, shows the network's mark, reports faults during typing and shows the time
+ * left. It stores nothing, and sends the form only when the cardholder does. The gateway puts
+ * `isLuhnValid`, `networkOf`, `splitExpiry` and `lengths` before this script.
  */
 const form = document.getElementById("pay");
 const at = (word) => document.getElementById(word);
@@ -21,7 +21,7 @@ function digitsOf(text) {
     .replace(/\D/g, "");
 }
 
-/** Returns the digits in groups, like those printed on the card. */
+/** Returns the digits in groups, as they are printed on cards of the network. */
 function grouped(digits) {
   const network = networkOf(digits);
   const isShort = network === "AMEX" || (network === "DINERS" && digits.length < 15);
@@ -33,7 +33,7 @@ function grouped(digits) {
   return groups.join(" ");
 }
 
-/** Groups the digits of the field. The caret stays behind the same digit. */
+/** Groups the digits in the field for the card number. The caret stays behind the same digit. */
 function groupNumber() {
   const before = digitsOf(number.value.slice(0, number.selectionStart)).length;
   const text = grouped(digitsOf(number.value).slice(0, 19));
@@ -59,7 +59,8 @@ function showNetwork() {
 
 const isDone = (digits) => Math.max(...(lengths[networkOf(digits)] || [19])) <= digits.length;
 
-// Each check returns the fault of its field: "missing", "wrong" or an empty text.
+// The checks of the fields. Each check returns the field's fault, "missing" or "wrong", or an empty
+// text.
 const checks = {
   "cc-number"(text) {
     const digits = digitsOf(text);
@@ -97,9 +98,9 @@ function show(input, fault) {
 const hasFault = (input) => input.getAttribute("aria-invalid") === "true";
 
 /**
- * Switches completion off while a field has a value. A browser saves typed values to restore the
- * page after a restart, except in fields without completion. In an empty field, the browser offers
- * the reader's saved cards again.
+ * Switches the browser's completion off while a field has a value, because a browser saves the
+ * values of other fields on disk to restore the page after a restart. While the field is empty,
+ * completion is on, so that the browser offers its saved cards.
  */
 function keepOffDisk(input) {
   input.autocomplete = input.value === "" ? input.id : "off";
@@ -124,8 +125,9 @@ function onInput({ target }) {
 }
 
 /**
- * Reads the month field. `5` and `1/` are months, `12/29` and `2029-12` fill both fields. After a
- * complete month, the focus moves to the year.
+ * Reads the month field, in which people type the month or the whole expiry date. `5` and `1/` are
+ * months; `12/29` and `2029-12` fill the month and the year. After a complete month, the cursor
+ * moves to the year.
  */
 function readExpiry() {
   const whole = splitExpiry(month.value);
@@ -158,7 +160,10 @@ let isSent = false;
 const { proof } = form.elements;
 const challenge = proof?.dataset.challenge;
 
-/** Shows the faults of these fields and focuses the first one. */
+/**
+ * Shows the faults of these fields, and moves the cursor to the first faulty field. Returns whether
+ * there are no faults.
+ */
 function areRight(asked) {
   const faulty = asked.filter((input) => {
     const fault = faultOf(input);
@@ -169,7 +174,10 @@ function areRight(asked) {
   return faulty.length === 0;
 }
 
-/** Returns whether the form can be sent now. If not, it is sent when the proof of work is found. */
+/**
+ * Prepares the form for sending. Returns false if it has to wait for the proof of work; it is then
+ * sent as soon as the proof is found.
+ */
 function prepareToSend() {
   isSent = true;
   reportBrowser();
@@ -184,8 +192,8 @@ function onSubmit(event) {
 }
 
 /**
- * In a shop's page, Escape closes the payment page, unless the card is being sent. Only the origins
- * that may embed the page get the message.
+ * If a shop embeds the page, Escape asks the shop's page to close it, unless the card is being
+ * sent. Only the origins that may embed the page get this message.
  */
 function onEscape({ key }) {
   if (key !== "Escape" || isSent || parent === self) return;
@@ -231,8 +239,8 @@ year.addEventListener("keydown", ({ key }) => {
   if (key === "Backspace" && year.value === "") month.focus();
 });
 form.addEventListener("submit", onSubmit);
-// A browser keeps the fields of a page for the back button, so the card is removed when the reader
-// leaves the page.
+// A browser keeps the fields of a page for the back button. So the card number and the CVV are
+// removed when the cardholder leaves the page.
 addEventListener("pagehide", () => {
   for (const input of [number, cvv, form.elements.payment_data]) if (input) input.value = "";
 });
@@ -262,5 +270,6 @@ groupNumber();
 showNetwork();
 showStates();
 countDown();
-// In a frame of another site, browsers ignore `autofocus`.
+// In a frame of another site, browsers ignore `autofocus`, so the script moves the focus to the
+// notice.
 if (parent !== self) document.querySelector(".notice")?.focus();

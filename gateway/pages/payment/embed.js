@@ -38,7 +38,7 @@
       if (!isOpen) return false;
       isOpen = false;
       removeEventListener("message", hear);
-      // A closed overlay returns the focus to the element that had it.
+      // Closing the overlay returns the focus to the element that had it before.
       overlay?.close();
       (overlay || frame).remove();
       return true;
@@ -55,7 +55,7 @@
 
     addEventListener("message", hear);
     if (overlay) {
-      // Escape and the back gesture of phones close the overlay.
+      // The Escape key and the back gesture of phones close the overlay.
       overlay.addEventListener("cancel", (event) => {
         event.preventDefault();
         if (remove()) onClose?.();
@@ -74,7 +74,7 @@
   }
 
   /**
-   * Makes the overlay. Its styles are set as properties, because the shop's policy may not permit a
+   * Makes the overlay. Its styles are set one by one, because the shop's policy may not permit a
    * style sheet of the gateway.
    */
   function makeOverlay(frame, closeLabel) {

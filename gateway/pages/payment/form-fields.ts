@@ -1,8 +1,9 @@
 /**
- * The fields of the payment form. Each has an `autocomplete` word, which is its name too, a
- * keyboard, and a place for its fault. The engine decides whether a value is valid. Card number and
- * CVV are passed on as secrets. Other texts are stored, so a card number in them is masked. The
- * script finds both texts of a fault in the markup.
+ * The fields of the payment form. Each field has an `autocomplete` word, which is also its name, a
+ * keyboard, and an element for its fault. The engine decides whether values are valid. The card
+ * number and the CVV are passed on as secrets. Card numbers that are typed into other fields are
+ * masked, because those fields are stored. The script finds the texts of both faults, missing and
+ * wrong, in the markup.
  */
 import type { PaymentPages } from "../../engine/payment-page.ts";
 import type { Guarded } from "../../http/server.ts";
@@ -22,7 +23,7 @@ type Fields = {
   readonly refilled?: Refilled | undefined;
 };
 
-/** The attributes of each input besides those that all inputs have. */
+/** The HTML attributes of each field's input, besides those that all inputs have. */
 // biome-ignore format: a table
 const attributes: Readonly<Record<Exclude<FieldName, "country" | "state">, (texts: Texts) => Html>> = {
   number:  () => html`inputmode="numeric" spellcheck="false" maxlength="23" pattern="[\\d \\-]{12,23}" placeholder="1234 1234 1234 1234"`,
@@ -72,7 +73,10 @@ ${renderFault("cvv", fields, reader)}</div>
 `;
 }
 
-/** Renders the fields for contact and address. A group with more than one field has a heading. */
+/**
+ * Renders the fields for contact and address in two groups. A group with more than one field has a
+ * heading.
+ */
 export function renderCustomerFields(fields: Fields, reader: FieldReader): Html {
   const { pay } = reader.texts;
   const group = (title: string, all: readonly CustomerField[]) => {
@@ -83,11 +87,11 @@ export function renderCustomerFields(fields: Fields, reader: FieldReader): Html 
   return html`${group(pay.contact, contactFields)}${group(pay.address, addressFields)}`;
 }
 
-/** The fields in the order in which people write them. */
+/** The fields of each group, in the order in which people write them. */
 const contactFields = ["firstName", "lastName", "email", "phone"] as const;
 const addressFields = ["address", "zipCode", "city", "country", "state"] as const;
 
-/** Renders a field. Postal code and city share a line. */
+/** Renders a field. The postal code and the city are on one line. */
 function renderCustomerField(
   field: CustomerField,
   wanted: readonly CustomerField[],
@@ -124,7 +128,8 @@ function renderSelect(field: "country" | "state", fields: Fields, reader: FieldR
   const value = fields.refilled?.values.get(field) ?? "";
   const isCountry = field === "country";
   const options = isCountry ? renderCountries(value, reader) : renderStates(value);
-  // Without scripts, the page cannot know whether the chosen country needs a state.
+  // The field for the state is not required in the markup. Without scripts, the page cannot know
+  // whether the country that the cardholder chooses has states.
   return html`<select ${identify(field)}${isCountry ? html` required` : undefined}
  ${describe(field, fields, texts)}>
 <option value="">${isCountry ? texts.pay.choose : texts.pay.stateHint}</option>
@@ -153,7 +158,7 @@ function renderFault(field: FieldName, { refilled }: Fields, { texts }: FieldRea
 
 const namesByLanguage = new Map<string, readonly (readonly [code: string, name: string])[]>();
 
-/** Renders the countries in the reader's language, sorted by its rules. */
+/** Renders the countries in the page's language, sorted by the rules of that language. */
 function renderCountries(chosen: string, { language }: FieldReader): readonly Html[] {
   const names = namesByLanguage.get(language) ?? nameCountries(language);
   namesByLanguage.set(language, names);
@@ -210,7 +215,7 @@ const words = { ...cardWords, ...customerWords };
 
 type FieldName = keyof typeof words;
 type FieldFault = "missing" | "wrong";
-/** The values of a submitted form, by `autocomplete` word. */
+/** The values of a submitted form, by the `autocomplete` words of their fields. */
 export type PostedFields = ReadonlyMap<string, string>;
 
 /**
@@ -222,14 +227,17 @@ export type Refilled = {
   readonly values: ReadonlyMap<FieldName, string>;
 };
 
-/** Without scripts, the month field may contain the whole expiry date. */
+/**
+ * Splits an expiry date that was typed into the month field. Only browsers without scripts post it
+ * so.
+ */
 export function spreadExpiry(posted: PostedFields): PostedFields {
   const [month, year] = splitExpiry(latinDigits(posted.get(words.month) ?? "")) ?? [];
   if (month === undefined || year === undefined) return posted;
   return new Map([...posted, [words.month, month], [words.year, year]]);
 }
 
-/** Reads the card, or a wallet's token if the page offers that wallet. */
+/** Reads the submitted card, or the wallet's payment data if the page offers that wallet. */
 export function readPaid(posted: PostedFields, offered: readonly WalletType[]): Entered["paid"] {
   const type = offered.find((each) => each === posted.get("payment_data_type"));
   const text = posted.get("payment_data") ?? "";
@@ -259,7 +267,10 @@ export function readCustomer(posted: PostedFields, wanted: WantedFields): Entere
   );
 }
 
-/** Returns each fault for its field, and the submitted values of all other fields. */
+/**
+ * Returns what the form shows after a fault: the faults by field, and the submitted values except
+ * card number and CVV.
+ */
 export function refill(posted: PostedFields, faults: readonly EnteredFault[]): Refilled {
   const shown = (Object.keys(words) as FieldName[]).filter(
     (field) => field !== "number" && field !== "cvv",
@@ -270,7 +281,10 @@ export function refill(posted: PostedFields, faults: readonly EnteredFault[]): R
   };
 }
 
-/** The expiry date has two fields, which share a fault. */
+/**
+ * Returns the field beside which a fault is shown. A fault of the expiry date is shown at the month
+ * or at the year.
+ */
 function placeOf({ field, problem }: EnteredFault, posted: PostedFields): [FieldName, FieldFault] {
   const fault = problem === "missing" ? "missing" : "wrong";
   if (field === "holderName") return ["name", fault];
@@ -281,14 +295,11 @@ function placeOf({ field, problem }: EnteredFault, posted: PostedFields): [Field
 
 function readText(posted: PostedFields, field: FieldName): string {
   const text = (posted.get(words[field]) ?? "").trim();
-  // A text that begins with a country code is a phone number, even if it looks like a card number.
+  // A phone number with its country code is not masked, even if it looks like a card number.
   return field === "phone" && /^(\+|00)/.test(text) ? text : maskCardNumbers(text);
 }
 
-/**
- * Returns the digits of a number. Keyboards of some languages write other digits, and people
- * separate groups.
- */
+/** Returns the digits of a typed number in Latin script, without the separators of groups. */
 function toDigits(text: string): string {
   return latinDigits(text).replace(/[\s\u200e\u200f-]/g, "");
 }

@@ -1,8 +1,8 @@
 /**
  * Compares a payment page, as a browser receives it, with the page that the gateway sends. A proxy,
- * a content network or an intruder may have changed its headers or its markup. Everything that the
- * gateway does not send is a fault. No script is executed: what a script would load later is
- * blocked by the page's policy, and browsers report it.
+ * a content network or an intruder may have changed its headers or its markup. Every part that the
+ * gateway does not send is a fault. No script is executed for this. Scripts that another script
+ * would load later are blocked by the page's policy, and browsers report them.
  */
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../../values/html.ts";
@@ -17,9 +17,9 @@ export type ReceivedPage = {
   readonly body: string;
 };
 
-/** Values that depend on the installation and not on the release. */
+/** The parts of a correct page that differ between installations. */
 export type Expected = Pick<PageFacts, "embedOrigins" | "walletMethods"> & {
-  /** The headers that the operator's proxy adds, in lower case. */
+  /** The headers that the operator's own proxy adds, in lower case. They are not faults. */
   readonly otherHeaders: readonly string[];
 };
 
@@ -29,7 +29,8 @@ export function checkPage(page: ReceivedPage, expected: Expected, assets: Assets
   const hasForm = tags.some(({ name, attributes }) => {
     return name === "form" && attributes.get("id") === "pay";
   });
-  // A page in another encoding begins with different bytes.
+  // A page in another encoding could hide tags from this check. It is refused, because it begins
+  // with other bytes than a payment page.
   if (page.status !== 200 || !hasForm || !page.body.startsWith("<!doctype html>")) {
     return { files: [], faults: [`The answer, of status ${page.status}, is no payment page.`] };
   }
@@ -52,8 +53,8 @@ export function checkPage(page: ReceivedPage, expected: Expected, assets: Assets
 }
 
 /**
- * Returns the expected links of the page. If its URL ends with a slash, they start one folder
- * deeper.
+ * Returns the links that the page must contain. If the page's URL ends with a slash, relative links
+ * start one folder deeper.
  */
 function factsOf({ url }: ReceivedPage, expected: Expected, assets: Assets): PageFacts {
   const token = url.pathname.split("/").findLast((part) => part !== "") ?? "";
@@ -61,7 +62,9 @@ function factsOf({ url }: ReceivedPage, expected: Expected, assets: Assets): Pag
   return { ...expected, folder: linkTo(""), here: linkTo(token), assets };
 }
 
-/** Headers that concern the transport and do not change the page. */
+/**
+ * Headers that only concern the transport. They may differ, because they do not change the page.
+ */
 const plainHeaders = new Set([
   ...["age", "connection", "content-encoding", "content-language", "content-length", "date"],
   ...["keep-alive", "server", "transfer-encoding", "vary", "via"],
@@ -98,7 +101,10 @@ function isOwnPreload(link: string, { assets, folder }: PageFacts): boolean {
   return asset !== undefined && link === preloadOf(asset, folder);
 }
 
-/** The required duration of HTTPS in seconds: a year, as the gateway sends it. */
+/**
+ * The shortest permitted duration in the header that demands HTTPS, in seconds. The gateway sends a
+ * year.
+ */
 const secureSecondsMin = 31_536_000;
 
 function findTransportFaults(headers: Headers): readonly string[] {
@@ -115,13 +121,14 @@ function findPolicyFaults(
 ): readonly string[] {
   if (found.includes(",")) return [`The page has several policies: ${found}.`];
   const directives = directivesOf(found);
-  // Browsers use the first directive of a name.
+  // If the policy has a directive twice, browsers use the first one.
   const own = new Map(directives.toReversed());
   const wanted = new Map(directivesOf(policy));
   const sources = walletMethods.flatMap((method) => walletSources({ method }).split(" "));
   const connectable = new Set(["'self'", ...sources]);
   const isGood = (name: string, given: string | undefined) => {
-    // This directive differs from page to page, because it names the wallets that the page offers.
+    // The directive `connect-src` differs from page to page, because it names the wallets that the
+    // page offers.
     if (name === "connect-src") return given?.split(" ").every((each) => connectable.has(each));
     const value = wanted.get(name);
     return given !== undefined && value !== undefined && areSameWords(given, value);
@@ -151,7 +158,7 @@ export function findFileFault(name: string, content: Uint8Array, assets: Assets)
 }
 
 type PageFacts = {
-  /** The links to the page itself and to the folder of its files, as the page contains them. */
+  /** How the page links to itself (`here`) and to the folder of its files (`folder`). */
   readonly here: string;
   readonly folder: string;
   readonly assets: Assets;
@@ -233,9 +240,9 @@ const targets: ReadonlyMap<string, IsOwn> = new Map(
 );
 
 /**
- * Whether the tag is one of the payment page's, with its attributes and targets. The gateway writes
- * `<` only where a tag begins, and no character references in links, so a page with either was
- * changed.
+ * Whether the tag is one that the gateway's payment page contains, with the same attributes and
+ * link targets. The gateway writes `<` only where a tag begins, and no character references in
+ * links. A page that differs in this was changed.
  */
 function isKnownTag(tag: Tag, facts: PageFacts): boolean {
   const { source, name, attributes, text } = tag;
@@ -250,7 +257,7 @@ function isKnownTag(tag: Tag, facts: PageFacts): boolean {
 }
 
 /**
- * Returns the page's own style sheet or script that the tag loads, or undefined for any other tag.
+ * Returns the gateway's style sheet or script that the tag loads, or undefined for any other tag.
  */
 function findLoaded(tag: Tag, facts: PageFacts): Asset | undefined {
   const loads = tag.name === "script" || tag.attributes.get("rel") === "stylesheet";
@@ -258,7 +265,7 @@ function findLoaded(tag: Tag, facts: PageFacts): Asset | undefined {
   return tag.name === "script" ? facts.assets.script : styleOf(tag.attributes.get("href"), facts);
 }
 
-/** The values of drawings. A value without colons and slashes cannot be a link. */
+/** The permitted values in drawings. A value without colons and slashes cannot be a link. */
 const shape = /^[-#\w\s.,()]*$/;
 const picture = /^data:image\/(?:png|svg\+xml)(?:;base64)?,[\w%.!~*()+/=-]+$/;
 
@@ -279,8 +286,8 @@ function isFile(asset: Asset | undefined, folder: string, { src, integrity }: Va
 }
 
 /**
- * Whether the tag is one of the page's. One of them reloads an expired page in browsers without
- * scripts.
+ * Whether the `meta` tag is one that the page contains. The page has one that reloads it when it
+ * expires in a browser without scripts.
  */
 function isOwnMeta(values: Values, { here }: PageFacts): boolean {
   const { charset = "utf-8", name = "robots", content = "", "http-equiv": effect } = values;
@@ -297,20 +304,24 @@ function areSameWords(left: string, right: string): boolean {
 type Tag = {
   readonly source: string;
   /**
-   * The name in lower case, beginning with a slash in an end tag. It is empty if the tag is
-   * incomplete.
+   * The name of the tag in lower case, with a leading slash for an end tag. It is empty if the tag
+   * is incomplete.
    */
   readonly name: string;
-  /** The attributes, with names in lower case. Character references in values are not replaced. */
+  /**
+   * The attributes by their names in lower case. Character references in the values are not
+   * replaced.
+   */
   readonly attributes: ReadonlyMap<string, string>;
   /** The text between this tag and the next one. */
   readonly text: string;
 };
 
 /**
- * Reads the tags of an HTML document as browsers do. Attributes may be in any quotes or in none,
- * and follow spaces or slashes; the first of a name counts. Unlike a browser, it treats every `<`
- * as the beginning of a tag, even inside a title, so that it misses no tag.
+ * Reads the tags of an HTML document as browsers do. Attribute values may be in either kind of
+ * quotes or unquoted. Attributes follow spaces or slashes, and if an attribute occurs twice, the
+ * first one counts. Unlike a browser, this function treats every `<` as the beginning of a tag,
+ * even inside a title, so that it misses no tag.
  */
 function readTags(document: string): readonly Tag[] {
   const tags: Tag[] = [];
@@ -326,14 +337,14 @@ function readTags(document: string): readonly Tag[] {
 }
 
 const tagStart = /<(\/?[a-z][^\t\n\f\r />]*)/iy;
-/** The name is empty at the end of the tag or the document. */
+/** The attribute's name, which is empty at the end of the tag or of the document. */
 const attributeName = /[\t\n\f\r /]*(=?[^\t\n\f\r />=]*)[\t\n\f\r ]*/y;
 const attributeValue = /=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >]*))/y;
 
 function readTag(document: string, start: number) {
   const attributes = new Map<string, string>();
   const [opening, name = ""] = execAt(tagStart, document, start);
-  // This is a comment, a declaration or a stray character.
+  // A `<` that begins no tag begins a comment or a declaration, or is a stray character.
   if (opening === undefined) return { name: "", attributes, end: endAfter(document, start) };
   let at = start + opening.length;
   for (;;) {

@@ -1,7 +1,8 @@
 /**
- * The payment pages of orders and payment links. An order's page shows the form while the order
- * waits for a card, and otherwise redirects. Once a try begins, the pages of the 3-D Secure journey
- * show its steps and its result. They redirect back here if another try is permitted.
+ * Decides what the page of an order or of a payment link shows. An order's page shows the form
+ * while the order waits for a card, and otherwise redirects. Once a try begins, the pages of 3-D
+ * Secure show its steps and its result. They redirect back to the payment page if another try is
+ * permitted.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { PaymentLinks } from "../../engine/payment-links.ts";
@@ -81,8 +82,8 @@ export function makeFindPayable(dependencies: OrderPageDependencies): FindPayabl
     if (state.kind === "disabled") {
       return { show: (texts) => ({ ...disabledPage(order, texts), framedBy }) };
     }
-    // The previous try is being reversed, or the page has expired. The page is reloaded until there
-    // is something to show.
+    // An order that waits for a card but cannot be paid now has a previous try that is being
+    // reversed, or its page has just expired. The page reloads until the order's state changes.
     const isHere = order.transaction.stage === "awaiting_card";
     return isHere
       ? { show: (texts, here) => ({ ...waitingPage(order, texts, here), framedBy }) }
@@ -110,8 +111,8 @@ export function makeFindPayable(dependencies: OrderPageDependencies): FindPayabl
 }
 
 /**
- * Returns the values of the previous try, so that the cardholder can correct them. Of the card,
- * this is only the name.
+ * Returns the values of the previous try, so that the cardholder can correct them. From the card,
+ * only the cardholder's name is among them.
  */
 function enteredBefore({ order, wanted }: ShownOrder): PaymentView["refilled"] {
   const { purchase, page } = order;
@@ -121,8 +122,8 @@ function enteredBefore({ order, wanted }: ShownOrder): PaymentView["refilled"] {
 }
 
 /**
- * Returns the cookie of the browser that began the order. A payment link's URL is shared, so the
- * URL alone does not identify that browser.
+ * Returns the cookie that identifies the browser that began the order. Many people know the URL of
+ * a payment link, so the URL cannot identify that browser.
  */
 function bindingOf(linkId: string, orderToken: string): string {
   return `tollgate-link-${linkId}=${orderToken}`;
@@ -152,11 +153,11 @@ export type LinkPageDependencies = {
   readonly paymentPages: Pick<PaymentPages, "tokenOf" | "findFaults">;
   /** Returns whether a token belongs to a payment link. */
   readonly isLink: (token: string) => boolean;
-  /** Finds the page of an order by its token. */
+  /** Finds the page of an order by the token in its URL. */
   readonly findOrder: FindPayable;
   readonly addressOf: (request: HttpRequest) => string;
   readonly walletMethods: WalletMethods;
-  /** The word in the path of a receipt. */
+  /** The word of this installation that begins the paths of receipts. */
   readonly pathWord: string;
   readonly printDate: (instant: Instant) => string;
   /** Returns whether browsers reach the page with https. */
@@ -181,8 +182,8 @@ type FoundLink = Exclude<
 >;
 
 /**
- * Finds the page of a payment link or an order by its token. The page of a link begins an order
- * with its first post and pays it. Everything after that happens on the order's own page.
+ * Finds the page of a payment link or an order by its token. The first post of a link's page begins
+ * an order and pays it. Everything that follows happens on the page of that order.
  */
 export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
   const { paymentLinks, paymentPages, pageTries, findOrder, addressOf } = dependencies;
@@ -191,8 +192,8 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
     const found = await paymentLinks.find(token);
     if (found === undefined || found instanceof Failure) return found;
     const { state } = found;
-    // A second post of the same page leads to the order of the first one, even if that order is
-    // paid.
+    // A second post of a shown page leads to the order that its first post began, even if that
+    // order is paid.
     if (request.method === "POST" || state.kind === "open") return payableOf(found, request);
     if (state.kind === "paid") return paidPage(found, state.orders, request);
     if (state.kind !== "waiting") return overPage(state.kind, shopOf(found.endpoint));
@@ -225,7 +226,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
     };
   }
 
-  /** Pays with the page that was shown to the cardholder, which the form names. */
+  /** Begins the order of a shown page and pays it. The form names the shown page. */
   async function pay(
     found: FoundLink,
     request: HttpRequest,
@@ -249,14 +250,15 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
       return { goTo: token, cookie };
     }
     const paid = await page.pay(entered, { ...shown, proof: "", isProved });
-    // The order's page demands its own proof, or shows why the try failed.
+    // If the try failed or needs another proof of work, the order's own page shows the failure or
+    // demands the proof.
     const { goTo } = paid instanceof Failure || "challenge" in paid ? { goTo: token } : paid;
     return { goTo, cookie };
   }
 
   /**
-   * Returns the header that sets the cookie. If a shop embeds the page, browsers only accept a
-   * cookie with `Partitioned`.
+   * Returns the header that sets the cookie. If a shop embeds the page in a frame, browsers accept
+   * the cookie only with the attribute `Partitioned`.
    */
   function cookieOf(linkId: string, order: string): string {
     const site = dependencies.isSecure() ? "Secure; SameSite=None; Partitioned" : "SameSite=Lax";
@@ -264,8 +266,8 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
   }
 
   /**
-   * The page of a link whose uses are all paid. The browser that paid sees its own payment and
-   * receipt; all others see the latest payment without a receipt.
+   * The page of a link whose uses are all paid. A browser that has paid sees its own payment and
+   * receipt. Any other browser sees the latest payment without its receipt.
    */
   function paidPage(
     { link, endpoint }: FoundLink,
@@ -296,7 +298,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
   }
 }
 
-/** The longest life of a payment page. */
+/** The longest life of a payment page in seconds, for which the browser keeps the cookie. */
 const boundS = 604_800;
 
 const overTexts = {

@@ -1,7 +1,7 @@
 /**
- * The page on which the cardholder enters a card, for an order that waits for one or for a payment
- * link. It is a plain form that works without scripts. The values that the script needs are in the
- * markup.
+ * The page on which the cardholder enters a card, for an order that waits for a card or for a
+ * payment link. It is a plain form that works without scripts. The page's script finds the values
+ * that it needs in the markup.
  */
 import type { ChargeKind } from "../../orders/order.ts";
 import type { Network } from "../../values/card-number.ts";
@@ -33,21 +33,30 @@ export type PaymentView = {
   /** The seconds until the page expires; absent if it does not expire. */
   readonly secondsLeft?: number | undefined;
   readonly wallets?: readonly WalletOffer[];
-  /** The challenge for the proof of work that the browser has to solve. */
+  /**
+   * The challenge of the proof of work that the browser has to solve; absent if none is demanded.
+   */
   readonly challenge?: string | undefined;
-  /** The id of the shown page of a payment link. */
+  /** The id of this showing of a payment link's page; absent for an order's page. */
   readonly linkPage?: string | undefined;
-  /** The origins that may embed the page. They get a message when the cardholder leaves it. */
+  /**
+   * The origins that may embed the page. Their pages get a message when the cardholder closes the
+   * payment page.
+   */
   readonly framedBy?: readonly string[];
-  /** The values to show again: those of a faulty submission, or of the previous try. */
+  /**
+   * The values with which the form is filled: those of a faulty submission, or of the previous try.
+   */
   readonly refilled?: Refilled | undefined;
-  /** The reason why the gateway made no try. */
+  /**
+   * The reason why the submission did not begin a try, for example that too many tries were made.
+   */
   readonly notice?: string | undefined;
 };
 
 type ShownShop = {
   readonly name: string;
-  /** A `data:` URL. */
+  /** The picture of the logo as a `data:` URL. */
   readonly logo?: string | undefined;
   readonly colour?: string | undefined;
 };
@@ -135,12 +144,16 @@ function renderNotice(view: PaymentView, texts: Texts): Html | undefined {
   const left = triesLeft === undefined ? "" : texts.pay.triesLeft(triesLeft);
   const word = refusalOf(refusal);
   const sentences = [texts.pay.refusals[word], texts.pay.refusedNext, left].join(" ").trim();
-  // For the gateway's own rules, the sentence says everything and needs no title.
+  // If one of the gateway's own rules refused the try, the sentence says everything and has no
+  // title.
   const title = word === "rules" ? undefined : html`<strong>${texts.pay.refusedTitle}</strong>\n`;
   return html`<p ${focused}>${title}${sentences}</p>\n`;
 }
 
-/** Browsers focus the notice without a script, except in a frame of another site. */
+/**
+ * The attributes of a notice. With `autofocus`, browsers move the focus to the notice without a
+ * script, except in a frame of another site.
+ */
 const focused = html`class="notice" role="alert" tabindex="-1" autofocus`;
 
 const lock = html`<svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
@@ -151,7 +164,7 @@ function renderButton(label: string, { pay }: Texts): Html {
   return html`<button type="submit" data-busy="${pay.busy}">${lock}<span>${label}</span></button>`;
 }
 
-/** Renders the challenge, which the script solves while the cardholder types. */
+/** Renders the challenge of the proof of work. The script solves it while the cardholder types. */
 function renderChallenge({ challenge }: PaymentView): Html | undefined {
   if (challenge === undefined) return undefined;
   return html`<input type="hidden" name="proof" data-challenge="${challenge}">\n`;
@@ -162,7 +175,10 @@ function renderScriptsNeeded({ challenge }: PaymentView, { pay }: Texts): Html |
   return html`<noscript><p class="notice" role="alert">${pay.proofScripts}</p></noscript>\n`;
 }
 
-/** Renders the time left. The script shows only the last minutes. */
+/**
+ * Renders the time until the page expires as a hidden text. The script shows the text in the last
+ * minutes.
+ */
 function renderTime({ secondsLeft }: PaymentView, { pay }: Texts): Html | undefined {
   if (secondsLeft === undefined) return undefined;
   return html`<p class="time" id="time" role="timer" data-seconds="${secondsLeft}" hidden>
@@ -183,8 +199,8 @@ const browserFields = browserNames.map((name) => {
 type RefusalWord = keyof Texts["pay"]["refusals"];
 
 /**
- * The texts of refusals. Reasons that would help a card tester, such as a lost or stolen card, have
- * the same text as any other decline.
+ * The texts by reason of a refusal. A reason that would help a card tester, such as a lost or
+ * stolen card, has no row, so the page shows the text of any other decline.
  */
 const refusals: Partial<Record<FailureCode, RefusalWord>> = {
   insufficient_funds: "funds",
@@ -204,8 +220,8 @@ const refusals: Partial<Record<FailureCode, RefusalWord>> = {
 };
 
 /**
- * The texts by ranges of failure numbers, for codes without a row of their own. The gateway's own
- * rules share one text.
+ * The texts by ranges of failure numbers, for failures without a text of their own. All refusals by
+ * the gateway's own rules share one text.
  */
 const refusalRanges: readonly (readonly [from: number, to: number, word: RefusalWord])[] = [
   [1000, 1999, "rules"],
@@ -232,8 +248,8 @@ const discs = (left: string, right: string) =>
   '<path d="M18 6.26a7 7 0 0 1 0 11.48 7 7 0 0 1 0-11.48z" fill="#fff" fill-opacity=".35"/>';
 
 /**
- * The networks' marks beside the card number, drawn as simple shapes so that the page loads no
- * pictures. Screen readers say `name`.
+ * The marks of the card networks, which the page shows beside the card number. They are drawn as
+ * simple shapes, so that the page loads no pictures. Screen readers read `name`.
  */
 // biome-ignore format: a table
 const networkMarks: Readonly<Record<Network, Mark>> = {
@@ -248,13 +264,13 @@ const networkMarks: Readonly<Record<Network, Mark>> = {
   MIR:        { name: "Mir",              shape: `${frame}${word("MIR", "#1f8a4c", 10)}` },
 };
 
-/** The mark of an unknown network. */
+/** The mark that is shown while the card's network is not known. */
 const plainMark =
   '<g fill="none" stroke="#7d8a86" stroke-width="1.5" stroke-linecap="round">' +
   '<rect x="1" y="2" width="34" height="20" rx="3"/><path d="M6 16h8"/>' +
   '<path d="M1 8.5h34" stroke-width="3" stroke-linecap="butt"/></g>';
 
-/** Renders all marks once, so that `<use>` can show any of them. */
+/** Renders the shapes of all marks once. The script then shows any of them with `<use>`. */
 function renderMarks(): Html {
   const all = { none: { name: "", shape: plainMark }, ...networkMarks };
   const symbols = Object.entries(all).map(([key, { name, shape }]) => {

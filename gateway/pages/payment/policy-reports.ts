@@ -1,8 +1,8 @@
 /**
- * Reads reports of browsers in which the payment page's policy has stopped something, such as an
- * injected script or a browser's extension. Anyone can post a report, so the gateway reads only a
- * few of each request, and keeps only a directive and an origin of each. Its other fields contain
- * the page's address, which grants access to the payment.
+ * Reads browsers' reports that the payment page's policy has stopped something, such as an injected
+ * script or a browser's extension. Anyone can post a report. So the gateway reads only a few
+ * reports of each request, and keeps only the directive and the origin of each. The other fields of
+ * a report contain the page's address, which grants access to the payment.
  */
 import { makeNetworkLimit, makeSummary } from "../../http/bounds.ts";
 import type { HttpRequest } from "../../http/router.ts";
@@ -12,9 +12,12 @@ const bytesMax = 65_536;
 const reportsMax = 10;
 
 export type Violation = {
-  /** A directive that browsers know, or `other`. */
+  /**
+   * The policy's directive that stopped something, or `other` for a directive that browsers do not
+   * have.
+   */
   readonly directive: string;
-  /** An origin, or a word such as `inline` or `eval`. */
+  /** The origin of the blocked content, or a word such as `inline` or `eval`. */
   readonly blocked: string;
 };
 
@@ -26,8 +29,8 @@ const directives: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The limit on reports from one address. A page with an injected script sends one for each attempt
- * to load it.
+ * The limit on reports from one network address. A browser whose page contains an injected script
+ * sends a report for each attempt to load it.
  */
 const heard = { perSecond: 1, burst: 10 };
 
@@ -35,7 +38,7 @@ type Reports = {
   readonly clock: Clock;
   readonly addressOf: (request: HttpRequest) => string;
   readonly onViolation: (violation: Violation) => void;
-  /** Called at most once a minute, with the number of reports. */
+  /** Called at most once a minute for each violation, with the number of its reports. */
   readonly onSummary: (violation: string, count: number) => void;
 };
 
@@ -57,8 +60,8 @@ export function readViolations(body: Uint8Array): readonly Violation[] {
 }
 
 /**
- * Reads reports of the Reporting API, single or in a list, and those of browsers that only support
- * `report-uri`.
+ * Reads a single report or a list of them. Newer browsers use the form of the Reporting API, and
+ * older ones the form of `report-uri`.
  */
 function parseReports(body: Uint8Array): readonly Violation[] {
   const content = parseJson(body);
@@ -70,7 +73,7 @@ function parseReports(body: Uint8Array): readonly Violation[] {
     const directive =
       found.effectiveDirective ?? found["effective-directive"] ?? found["violated-directive"];
     if (typeof directive !== "string") return [];
-    // Older browsers send the directive together with its value.
+    // Older browsers send the directive together with its value, which is removed here.
     const [name = ""] = directive.split(" ", 1);
     const blocked = originOf(found.blockedURL ?? found["blocked-uri"]);
     return [{ directive: directives.has(name) ? name : "other", blocked }];

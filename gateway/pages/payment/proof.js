@@ -1,7 +1,7 @@
 /**
- * The proof of work of the payment page. It searches a number whose SHA-256 hash, together with the
- * challenge, begins with enough zero bits. It works in slices of some milliseconds, so that the
- * page stays responsive. The hashed text fits one block of SHA-256.
+ * Solves the proof of work of the payment page. It searches a number for which the SHA-256 hash of
+ * challenge and number begins with enough zero bits. It works in slices of some milliseconds, so
+ * that the page stays responsive. The hashed text fits one block of SHA-256.
  */
 // biome-ignore lint/correctness/noUnusedVariables: the script after it uses it
 const solveProof = (() => {
@@ -15,7 +15,9 @@ const solveProof = (() => {
   }
   const words = new Int32Array(64);
 
-  /** Returns the first 32 bits of a text's hash. The text has at most 55 characters. */
+  /**
+   * Returns the first 32 bits of a text's SHA-256 hash. The text must have at most 55 characters.
+   */
   function firstWord(text) {
     words.fill(0, 0, 16);
     for (let at = 0; at < text.length; at += 1) {
@@ -53,8 +55,8 @@ const solveProof = (() => {
   }
 
   /**
-   * Searches a solution and calls `done` with the challenge and the solution. It supports up to 32
-   * bits.
+   * Searches a solution, and calls `done` with the challenge and the solution. The difficulty can
+   * be 32 bits at most.
    */
   return function solve(challenge, done) {
     const bits = Number(challenge.split(".")[0]);

@@ -1,7 +1,8 @@
 /**
- * The payment page over HTTP: its files, its form and the form's posts. After a try has begun, the
- * browser is redirected to the pages of the 3-D Secure journey, which redirect back here if another
- * try is permitted. So a reload, the back button and a second tab always show the current state.
+ * The HTTP routes of the payment page: its files, its form and the posts of the form. After a try
+ * has begun, the browser is redirected to the pages of 3-D Secure, which redirect back to the
+ * payment page if another try is permitted. So a reload, the back button and a second tab always
+ * show the current state.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import { type HttpReply, type HttpRequest, type HttpRoute, redirectTo } from "../../http/router.ts";
@@ -48,27 +49,36 @@ export type Payable = {
   readonly view: PaymentView;
   findFaults(entered: Entered): readonly EnteredFault[];
   /**
-   * Pays and returns where the browser continues, relative to `/pay/`. It may also return a
+   * Pays with the entered values. Returns the path below `/pay/` at which the browser continues, a
    * challenge that the browser must solve first, or a failure.
    */
   pay(entered: Entered, shown: ShownPage): Promise<GoTo | Challenge | Failure>;
 };
 
-/** The hidden values of the submitted form. */
+/**
+ * The hidden fields of the submitted form, which identify the shown page and contain the proof of
+ * work.
+ */
 export type ShownPage = {
   /** The proof of work; empty if none was demanded. */
   readonly proof: string;
   /** The id of the shown page of a payment link; empty for an order. */
   readonly linkPage: string;
-  /** The proof has already been used up. */
+  /** Set if the proof of work of this try has already been checked and used up. */
   readonly isProved?: boolean;
 };
 
-/** `cookie` binds the order to this browser. */
+/**
+ * Where the browser continues, below `/pay/`. `cookie` marks this browser as the one that began the
+ * order.
+ */
 type GoTo = { readonly goTo: string; readonly cookie?: string | undefined };
 type Challenge = { readonly challenge: string };
 
-/** The page does not accept a payment now. It redirects the browser or shows another page. */
+/**
+ * The answer of a page that does not accept a payment now: a redirect of the browser or another
+ * page.
+ */
 export type Elsewhere =
   | GoTo
   | { show(texts: Texts, here: { readonly redirect: string }): CardholderPage };
@@ -87,14 +97,17 @@ export type PaymentRouteOptions = {
   readonly addressOf: (request: HttpRequest) => string;
   /** Returns whether too many posts came from the same client. */
   readonly isTooFast: (request: HttpRequest) => boolean;
-  /** Reads a browser's report that the page's policy has stopped something. */
+  /** Takes a browser's report that the page's policy has stopped something. */
   readonly takeReport: (request: HttpRequest) => void;
   /** Returns the QR code of a payment link as SVG, or undefined for any other token. */
   readonly findCode: (token: string) => Promise<string | Failure | undefined>;
 };
 
 const path = "/pay/:token";
-/** The name of the route for reports. It is shorter than any token. */
+/**
+ * The last part of the path for reports of browsers. It cannot be a token, because it is shorter
+ * than any token.
+ */
 export const reportsName = "reports";
 
 export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[] {
@@ -144,8 +157,8 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
   }
 
   /**
-   * Answers a post that failed. If the page no longer accepts a payment, the browser loads it
-   * again.
+   * Answers a submission that failed. If the page no longer accepts a payment, the browser loads it
+   * again to see its current state.
    */
   function answerFailure(failure: Failure, view: PaymentView, request: HttpRequest): HttpReply {
     if (failure.code === "not_allowed_now") return goTo(request, tokenIn(request));
@@ -224,7 +237,7 @@ function renderDocument(
   const { texts, language, operator } = reader;
   const { shop, secondsLeft } = view;
   const facts = { merchant: shop.name, amount: "", operator };
-  // Without scripts, the page reloads itself when it has expired.
+  // In a browser without scripts, the page reloads itself when it has expired.
   const refresh = secondsLeft !== undefined && {
     refresh: { seconds: secondsLeft + 1, address: here, onlyWithoutScripts: true },
   };
@@ -241,8 +254,8 @@ function renderDocument(
 }
 
 /**
- * Returns the headers of the page. Its policy permits only files of this origin, nothing inline,
- * and posts to this origin only.
+ * Returns the headers of the page. The page's policy permits only files of this origin, no inline
+ * scripts or styles, and posts to this origin only.
  */
 export function headersFor(
   { framedBy = [], wallets = [] }: Pick<PaymentView, "framedBy" | "wallets">,
@@ -256,15 +269,15 @@ export function headersFor(
     "frame-ancestors": framedBy.length === 0 ? "'none'" : framedBy.join(" "),
     "require-trusted-types-for": "'script'",
     "report-to": "page",
-    // For browsers that do not support the Reporting API.
+    // The directive `report-uri` is for browsers that do not support the Reporting API.
     "report-uri": reports,
   };
   return { ...pageHeaders({ policy }), "reporting-endpoints": `page="${reports}"` };
 }
 
 /**
- * Returns the origins of a wallet. The browser asks them how to open the wallet, if the page's
- * policy permits that.
+ * Returns the origins from which the browser may load how to open a wallet. The page's policy has
+ * to permit them.
  */
 export function walletSources({ method }: Pick<WalletOffer, "method">): string {
   const { origin, protocol, host } = URL.parse(method) ?? {};
@@ -289,8 +302,8 @@ function hereIn(request: HttpRequest): string {
 }
 
 /**
- * The page for a gateway that cannot answer now. It contains nothing secret, so any site may show
- * it in a frame.
+ * The page that is shown if the gateway cannot answer now. It contains nothing secret, so any site
+ * may show it in a frame.
  */
 function tryLater(texts: Texts, request: HttpRequest): CardholderPage {
   const onward = { address: hereIn(request), isEmbedded: isFramed(request) };

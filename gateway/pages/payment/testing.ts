@@ -1,4 +1,4 @@
-/** Helps the tests of this folder: a payment page over HTTP, and payments with it. */
+/** Parts that several tests of this folder use: a payment page over HTTP, and payments with it. */
 import { findSubmissionFaults } from "../../engine/page-submission.ts";
 import { serveRoutes } from "../../http/testing.ts";
 import type { Merchant } from "../../orders/merchant.ts";
@@ -47,7 +47,10 @@ export const filled: Readonly<Record<string, string>> = {
   "cc-name": "Anna Example",
 };
 
-/** Returns a request for the page at `/pay/t0ken`. */
+/**
+ * Serves the given payment page at `/pay/t0ken`. Returns the server, a function that posts the
+ * form, and all that was paid and reported.
+ */
 export function servePage(
   t: { after(clean: () => unknown): void },
   view: PaymentView = plainView,

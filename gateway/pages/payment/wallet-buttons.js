@@ -1,17 +1,17 @@
 /**
- * Opens wallets. A wallet's token is put into the form in place of a card and posted with it. The
- * script of the card form calls `startWallets` at its end.
+ * Opens wallets. The payment data that a wallet returns is put into the form and posted in place of
+ * a card. The script of the card form calls `startWallets` at its end.
  */
 
-/** Returns the token from each wallet's response. */
+/** Functions that take the payment data out of each wallet's response. */
 const tokenIn = {
   walleta_encrypted: ({ token }) => JSON.stringify(token.paymentData),
   walletb_encrypted: ({ paymentMethodData }) => paymentMethodData.tokenizationData.token,
 };
 
 /**
- * Requests the session that walleta's payment sheet needs. The gateway fetches it in the name of
- * the merchant.
+ * Requests the merchant session without which walleta shows no payment sheet. The gateway requests
+ * it from walleta in the name of the merchant.
  */
 async function askSession(url) {
   const address = `${location.pathname.replace(/\/$/, "")}/wallet-session`;
@@ -43,13 +43,14 @@ function startWallets(form, isReady, send) {
       const response = await requestFor(wallet).show();
       const token = tokenIn[wallet.dataset.type](response.details);
       await response.complete("success");
-      // These fields are filled in last, because after a fault the cardholder may pay with a card
-      // instead.
+      // The payment data is put into the form only after the wallet has succeeded. If the wallet
+      // fails, the form must not contain such data, because the cardholder may then pay with a
+      // card.
       form.elements.payment_data.value = token;
       form.elements.payment_data_type.value = wallet.dataset.type;
       send();
     } catch (error) {
-      // With this error, the cardholder has closed the wallet.
+      // An `AbortError` means that the cardholder has closed the wallet, which is no fault.
       if (error.name !== "AbortError") fault.textContent = place.dataset.failed;
     } finally {
       isOpen = false;

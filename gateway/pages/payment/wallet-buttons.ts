@@ -1,7 +1,7 @@
 /**
  * The wallets' buttons on the payment page. The browser's Payment Request API opens a wallet, so
- * the page loads no script of the wallet. The form posts the wallet's token. A browser that does
- * not support a wallet shows no button.
+ * the page loads no script of the wallet. The payment data is posted with the form. A button is
+ * hidden in a browser that does not support its wallet.
  */
 import { type Endpoint, type Merchant, shopNameOf } from "../../orders/merchant.ts";
 import type { WalletType } from "../../orders/order.ts";
@@ -9,11 +9,17 @@ import { type Html, html } from "../../values/html.ts";
 import { formatAmount, type Money } from "../../values/money.ts";
 import type { Texts } from "../cardholder/english.ts";
 
-/** The payment method identifiers of the wallets; empty if the operator has set none. */
+/**
+ * The URLs that identify the wallets to the Payment Request API; empty for a wallet that the
+ * operator has not set up.
+ */
 export type WalletMethods = {
   readonly walleta: string;
   readonly walletb: string;
-  /** Whether the gateway can request sessions of walleta for the merchant. */
+  /**
+   * Whether the gateway has a certificate with which it can request walleta's sessions for the
+   * merchant.
+   */
   readonly hasIdentity: (merchant: Merchant) => boolean;
 };
 
@@ -23,7 +29,7 @@ export type WalletOffer = {
   readonly wallet: Wallet;
   readonly type: WalletType;
   readonly method: string;
-  /** The merchant's data that the wallet receives. */
+  /** The facts about the merchant that the wallet needs, in the wallet's own format. */
   readonly data: object;
 };
 
@@ -32,8 +38,8 @@ export function offerWallets(endpoint: Endpoint, methods: WalletMethods): readon
 }
 
 /**
- * Offers walleta. Its payment sheet needs a session, which the gateway requests in the name of the
- * merchant.
+ * Offers walleta. Its payment sheet needs a merchant session, which the gateway requests in the
+ * name of the merchant.
  */
 function offerWalletA(merchant: Merchant, methods: WalletMethods): readonly WalletOffer[] {
   const { merchantIdentifier, country } = merchant.settings.wallets?.walleta ?? {};
@@ -51,7 +57,10 @@ function offerWalletA(merchant: Merchant, methods: WalletMethods): readonly Wall
 
 const networks = ["AMEX", "DISCOVER", "JCB", "MASTERCARD", "VISA"];
 
-/** There is no button for a merchant who decrypts tokens with a key of its own (`merchant:`). */
+/**
+ * Offers walletb, unless the merchant decrypts the wallet's payment data with a key of its own
+ * (`merchant:`).
+ */
 function offerWalletB(endpoint: Endpoint, methods: WalletMethods): readonly WalletOffer[] {
   const { merchant } = endpoint;
   const { recipientId = "", gatewayMerchantId = merchant.login } =
@@ -78,7 +87,10 @@ function offerWalletB(endpoint: Endpoint, methods: WalletMethods): readonly Wall
   return [{ wallet: "walletb", type: "walletb_encrypted", method: methods.walletb, data }];
 }
 
-/** The buttons are hidden until the script knows that the browser supports the wallet. */
+/**
+ * Renders the buttons hidden. The script shows a button once it knows that the browser supports the
+ * wallet.
+ */
 export function renderWallets(
   offers: readonly WalletOffer[],
   amount: Money,

@@ -1,6 +1,7 @@
 /**
- * The routes that walleta needs at the payment page's origin: the merchant session of its payment
- * sheet, which the page's script requests, and the file with which walleta verifies the domain.
+ * The routes that walleta needs at the payment page's origin. The page's script requests the
+ * merchant session of the payment sheet from one. At the other, walleta reads a file by which it
+ * verifies the domain.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import type { HttpReply, HttpRequest, HttpRoute } from "../../http/router.ts";
@@ -11,7 +12,10 @@ import type { FindPayable, PaymentRouteOptions } from "./routes.ts";
 
 export type WalletRouteOptions = Pick<PaymentRouteOptions, "isTooFast"> & {
   readonly find: FindPayable;
-  /** Returns the opaque session as JSON, or undefined if the wallet refuses one. */
+  /**
+   * Returns the wallet's session as JSON, which the gateway does not read, or undefined if the
+   * wallet refuses a session.
+   */
   readonly askSession: (
     merchant: Merchant,
     asked: { readonly url: string; readonly shopName: string },
