@@ -15,16 +15,19 @@ const config: InlineConfig = {
     emptyOutDir: true,
     target: "es2023",
     modulePreload: { polyfill: false },
-    // The content security policy of the page forbids inline scripts.
+    // No file is inlined into the page, because its content security policy forbids inline scripts.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },
 };
 
-/** Labels that the gateway's forms and the screens share. */
+/** The files with labels that the portal shares with the gateway. */
 const labels = ["field", "labels"].map((name) => `../gateway/administration/${name}.ts`);
 
-/** Returns a sentence about a new build, or undefined if the last build is up to date. */
+/**
+ * Builds the portal if it has changed. Returns a sentence about the build, or undefined if the last
+ * build is up to date.
+ */
 export function buildPortal(): Promise<string | undefined> {
   return buildWhenStale({
     name: "Portal",

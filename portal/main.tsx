@@ -1,6 +1,7 @@
 /**
- * The portal's entry. It wraps the component that chooses the screen in the theme, the cache of
- * answers and the language. Styles that Mantine makes at run time carry the page's nonce.
+ * Starts the portal. The component that chooses the screen gets the theme, the cache of the
+ * gateway's answers and the language. Styles that Mantine adds at run time get the page's nonce,
+ * without which the page's policy blocks them.
  */
 import "./design/styles.ts";
 import { MantineProvider } from "@mantine/core";
@@ -17,7 +18,8 @@ const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]"
 
 const queries = new QueryClient({
   queryCache: new QueryCache({
-    // The session has ended: the portal reads its state, and the sign-in is shown.
+    // The gateway has refused a request because the session has ended. The portal then reads the
+    // session again, and shows the sign-in.
     onError(error, { queryKey }) {
       if (isSessionEnd(error) && queryKey[0] !== sessionKey[0]) {
         void queries.invalidateQueries({ queryKey: sessionKey });

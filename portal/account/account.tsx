@@ -1,4 +1,4 @@
-/** The user's own account: password, second factors and sessions. */
+/** The screen of the user's own account: the password, the second factors and the sessions. */
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
 import { Head, LoadedPart } from "../design/details.tsx";
 import { Refusal } from "../design/states.tsx";

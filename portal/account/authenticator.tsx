@@ -85,7 +85,8 @@ type ScanProps = {
 function Scan({ shown, keep, close }: ScanProps) {
   const messages = useMessages();
   const [code, setCode] = useState("");
-  // The recovery codes are shown once: nothing may fail between their arrival and the screen.
+  // The answer of this call contains the recovery codes, which are shown only once. So the answer
+  // is stored before anything else is done that could fail.
   const turnOn = async () => keep(await call("POST /totp/confirm", { code: codeIn(code) }));
   const confirm = usePerformer(turnOn, { changes: "account", onRefused: () => setCode("") });
   return (

@@ -1,5 +1,6 @@
 /**
- * Components that several parts of the account share: a panel, and an authenticator app's secret.
+ * Components that several screens of the account use: the frame of a panel, and the secret of an
+ * authenticator app.
  */
 import type { ReactNode } from "react";
 import { useMessages } from "../language/language.tsx";
@@ -27,11 +28,11 @@ export function Panel({ title, hint, children }: PanelProps) {
 
 export type ShownSecret = {
   readonly secret: string;
-  /** A `data:` URL. */
+  /** The QR code as a `data:` URL. */
   readonly picture: string;
 };
 
-/** Shows the secret as a QR code to scan and as text to type. */
+/** Shows an authenticator app's secret as a QR code to scan and as text to type. */
 export function SecretPicture({ shown }: { readonly shown: ShownSecret }) {
   const { qrCode } = useMessages();
   return (

@@ -1,19 +1,22 @@
 /**
- * Opens the browser's own window for passkeys. The gateway makes the options and verifies the
- * answer; both are in the JSON form of WebAuthn level 3.
+ * Asks the browser to make or to use a passkey. The browser opens a window of its own for that. The
+ * gateway sends the options and verifies the answer. Both are in the JSON form of WebAuthn level 3.
  */
 
 export function hasPasskeys(): boolean {
   return typeof PublicKeyCredential === "function" && mayHavePasskeys(location.hostname);
 }
 
-/** Passkeys work at a host name, with TLS or at `localhost`, and never at a numeric address. */
+/**
+ * Whether browsers permit passkeys at this host. They permit them at a host name, with TLS or at
+ * `localhost`, and never at a numeric address.
+ */
 export function mayHavePasskeys(hostname: string): boolean {
   return !/^[\d.]+$|:/.test(hostname);
 }
 
 export async function makePasskey(options: object): Promise<object> {
-  // `generateRegistrationOptions` in the gateway makes options of exactly this type.
+  // The gateway made these options with `generateRegistrationOptions`, so they have this type.
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
     options as PublicKeyCredentialCreationOptionsJSON,
   );

@@ -10,7 +10,7 @@ export function roleName(messages: Pick<Messages, "roles">, role = ""): string {
   return names[role] ?? role;
 }
 
-/** Describes how a user signs in, for example with a password and passkeys. */
+/** Describes which password and second factors a user signs in with. */
 export function signInBy(
   { password, totp, passkeys }: Pick<Listed, "password" | "totp" | "passkeys">,
   messages: Pick<Messages, "passwords" | "withApp" | "withPasskeys">,
@@ -28,7 +28,8 @@ const changes = ["user role", "user password", "user reset-factors"] as const;
 export type UserAction = (typeof changes | typeof states)[number];
 
 /**
- * Returns the actions for a user, in the order of the menu. Users have no actions on themselves.
+ * Returns the actions that the signed-in user may choose for a listed user, in the order of the
+ * menu. Users have no actions on themselves.
  */
 export function actionsFor(
   { login, enabled, role }: Pick<Listed, "login" | "enabled" | "role">,
@@ -39,7 +40,10 @@ export function actionsFor(
   return role === "service" ? [state] : [...changes, state];
 }
 
-/** Recovery codes replace a second factor: a user without one has no recovery codes. */
+/**
+ * Whether the user has a second factor. Only such a user has recovery codes, because a recovery
+ * code is entered in place of the second factor.
+ */
 export function hasFactor({ totp, passkeys }: NonNullable<Session["factors"]>): boolean {
   return totp || passkeys > 0;
 }
@@ -52,7 +56,10 @@ export function codeIn(typed: string): string {
 const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
 const systems = ["iPhone", "iPad", "Android", "Windows", "Mac OS X", "Linux"];
 
-/** Names the browser and the system in everyday words. Other programs keep their own name. */
+/**
+ * Describes the browser and the system in everyday words. A program that is not a known browser is
+ * shown by the name that it sends.
+ */
 export function describeAgent(agent: string): string {
   const browser = browsers.find((name) => agent.includes(`${name}/`));
   const system = systems.find((name) => agent.includes(name));

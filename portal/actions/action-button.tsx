@@ -1,4 +1,7 @@
-/** A button for an action of the gateway, and the window that it opens. */
+/**
+ * A button that opens the form of an action in a window. Actions are the gateway's changes that
+ * users make.
+ */
 import { Button, Modal, Skeleton } from "@mantine/core";
 import { useState } from "react";
 import { Refusal } from "../design/states.tsx";
@@ -8,7 +11,7 @@ import { useUser } from "../shell/session.ts";
 import { ActionForm, type ActionProps, type WindowProps } from "./form.tsx";
 import { rightFor, wordsFor } from "./offers.ts";
 
-/** Users without the right to perform the action see no button. */
+/** Shows the button. A user without the right to perform the action sees no button. */
 export function ActionButton({ isMain = false, isOffered = true, ...given }: ActionProps) {
   const { may } = useUser();
   const { label } = wordsFor(given, useMessages());

@@ -1,4 +1,7 @@
-/** One field of an action's form. The kind of the field determines its control. */
+/**
+ * One field of an action's form. The field's kind decides which control the user sees, such as a
+ * text field or a switch.
+ */
 import {
   Checkbox,
   MultiSelect,
@@ -33,7 +36,10 @@ export function ActionField(props: FieldProps) {
   );
 }
 
-/** Whether the user picks the value from a list, such as the merchants or gates that exist. */
+/**
+ * Whether the user picks the field's value from a list of existing items, such as merchants or
+ * gates.
+ */
 export function isChosen({ kind }: Field): boolean {
   return ["merchant", "endpoint", "gate", "gate-place", "currency"].includes(kind);
 }
@@ -111,7 +117,10 @@ function Help({ field }: { readonly field: Field }) {
 
 type PartProps = FieldProps & { readonly shared: Shared };
 
-/** The number of choices shown at once. Typing a part of a label finds the others. */
+/**
+ * How many choices the list shows at once. The user finds other choices by typing a part of their
+ * label.
+ */
 const shownMax = 50;
 
 function Chooser({ field, text, filters, write, shared }: PartProps) {
@@ -139,13 +148,14 @@ function offersOf(kind: Field["kind"], filters: Filters | undefined, language: s
   if (kind === "merchant") return merchants.map(({ login, name }) => named(login, name));
   if (kind === "endpoint") return endpoints.map((each) => named(each.id, each.name, each.currency));
   if (kind === "gate") return gates.map(({ name }) => named(name));
-  // A new endpoint may have a currency that no endpoint has yet.
+  // The list offers all currencies, because a new endpoint may have a currency that no endpoint has
+  // yet.
   const names = new Intl.DisplayNames(language, { type: "currency" });
   const all = new Set([...currencies, ...Intl.supportedValuesOf("currency")]);
   return [...all].map((currency) => named(currency, names.of(currency) ?? ""));
 }
 
-/** Takes a file that the user chooses or drops, or its content as text. */
+/** A field for a file's content. The user chooses a file, drops a file or types the content. */
 function SentFile({ text, write, shared: { error, required, ...shared } }: PartProps) {
   const { fileContent } = useMessages();
   return (
@@ -170,7 +180,8 @@ function SentFile({ text, write, shared: { error, required, ...shared } }: PartP
 }
 
 /**
- * The picture is sent as a `data:` URL, so that no request names a file on the gateway's machine.
+ * A field for a picture. The picture is sent as a `data:` URL, because the value must not be the
+ * name of a file on the gateway's machine.
  */
 function Picture({ text, write, shared }: PartProps) {
   const { remove } = useMessages();

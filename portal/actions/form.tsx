@@ -1,7 +1,7 @@
 /**
- * The form of an action: first its fields, then a preview of the changes with a field for the
- * reason, then the result. The gateway describes the fields, checks the values and computes the
- * changes; the form contains nothing that is particular to one action.
+ * The form of an action. It shows first the action's fields, then a preview of the changes with a
+ * field for the reason, then the result. The gateway describes the fields, checks the values and
+ * computes the changes, so the form contains nothing that is particular to one action.
  */
 import { Button } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
@@ -27,21 +27,24 @@ import {
 
 export type ActionProps = {
   readonly action: Offered;
-  /** The label of the button, if it is not the action's usual one. */
+  /** The label of the button, if it differs from the usual label of the action. */
   readonly label?: string;
-  /** The name of the changed item, if the screen shows several of its kind. */
+  /**
+   * The name of the item that the action changes. It is set where a screen lists several items of a
+   * kind.
+   */
   readonly name?: string | undefined;
-  /** Values that the screen sets. The form does not show these fields. */
+  /** Values that the screen sends with the action. The form has no fields for them. */
   readonly values?: Values;
-  /** The current settings. */
+  /** The item's current settings, with which the form is filled at first. */
   readonly known?: Texts;
   readonly isMain?: boolean;
   /**
-   * Whether the button is shown. Its window stays open after the button disappears, because it may
-   * show a key that is shown only once.
+   * Whether the button is shown. The window of the action stays open after its button has
+   * disappeared, because the window may show a key that is shown only once.
    */
   readonly isOffered?: boolean;
-  /** Called with the result, which the form then does not show. */
+  /** Called with the result of the action. If set, the form itself does not show the result. */
   readonly onDone?: (result: object) => void;
 };
 
@@ -56,8 +59,8 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
   const { values = {}, known = {}, onDone } = given;
   const { title, isDangerous } = wordsFor({ action, ...given }, messages);
   const fields = described.fields.filter(({ name }) => !Object.hasOwn(values, name));
-  // The values at the time when the window opened. Only differences from them are sent, so that
-  // changes by other users are not reverted.
+  // The values at the time when the window opened. Only values that the user has changed since are
+  // sent, so that changes by other users are not reverted.
   const [initial] = useState(() => initialOf(fields, known));
   const [texts, setTexts] = useState(initial);
   const [reason, setReason] = useState("");
@@ -72,7 +75,7 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
       if (notes.length === 0 && (onDone || secretsIn(result).length === 0)) close();
     },
   });
-  // An action without fields shows its preview at once.
+  // The preview of an action without fields is shown at once.
   const { mutate: show } = preview;
   const hasFields = fields.length > 0;
   useEffect(() => {
@@ -128,7 +131,10 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
 
 type Refused = { readonly name: string; readonly message: string };
 
-/** Returns the refusal if it concerns a field of this form, beside which it is then shown. */
+/**
+ * Returns the refusal and its field, if the form has the refused field. The refusal is then shown
+ * beside that field.
+ */
 function findRefused(error: Error | null, fields: readonly Field[]): Refused | undefined {
   const name = error instanceof CallError ? error.field : undefined;
   const isHere = fields.some((field) => field.name === name);
@@ -137,7 +143,7 @@ function findRefused(error: Error | null, fields: readonly Field[]): Refused | u
     : { message: error.message, name };
 }
 
-/** Moves the cursor into the field that was refused. */
+/** Moves the cursor into the field whose value was refused. */
 function useFocus(refused: Refused | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const { name, message } = refused ?? {};
@@ -149,7 +155,10 @@ function useFocus(refused: Refused | undefined) {
   return form;
 }
 
-/** Identifies the form, so that a request that is sent twice takes effect only once. */
+/**
+ * Makes a random token for the form. The gateway performs an action only once for each token, even
+ * if the request is sent twice.
+ */
 function makeToken(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

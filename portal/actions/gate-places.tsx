@@ -1,4 +1,4 @@
-/** The gates of an endpoint in a form: each row has a gate with its rank and weight. */
+/** The field for the gates of an endpoint. Each of its rows has a gate with its rank and weight. */
 import { Button, CloseButton, Input, NativeSelect, TextInput } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import { Icon } from "../design/icons.tsx";
@@ -8,7 +8,7 @@ import { printGates, type RankedGate, readGates, type Shared } from "./values.ts
 type Props = {
   readonly shared: Shared;
   readonly text: string;
-  /** The names of all gates. */
+  /** The names of all gates that the user can choose. */
   readonly names: readonly string[];
   readonly write: (text: string) => void;
 };
@@ -101,7 +101,10 @@ function PlaceRow({ place, unused, isRefused, write, remove }: RowProps) {
   );
 }
 
-/** Moves the cursor, after a row is added or removed, to that row or to its successor. */
+/**
+ * Moves the cursor to a row that was added. After a row was removed, it moves the cursor to the
+ * next row.
+ */
 function useCursor(text: string) {
   const rows = useRef<HTMLDivElement>(null);
   const wanted = useRef<number>(undefined);

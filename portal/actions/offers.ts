@@ -1,22 +1,26 @@
 /**
- * The actions that screens offer: which right each of them needs, and the words of its button and
- * its window.
+ * The actions that screens offer, with the right that each action needs, and the words of its
+ * button and its window.
  */
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
 
-/** The name of a rule's kind follows the action that adds a rule. */
+/**
+ * The name of an offered action. For the action that adds a screening rule, the kind of the rule
+ * follows the name.
+ */
 export type Offered = keyof Messages["buttons"] | `filter add ${string}`;
 
 /**
- * The right that each action needs, by the action's name or its first words. A test compares them
- * with the gateway's.
+ * The right that each action needs, by the action's name or by its first words. A test compares
+ * these rights with those in the gateway.
  */
 const rights: Readonly<Record<string, string>> = {
   "merchant": "change_merchants",
   "merchant control-key": "manage_keys",
   "merchant key": "manage_keys",
-  // The portal offers this action only to show the control key.
+  // In the portal, this action is only used to show a merchant's control key, so it needs the right
+  // to see secrets.
   "merchant show": "reveal_secrets",
   "endpoint": "change_merchants",
   "endpoint callback test": "resend_callbacks",
@@ -50,8 +54,8 @@ type Named = {
 };
 
 /**
- * Returns the label of the action's button and the title of its window, which names what is
- * changed.
+ * Returns the label of an action's button, and the title of its window, which names the item that
+ * is changed.
  */
 export function wordsFor({ action, name, ...given }: Named, messages: Messages) {
   const usual = wordIn(messages.buttons, action.replace(/^(filter add) .*/, "$1"));

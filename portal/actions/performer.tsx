@@ -1,6 +1,6 @@
 /**
- * Performs the actions of buttons and forms: calls the API, makes the screens load changed data
- * again, and shows a refusal beside the button.
+ * Performs an action of a button or form. It calls the gateway's API, lets the screens load changed
+ * data again, and shows a refusal beside the button.
  */
 import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -12,11 +12,12 @@ import { sessionKey } from "../shell/session.ts";
 
 export type Options<Done> = {
   /**
-   * The data that the portal loads again afterwards. The default is the data of all screens;
-   * `account` adds the signed-in user with the second factors; `nothing` loads no data.
+   * Which data the portal loads again after the action. By default, this is the data of all
+   * screens. With `account`, it also includes the session with the user's second factors. With
+   * `nothing`, no data is loaded.
    */
   readonly changes?: "account" | "nothing";
-  /** Called when the screens are up to date. */
+  /** Called after the action and after the screens have loaded their data again. */
   readonly onDone?: (done: Done) => unknown;
   readonly onRefused?: () => void;
 };
@@ -28,7 +29,8 @@ export function usePerformer<Done, Given = void>(
   const queries = useQueryClient();
   const readAgain = async () => {
     if (changes === "nothing") return;
-    // The fields of an action do not change while the portal is open.
+    // The descriptions of actions are not loaded again, because they do not change while the portal
+    // is open.
     const lasting = ["GET /actions/:action", ...(changes === "account" ? [] : sessionKey)];
     await queries.invalidateQueries({
       predicate: ({ queryKey: [first] }) => !lasting.includes(String(first)),
@@ -42,8 +44,8 @@ export function usePerformer<Done, Given = void>(
     },
     onError(error) {
       onRefused?.();
-      // The request may have been refused because the screen is out of date. Without an answer from
-      // the gateway, reading again would fail as well.
+      // After a refusal, the data is loaded again, because the user may have acted on an outdated
+      // screen. If the gateway did not answer at all, loading would fail as well.
       if (error instanceof CallError && error.status > 0) void readAgain();
     },
   });
@@ -60,8 +62,8 @@ type FormProps = {
   readonly label: ReactNode;
   readonly hint?: string | undefined;
   /**
-   * A refusal that the portal finds before it sends anything. The focus stays where the user is
-   * typing.
+   * The reason why the portal itself refuses the input before it sends anything. The focus stays
+   * where the user is typing.
    */
   readonly refusal?: string | undefined;
   readonly isDangerous?: boolean;

@@ -1,5 +1,6 @@
 /**
- * Shows the current settings, the changes that an action would make, and the result of an action.
+ * Components that show the current settings of an item, the changes that an action would make, and
+ * the result of an action.
  */
 import { Button } from "@mantine/core";
 import { Fragment, type ReactNode } from "react";

@@ -1,6 +1,7 @@
 /**
- * Makes the values of a form from an action's description, and the request from the values. Only
- * changed values are sent. Also reads the results of actions.
+ * Computes the values of a form from an action's description, and a request from these values. A
+ * request contains only the values that the user has changed. The file also reads the results of
+ * actions.
  */
 import { type ReactNode, useMemo } from "react";
 import { type InputOf, type OutputOf, useAnswer } from "../shell/call.ts";
@@ -15,15 +16,21 @@ export type Shared = {
 
 export type Action = OutputOf<"GET /actions/:action">;
 export type Field = Action["fields"][number];
-/** Values in the form in which a request sends them. */
+/** The values of a form as a request sends them. */
 export type Values = InputOf<"POST /actions/run">["values"];
-/** Values as the user edits them: each is a text, and a list has one entry in each line. */
+/**
+ * The values of a form as the user edits them. Each value is a text, and a list has one entry in
+ * each line.
+ */
 export type Texts = Readonly<Record<string, string>>;
 
 const isSwitch = ({ kind }: Field) => kind === "flag" || kind === "toggle";
 const isSent = ({ kind }: Field) => kind === "file" || kind === "secret";
 
-/** Returns the initial texts of a form: the current settings, or the defaults of the action. */
+/**
+ * Returns the texts with which a form opens: the current settings, or else the defaults of the
+ * action.
+ */
 export function initialOf(fields: readonly Field[], known: Texts): Texts {
   return Object.fromEntries(
     fields.map((field) => {
@@ -50,14 +57,14 @@ function sentValueOf(field: Field, text: string): Values[string] | undefined {
   if (isSwitch(field)) return text === "" ? undefined : text === "on";
   if (field.isList) return text.split(/\s+/).filter((each) => each !== "");
   if (isLocalTime(field, text)) return `${new Date(text).toISOString().slice(0, 19)}Z`;
-  // The word `none` removes an optional setting.
+  // The gateway removes an optional setting if the request sends the word `none`.
   return text.trim() === "" ? "none" : text.trim();
 }
 
-/** A gate of an endpoint with its rank and weight, as texts of the form. */
+/** A gate of an endpoint with its rank and weight, each as a text that the user can edit. */
 export type RankedGate = { readonly name: string; readonly rank: string; readonly weight: string };
 
-/** Reads the text of a `gate-place` field, which has one gate in each line. */
+/** Reads the text of a form's field for gates, which has one gate in each line. */
 export function readGates(text: string): readonly RankedGate[] {
   return text.split(/\s+/).flatMap((line) => {
     const [name = "", rank = "1", weight = "1"] = line.split(":");
@@ -89,8 +96,8 @@ export function withCurrency(
 }
 
 /**
- * Splits the fields of a long form. Fields that are required or already set come first. A form with
- * at most nine fields is not split.
+ * Splits a form with more than nine fields into the fields that are shown at once and the other
+ * fields. Fields that are required or already set are shown at once.
  */
 export function splitFields(fields: readonly Field[], known: Texts) {
   if (fields.length <= 9) return [fields, []] as const;
@@ -98,7 +105,10 @@ export function splitFields(fields: readonly Field[], known: Texts) {
   return [fields.filter(isFirst), fields.filter((field) => !isFirst(field))] as const;
 }
 
-/** Returns the label of a field. The name may be written like `return-url` or `returnUrl`. */
+/**
+ * Returns the label of a field. The field's name may be written like `return-url` or like
+ * `returnUrl`.
+ */
 export function labelOf(name: string, labels: Texts): string {
   const plain = writtenOf(name).replaceAll("-", " ");
   return labels[writtenOf(name)] ?? plain.slice(0, 1).toUpperCase() + plain.slice(1);
@@ -108,7 +118,7 @@ function writtenOf(name: string): string {
   return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 }
 
-/** Translates the first word of a subject like `endpoint 12`. */
+/** Translates the first word of the text that names a changed item, as in `endpoint 12`. */
 export function subjectOf(text: string, labels: Texts): string {
   const [, kind = "", name] = /^(\w+) (\S+)$/.exec(text) ?? [];
   return name !== undefined && Object.hasOwn(labels, kind) ? `${labels[kind]} ${name}` : text;
@@ -116,20 +126,29 @@ export function subjectOf(text: string, labels: Texts): string {
 
 type Show = { readonly choices: Texts; readonly showTime: (at: number) => string };
 
-/** Formats a value of the preview: times and choices in the user's language, others unchanged. */
+/**
+ * Formats a value of a preview. Times and choices are shown in the user's language, other values
+ * unchanged.
+ */
 export function showValue(name: string, value: string, { choices, showTime }: Show): string {
   if (name.endsWith("At") && /^\d{13}$/.test(value)) return showTime(Number(value));
   const isChoice = name === "3ds" || value === "on" || value === "off";
   return (isChoice && choices[value]) || value;
 }
 
-/** Formats a setting for the user: switches and choices by their words, lists with spaces. */
+/**
+ * Formats a setting for the user. Switches and choices are shown by their words, and the entries of
+ * a list with spaces between them.
+ */
 export function showSetting(value: string, choices: Texts): string {
   const word = value === "true" ? "on" : value === "false" ? "off" : value;
   return choices[word] ?? value.replaceAll(",", ", ");
 }
 
-/** The names of values that the form shows for the user to copy. */
+/**
+ * The names of result values that the form shows in full, with a button that copies them. Most of
+ * them are secrets.
+ */
 const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret", "password"];
 
 export function secretsIn(result: object): readonly (readonly [name: string, text: string])[] {
@@ -137,7 +156,9 @@ export function secretsIn(result: object): readonly (readonly [name: string, tex
   return shown.map(([name, value]) => [name, String(value)]);
 }
 
-/** Returns the values of a result besides its secrets, if they have a label. */
+/**
+ * Returns the other values of a result that contains secrets, as far as these values have a label.
+ */
 export function factsIn(result: object, labels: Texts) {
   if (secretsIn(result).length === 0) return [];
   return Object.entries(result).flatMap(([name, value]) => {
@@ -151,8 +172,8 @@ export function factsIn(result: object, labels: Texts) {
 export type Row = Readonly<Record<string, string>>;
 
 /**
- * Runs an action that only reads, like `list show`, and returns its rows. A result without rows is
- * itself the only row.
+ * Runs an action that changes nothing, like `list show`, and returns the rows of its result. A
+ * result that has no rows is returned as a single row.
  */
 export function useRows(action: string, values: Values = {}) {
   const { data, ...found } = useAnswer("POST /actions/run", { action, values });

@@ -1,4 +1,7 @@
-/** The audit: who changed what, from where and why, and a button that proves it complete. */
+/**
+ * The screen of the audit: who changed what, from where and why, and a button that verifies that no
+ * entry is missing or changed.
+ */
 import { Button } from "@mantine/core";
 import { usePerformer } from "../actions/performer.tsx";
 import { Fields, Head, Time } from "../design/details.tsx";
@@ -45,7 +48,7 @@ function Verification() {
     () => call("POST /actions/run", { action: "audit verify", values: {} }),
     { changes: "nothing" },
   );
-  // The gateway answers this action with a proof.
+  // The gateway's action that verifies the audit returns a `Proof`.
   const verdict = verify.data && verdictOf(verify.data.result as Proof, messages);
   return (
     <div className="line">

@@ -1,9 +1,12 @@
-/** Reads the address of the audit screen, and formats the entries and the verdict of a proof. */
+/**
+ * Reads the search of the audit screen from its address, and formats audit entries and the result
+ * of a verification.
+ */
 import type { Messages } from "../language/texts.ts";
 import type { InputOf, OutputOf } from "../shell/call.ts";
 
 export type Entry = OutputOf<"GET /audit">["entries"][number];
-/** The output of `gw audit verify --json`. */
+/** The result of verifying the audit, in the form in which `gw audit verify --json` prints it. */
 export type Proof = Readonly<
   Record<"entries" | "signatures" | "outsideHeads" | "unsigned", number>
 > &
@@ -18,8 +21,8 @@ type Field = { readonly name: string; readonly text: string; readonly isJson: bo
 type FieldTexts = Pick<Messages, "fromWhere" | "why" | "before" | "after">;
 
 /**
- * Returns the fields of an entry without empty ones. The settings before and after the change are
- * indented.
+ * Returns the filled fields of an entry. The settings before and after a change are printed as
+ * indented JSON.
  */
 export function fieldsOf(entry: Entry, messages: FieldTexts): readonly Field[] {
   const { seq, origin, reason, before, after } = entry;
@@ -46,7 +49,10 @@ function indent(text: string): string {
 
 type ProofTexts = Pick<Messages, "whole" | "broken" | "proofs">;
 
-/** The audit is complete only if the proof has no findings. */
+/**
+ * Formats the result of a verification. The audit is complete only if the verification has no
+ * findings.
+ */
 export function verdictOf(proof: Proof, messages: ProofTexts) {
   const { findings, entries, signatures, outsideHeads, unsigned, restores } = proof;
   if (findings.length > 0) return { isWhole: false, text: messages.broken, note: "", findings };

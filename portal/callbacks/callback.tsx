@@ -1,4 +1,7 @@
-/** One callback: every attempt with its request, its answer and the check of its signature. */
+/**
+ * The screen of one callback. It shows every attempt with its request, the receiver's answer and a
+ * check of the signature.
+ */
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Facts, Head, Loaded, Section, Stamp, Time } from "../design/details.tsx";
@@ -20,7 +23,7 @@ export function Callback() {
   const found = useAnswer("GET /callbacks/:order/:sequence", readId(useAddress().item), {
     everyMs: (answer) => answer?.callback.state === "due" && liveEveryMs,
   });
-  // An open dialog uses the Escape key itself.
+  // While a dialog is open, the Escape key closes the dialog and does not leave the screen.
   const isCovered = () => document.querySelector("[role=dialog]") !== null;
   useKeys([["Escape", () => isCovered() || history.back()]]);
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;

@@ -1,5 +1,5 @@
 /**
- * The deliveries of callbacks: filters, a list in pages, and a button that sends the filtered
+ * The screen that lists callbacks, with filters and pages, and a button that sends all filtered
  * callbacks again. The first page refreshes itself while its window is visible.
  */
 import { Button, TextInput } from "@mantine/core";
@@ -100,7 +100,10 @@ function LastResult({ callback }: CellProps) {
   );
 }
 
-/** The filters of deliveries, in the address: state, endpoint, merchant, receiver and time. */
+/**
+ * The filters of callbacks, which are kept in the address: state, endpoint, merchant, receiver and
+ * time.
+ */
 function DeliveryFilters() {
   const messages = useMessages();
   const { isOperator } = useUser();

@@ -1,12 +1,12 @@
 /**
- * Reads the address of the deliveries as a filter, and makes the request that sends callbacks
- * again.
+ * Reads the filter of callbacks from the address of their screen, and makes the request that sends
+ * callbacks again.
  */
 import { makeFilters, startOfDay } from "../orders/order-query.ts";
 import type { InputOf, OutputOf, User } from "../shell/call.ts";
 
 export type Delivery = OutputOf<"GET /callbacks">["callbacks"][number];
-/** Selects the callbacks to send again: the deliveries of a filter, or a single one. */
+/** Which callbacks are sent again: all that match a filter, or a single one. */
 export type Chosen = InputOf<"POST /callbacks/preview">;
 export type DeliveryFilter = Omit<Chosen, "sequence">;
 type Signature = OutputOf<"GET /callbacks/:order/:sequence">["attempts"][number]["signature"];
@@ -21,14 +21,20 @@ export const states = [
   "given_up",
 ] as const satisfies readonly DeliveryFilter["state"][];
 
-/** Whether a callback is failing: it is due and an earlier attempt was refused or unanswered. */
+/**
+ * Returns the state of a callback as the portal shows it. A callback is failing if it is due and an
+ * earlier attempt was refused or not answered.
+ */
 export function stateOf({ state, tries }: Delivered): (typeof states)[number] {
   return state === "due" && tries > 0 ? "failing" : state;
 }
 
 type Attempt = { readonly status?: number | undefined; readonly failure?: string | undefined };
 
-/** Describes an attempt: the status of the answer or why there was none, and whether it failed. */
+/**
+ * Describes an attempt by the status of its answer, or by the reason why no answer came. Also
+ * returns whether the attempt failed.
+ */
 export function resultOf({ status, failure }: Attempt) {
   const isFailed = status === undefined ? failure !== undefined : status < 200 || status > 299;
   return { text: String(status ?? failure ?? ""), isFailed };
@@ -54,7 +60,7 @@ export function readDeliveryQuery(query: URLSearchParams): DeliveryFilter {
   };
 }
 
-/** The id of one callback, as the portal's addresses contain it. */
+/** Returns the id of one callback as it appears in the portal's addresses. */
 export function idOf({ order, sequence }: Pick<Delivery, "order" | "sequence">): string {
   return `${order}-${sequence}`;
 }
@@ -64,12 +70,18 @@ export function readId(id: string): Pick<Delivery, "order" | "sequence"> {
   return { order, sequence: Number(sequence) };
 }
 
-/** Whether the filter is narrow enough for sending again: it must name an order or a start time. */
+/**
+ * Whether callbacks of this filter may be sent again. To keep their number small, the filter must
+ * name an order or a start time.
+ */
 export function maySendAgain({ order, since }: DeliveryFilter): boolean {
   return order !== undefined || since !== undefined;
 }
 
-/** Makes the request. A merchant's user selects among that merchant's callbacks only. */
+/**
+ * Makes the request that sends callbacks again. The request of a merchant's user includes that
+ * merchant's callbacks only.
+ */
 export function resendRequest(
   { since, until, sequence, ...chosen }: Chosen,
   { merchant = chosen.merchant }: Pick<User, "merchant">,
@@ -83,12 +95,12 @@ export function resendRequest(
   return { action: "callback resend", values: Object.fromEntries(given), reason };
 }
 
-/** Returns how many callbacks are sent again, and the time of the request. */
+/** Reads from a result how many callbacks are sent again, and when the user requested that. */
 export function resentBy({ result, at }: Pick<OutputOf<"POST /actions/run">, "result" | "at">) {
   return { count: Number(Reflect.get(result, "to be sent again") ?? 0), resentAt: at };
 }
 
-/** The colour of a signature's verdict. */
+/** Returns the colour for the check of a callback's signature. */
 export function verdictOf(result: Signature["result"]): "right" | "wrong" | "unknown" {
   return result === "current_key" ? "right" : result === "other" ? "wrong" : "unknown";
 }

@@ -1,6 +1,6 @@
 /**
- * Sends one callback or all callbacks of a filter again. The dialog first shows how many and to
- * whom, then asks for a reason, then shows the progress.
+ * The dialog that sends one callback or all filtered callbacks again. It first shows how many there
+ * are and who receives them, then asks for a reason, then shows the progress.
  */
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";

@@ -1,5 +1,6 @@
 /**
- * Shows the state of a delivery as a label, one attempt, and the values that the signature covers.
+ * Components of callbacks: a label with the state, the result of one attempt, and the values that a
+ * signature covers.
  */
 import type { ReactNode } from "react";
 import { Mark, Time } from "../design/details.tsx";
@@ -7,7 +8,7 @@ import { useMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";
 import { type Delivered, resultOf, stateOf } from "./delivery-query.ts";
 
-/** A callback's label has the colour of one of these order statuses. */
+/** The colours of the labels, named by the order statuses that have the same colours. */
 const colours = {
   due: "processing",
   failing: "declined",
@@ -58,7 +59,8 @@ export function Attempt({ attempt, isOpen = false, withAddress = false, children
 type Part = { readonly name: string; readonly value: string };
 
 /**
- * The values that are signed. The key, which follows them in the signed text, is never known here.
+ * Shows the values that a signature covers, in their order. In the signed text, a key follows them,
+ * but the portal never gets the key.
  */
 export function SignedParts({ parts }: { readonly parts: readonly Part[] }) {
   const messages = useMessages();

@@ -1,5 +1,6 @@
 /**
- * Parts of the page of one item: its heading, sections, facts and tabs, and what loads its data.
+ * Components of pages for a single item, such as an order: the heading, sections, facts and tabs,
+ * and a component that loads the item's data.
  */
 import { Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -15,14 +16,14 @@ type LoadedProps<Data> = {
   readonly children: (data: Data) => ReactNode;
 };
 
-/** Shows the data, or a placeholder while it loads, or the error. */
+/** Shows the data once it is loaded, a placeholder until then, or the error. */
 export function Loaded<Data>({ query, waiting = <ScreenSkeleton />, children }: LoadedProps<Data>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error === null) return waiting;
   return <Failed error={query.error} retry={() => void query.refetch()} />;
 }
 
-/** Shows the data of a part of a page, with a smaller placeholder. */
+/** Loads the data of a part of a page. Its placeholder is smaller than that of a whole page. */
 export function LoadedPart<Data>(given: LoadedProps<Data>) {
   return <Loaded waiting={<Skeleton height={90} />} {...given} />;
 }
@@ -91,7 +92,7 @@ export function Fields({ rows, className = "fields" }: FieldsProps) {
   );
 }
 
-/** Shows the most important facts about an item. Facts with an empty value are left out. */
+/** Shows the most important facts about an item. Facts without a value are left out. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   const rows = facts.filter(([, value]) => value !== "" && value !== undefined);
   return <Fields className="facts" rows={rows} />;
@@ -100,14 +101,17 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
 type TabsProps = {
   readonly path: string;
   readonly label?: string;
-  /** The name of the tab's parameter in the address, so that tabs have links of their own. */
+  /**
+   * The name of the address parameter with the open tab. It is in the address so that each tab has
+   * a link.
+   */
   readonly parameter?: string;
   readonly tabs: readonly (readonly [name: string, label: string, content?: () => ReactNode])[];
-  /** The tab that is open if the address names none; the first tab by default. */
+  /** The tab that is open if the address names no tab. By default this is the first tab. */
   readonly usual?: string;
 };
 
-/** Links to the parts of a screen, followed by the part that the address names. */
+/** Shows links to the tabs of a screen, and below them the content of the open tab. */
 export function Tabs({ path, label, parameter = "tab", tabs, usual = tabs[0]?.[0] }: TabsProps) {
   const { sections } = useMessages();
   const named = useAddress().query.get(parameter);
@@ -133,7 +137,10 @@ export function Tabs({ path, label, parameter = "tab", tabs, usual = tabs[0]?.[0
 
 type TimeProps = { readonly at: number; readonly isExact?: boolean };
 
-/** A time in the user's zone, and in UTC while the pointer rests on it. */
+/**
+ * Shows a time in the zone of the user's browser. While the pointer rests on it, the time is also
+ * shown in UTC.
+ */
 export function Time({ at, isExact = false }: TimeProps) {
   const { showTime, showExact, showUtc } = useLanguage();
   return (
@@ -145,7 +152,7 @@ export function Time({ at, isExact = false }: TimeProps) {
 
 type StampProps = { readonly at: number; readonly by?: string | undefined };
 
-/** Shows when something was done, and by whom if that is known. */
+/** Shows when something was done, and by whom if the user is known. */
 export function Stamp({ at, by = "" }: StampProps) {
   return (
     <>
@@ -155,7 +162,10 @@ export function Stamp({ at, by = "" }: StampProps) {
   );
 }
 
-/** Shows a time that a command printed. A text that is not a time is shown unchanged. */
+/**
+ * Shows a time that an action of the gateway has returned as text. A text that is not a time is
+ * shown unchanged.
+ */
 export function PrintedTime({ text = "" }: { readonly text: string | undefined }) {
   const at = printedTimeIn(text);
   return at === undefined ? text : <Time at={at} />;
@@ -166,7 +176,7 @@ export function OnOff({ isOn }: { readonly isOn: boolean }) {
   return <Mark kind={isOn ? "approved" : "off"}>{isOn ? on : off}</Mark>;
 }
 
-/** A coloured label in the colours of order statuses. */
+/** A coloured label. `kind` is the order status that has the same colour. */
 export function Mark({ kind, children }: { readonly kind: string; readonly children: ReactNode }) {
   return (
     <span className="status" data-status={kind}>

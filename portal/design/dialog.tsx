@@ -6,7 +6,10 @@ import { Icon } from "./icons.tsx";
 
 type DialogProps = {
   readonly title: string | undefined;
-  /** A dialog. It stays rendered while it is closed, so that closing it returns the focus. */
+  /**
+   * Whether the dialog is open. A closed dialog stays rendered, so that closing it returns the
+   * focus to the element that opened it.
+   */
   readonly isOpen?: boolean;
   readonly close: () => void;
   readonly children: ReactNode;
@@ -42,7 +45,7 @@ export function CopyButton({ text, label }: CopyProps) {
     await navigator.clipboard.writeText(text);
     setCopied(text);
   };
-  // Browsers offer no clipboard to pages without TLS.
+  // Without TLS, browsers give pages no access to the clipboard, so no button is shown.
   if (navigator.clipboard === undefined) return null;
   const isCopied = copied === text;
   return (
@@ -59,15 +62,16 @@ export function CopyButton({ text, label }: CopyProps) {
 type ReasonProps = {
   readonly text: string;
   readonly write: (text: string) => void;
-  /** Whether the dialog opens with the cursor in this field. */
+  /** Whether the cursor is in this field when the dialog opens. */
   readonly isFirst?: boolean;
 };
 
-/** The reason for an action, which the audit keeps. */
+/** A field for the reason of an action. The audit stores the reason. */
 export function ReasonInput({ text, write, isFirst = false }: ReasonProps) {
   const messages = useMessages();
   const field = useRef<HTMLInputElement>(null);
-  // Autofocus has no effect here, because the field appears in a dialog that is already open.
+  // The attribute `autofocus` has no effect on a field that appears in an open dialog, so the field
+  // is focused by code.
   useEffect(() => {
     if (isFirst) field.current?.focus();
   }, [isFirst]);

@@ -1,5 +1,6 @@
 /**
- * The icons of the portal, drawn as lines on a grid of 16 in the colour of the text around them.
+ * The icons of the portal, drawn as lines on a grid of 16 by 16. An icon has the colour of the text
+ * around it.
  */
 
 // biome-ignore format: a table

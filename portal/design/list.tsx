@@ -1,6 +1,6 @@
 /**
- * A list whose filters and page are in the address: its rows or the reason why there are none, how
- * far back the gateway searched, and buttons for the other pages.
+ * A list whose filters and page number are in the address. It shows the rows or the reason why
+ * there are none, how far back the gateway has searched, and buttons for the other pages.
  */
 import { Button, Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -16,18 +16,18 @@ type Texts = readonly [title: string, hint: string];
 type ListProps<Answer extends object, Row> = {
   readonly found: Found<Answer>;
   readonly rowsOf: (answer: Answer) => readonly Row[];
-  /** Formats the number of rows on this page. */
+  /** Describes how many rows this page shows. */
   readonly count?: (rows: number) => string;
-  /** The text that is shown if there are no rows. */
+  /** The text that is shown if the list is empty without any filter. */
   readonly none: Texts;
-  /** The text that is shown if no row passes the filters. */
+  /** The text that is shown if no row matches the filters. */
   readonly noMatch?: Texts;
   readonly filters?: ReturnType<typeof makeFilters>;
   /** Whether the rows are sorted by name. By default the newest row comes first. */
   readonly isByName?: boolean;
 } & (Omit<TableProps<Row>, "rows" | "none" | "isOld"> | Drawn<Row>);
 
-/** Renders the rows, instead of a table. */
+/** A list that renders its rows by a function of its own and not as a table. */
 type Drawn<Row> = { readonly children: (rows: readonly Row[]) => ReactNode };
 
 export function List<Answer extends object, Row>({

@@ -1,15 +1,18 @@
-/** Replaces the content of a screen while it loads, if it is empty, and after a failure. */
+/**
+ * The components that a screen shows in place of its content while it loads, if it is empty, and
+ * after a failure.
+ */
 import { Button, Skeleton } from "@mantine/core";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useMessages } from "../language/language.tsx";
 import { CallError } from "../shell/call.ts";
 
-/** An answer of the gateway, undefined until it arrives. */
+/** The state of a request to the gateway. `data` is undefined until the answer arrives. */
 export type Found<Answer> = {
   readonly data: Answer | undefined;
   readonly error: Error | null;
   readonly refetch: () => unknown;
-  /** Whether the data belongs to the previous question. */
+  /** Whether `data` is still the answer to the previous request, for example with other filters. */
   readonly isPlaceholderData?: boolean;
 };
 
@@ -49,11 +52,17 @@ export function Failed({ error, retry }: FailedProps) {
 
 type RefusalProps = {
   readonly text: string | undefined;
-  /** Does not move the focus, because the user has not sent anything yet and may be typing. */
+  /**
+   * Whether the focus stays where it is. That is so before the user has sent anything, because the
+   * user may be typing.
+   */
   readonly keepsFocus?: boolean;
 };
 
-/** Shows beside a form why its action was refused. The focus moves from the button to this text. */
+/**
+ * Shows beside a form why its action was refused. The focus moves from the form's button to this
+ * text.
+ */
 export function Refusal({ text, keepsFocus = false }: RefusalProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {

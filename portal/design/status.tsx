@@ -1,7 +1,7 @@
 /**
- * The gateway's terms in the user's language, and the state of an order's money as a coloured
- * label. The label has a text as well, because many people do not see its colour. A term that this
- * portal does not know is shown as it is.
+ * Shows terms of the gateway in the user's language, and the state of an order's money as a
+ * coloured label. The label has a text too, because many people cannot see its colour. A term
+ * without a translation is shown as the gateway sends it.
  */
 
 import { useMessages } from "../language/language.tsx";
@@ -17,7 +17,9 @@ export function Status({ status }: { readonly status: string }) {
   return <Mark kind={wordIn(statusColours, status)}>{wordIn(statuses, status)}</Mark>;
 }
 
-/** The choices of the status filter, which also explain the labels. */
+/**
+ * Returns the choices of the status filter. Each choice shows the coloured label and its meaning.
+ */
 export function statusChoices({ statuses, statusMeanings }: Messages) {
   return Object.entries(statuses).map(([value, label]) => ({
     value,

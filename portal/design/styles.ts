@@ -1,6 +1,6 @@
 /**
- * Imports Mantine's styles of the components that the portal uses, in the required order, and then
- * the portal's own.
+ * Imports the styles of the Mantine components that the portal uses, in the order that Mantine
+ * requires, and after them the portal's own styles.
  */
 import "@mantine/core/styles/baseline.css";
 import "@mantine/core/styles/default-css-variables.css";

@@ -1,7 +1,7 @@
 /**
- * Tables of rows. On a phone, a table of the configuration shows each row as a stack of its cells.
- * Where rows open a page, `j` and `k` go down and up, Enter opens the row, and Escape clears the
- * selection. The selected row is in the address.
+ * Tables of rows. On a phone, a table of settings shows the cells of each row one below the other.
+ * If rows open a page, `j` and `k` move the selection down and up, Enter opens the selected row,
+ * and Escape removes the selection. The selected row is in the address.
  */
 import type { ReactNode } from "react";
 import { useMessages } from "../language/language.tsx";
@@ -19,13 +19,16 @@ type Column<Row> = readonly [
 export type TableProps<Row> = {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** The columns. A column that this user does not see is `false`. */
+  /** The columns. `false` stands for a column that the user may not see. */
   readonly columns: readonly (Column<Row> | false)[];
-  /** The screen that a click on the row opens. */
+  /** Returns the path of the screen that a click on the row opens. */
   readonly opens?: (row: Row) => string;
   readonly actions?: ((row: Row) => ReactNode) | false;
   readonly className?: string;
-  /** Whether the rows are those of the previous filters, because the new ones have not arrived. */
+  /**
+   * Whether the rows are still those of the previous filters, because the rows of the new ones have
+   * not arrived.
+   */
   readonly isOld?: boolean | undefined;
   /** The text that is shown instead of a table without rows. */
   readonly none?: string;
@@ -66,8 +69,8 @@ export function Table<Row>({
             data-selected={keyOf(row) === selected || undefined}
           >
             {shown.map(([heading, cell, cells = "", title], at) => (
-              // A stacked row shows no headings for its first two cells, unless the second is a
-              // number.
+              // Where a phone shows the cells of a row one below the other, the first two have no
+              // heading, unless the second is a number.
               <td
                 key={heading}
                 className={cells}
@@ -85,7 +88,10 @@ export function Table<Row>({
   );
 }
 
-/** Returns the keys that select and open rows. The map has the address of each row by its key. */
+/**
+ * Returns the keyboard shortcuts that select and open rows. `rows` has the address of each row by
+ * the row's key.
+ */
 function keysOf(rows: ReadonlyMap<string, string>) {
   const selected = () => new URLSearchParams(location.search).get("row") ?? "";
   const select = (row: string | undefined) => changeQuery({ row }, { replaces: true });

@@ -1,10 +1,11 @@
 /**
- * Mantine's theme: small type and controls, because people work in the portal all day. The colours
- * of surfaces, lines and states are variables in `portal.css`, for light and dark.
+ * The theme of the Mantine components. Type and controls are small, because people work in the
+ * portal all day. The colours of surfaces, lines and states are variables in `portal.css`, for a
+ * light and a dark scheme.
  */
 import { createTheme } from "@mantine/core";
 
-/** The accent colour, which the documentation and the payment page share. */
+/** The shades of the accent colour, which the documentation and the payment page have too. */
 const accent = [
   "#eefaf8",
   "#d3f2ec",
@@ -17,7 +18,7 @@ const accent = [
   "#0a4b46",
   "#073733",
 ] as const;
-/** The shades from text to background, in the order that Mantine expects. */
+/** The shades of the dark scheme, from text to background, in the order that Mantine expects. */
 const dark = [
   "#e8eaf1",
   "#c9cedb",
@@ -43,15 +44,16 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
-    // Components are configured by name, because importing them would load them with the first
-    // page.
+    // Components are configured by their names. Importing the components here would load all of
+    // them with the first page.
     Button: { defaultProps: { size: "xs", fz: 13, fw: 500 } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
     TextInput: { defaultProps: { size: "sm" } },
     PasswordInput: { defaultProps: { size: "sm" } },
     Menu: { defaultProps: { shadow: "md", width: 220, transitionProps: quick() } },
     Popover: { defaultProps: { shadow: "md", transitionProps: quick() } },
-    // Scrolling is not locked, because the lock adds a style element without a nonce.
+    // The page behind a dialog can still be scrolled. To prevent that, Mantine would add a style
+    // element without a nonce, which the page's policy blocks.
     Modal: { defaultProps: { lockScroll: false, transitionProps: quick() } },
   },
 });

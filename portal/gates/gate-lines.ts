@@ -1,4 +1,4 @@
-/** Formats gates and directory servers for their tables. */
+/** Formats the values of gates and directory servers that tables show. */
 import type { Row } from "../actions/values.ts";
 import type { OutputOf } from "../shell/call.ts";
 
@@ -6,8 +6,8 @@ export type GateLine = OutputOf<"GET /gates">["gates"][number];
 type Colour = "approved" | "filtered" | "declined";
 
 /**
- * Returns the colour of a gate's links: an alarm without any link, and a warning with fewer links
- * than wanted.
+ * Returns the colour of a gate's links. It is an alarm if no link is up, and a warning if fewer
+ * links are up than wanted.
  */
 export function linkColour({ up, wanted }: Pick<GateLine, "up" | "wanted">): Colour {
   return up === 0 ? "declined" : up < wanted ? "filtered" : "approved";
@@ -24,20 +24,26 @@ export function hostOf({ host, tls }: Pick<GateLine, "host" | "tls">): string {
   return tls ? `${host} TLS` : host;
 }
 
-/** Returns the state of a directory server's certificates: usable, or the reason why not. */
+/**
+ * Returns whether a directory server's certificates can be used, or the reason why not, with a
+ * colour.
+ */
 export function filesOf({ files = "" }: Row, good: string): readonly [Colour, text: string] {
   return files === "good" ? ["approved", good] : ["declined", files];
 }
 
 /**
- * Returns the address for EMV 3-D Secure, or the one for 3-D Secure 1.0.2 if the server has no
- * other.
+ * Returns a directory server's address for EMV 3-D Secure. If it has none, returns its address for
+ * 3-D Secure 1.0.2.
  */
 export function addressOf({ url = "", url102 = "" }: Row): string {
   return url === "none" ? url102 : url;
 }
 
-/** Returns the actions on a gate's keys. Keys are exchanged with the host only under a zone key. */
+/**
+ * Returns the actions on a gate's keys for message authentication. New keys are exchanged with the
+ * host only if the gate has a zone key, which encrypts them.
+ */
 export function keyActionsFor(hasZoneKey: boolean) {
   const always = ["gate mac-key set", "gate mac-key zone"] as const;
   const withZoneKey = ["gate mac-key exchange", "gate mac-key drop-zone"] as const;

@@ -1,6 +1,6 @@
 /**
- * The gates: the connections to acquirers, and whether they are up; one gate; and the directory
- * servers.
+ * The screens of gates, which are the connections to acquirers: the list of gates with their links,
+ * the page of one gate, and the directory servers.
  */
 import { ActionButton } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
@@ -190,7 +190,7 @@ function Files({ server }: { readonly server: Row }) {
 }
 
 function ServerActions({ name }: { readonly name: string }) {
-  // The form starts with the current settings.
+  // The form that changes a directory server is filled with these settings.
   const [known] = useRows("directory show", { name }).data ?? [];
   const values = { name };
   return (

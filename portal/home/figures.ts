@@ -1,4 +1,4 @@
-/** Computes the home screen: its time ranges, sums, and columns of orders over time. */
+/** Computes what the home screen shows: its time ranges, sums, and columns of orders over time. */
 import { momentOf } from "../orders/order-query.ts";
 import type { OutputOf } from "../shell/call.ts";
 
@@ -8,25 +8,29 @@ export const ranges = ["hour", "day", "week", "month", "year"] as const;
 export const kinds = ["approved", "refused", "processing"] as const;
 
 /**
- * The size of the drawing in its own units; the browser stretches it to the width of the screen.
+ * The size of the chart in units of the drawing. The browser stretches the chart to the width of
+ * the screen.
  */
 export const chartSize = { width: 1_000, height: 180 };
 
-/** Reads the range from the address. An address without a range means the day. */
+/** Reads the time range from the address. If the address has none, the range is the last day. */
 export function rangeIn(query: URLSearchParams): (typeof ranges)[number] {
   return ranges.find((each) => each === query.get("range")) ?? "day";
 }
 
 export const refusedOutcomes = "declined,filtered,error";
 export const endedOutcomes = `approved,${refusedOutcomes}`;
-/** The filter values of the orders that each part of a column counts. */
+/** The outcomes that each part of a column counts, as values of the order list's filter. */
 export const outcomesOf = {
   approved: "approved",
   refused: refusedOutcomes,
   processing: "processing",
 } as const satisfies Readonly<Record<(typeof kinds)[number], string>>;
 
-/** Returns the address of the orders that a figure counts: those accepted since its range began. */
+/**
+ * Returns the address of the order list with the orders that a figure counts, which are those
+ * accepted since its time range began.
+ */
 export function ordersSince(since: number, filters: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams({ ...filters, from: momentOf(since) });
   return `orders?${query.toString().replaceAll("%2C", ",")}`;
@@ -43,8 +47,8 @@ export function sumsOf(points: readonly Point[]) {
 }
 
 /**
- * Returns the number of orders in the tallest column, at least 1 so that an empty chart has a
- * scale.
+ * Returns the number of orders in the tallest column. It is at least 1, because the heights of the
+ * columns are divided by it.
  */
 export function mostOf(points: readonly Point[]): number {
   return Math.max(1, ...points.map((point) => kinds.reduce((sum, kind) => sum + point[kind], 0)));
@@ -53,8 +57,8 @@ export function mostOf(points: readonly Point[]): number {
 type Where = { readonly index: number; readonly count: number; readonly most: number };
 
 /**
- * Returns the shapes of one column: the area that reacts to the pointer, and its parts from the
- * bottom upwards.
+ * Returns the rectangles of one column: the area that reacts to the pointer, and the coloured parts
+ * from the bottom upwards.
  */
 export function boxesOf(point: Point, { index, count, most }: Where) {
   const { width, height } = chartSize;

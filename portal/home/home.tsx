@@ -1,6 +1,7 @@
 /**
- * The home screen: live figures over a range that is in the address, the reasons of declines, and
- * what needs attention now, such as money in doubt, failing callbacks and gates without links.
+ * The home screen. It shows figures over a time range, the reasons of declines, and what needs
+ * attention now, such as money in doubt, failing callbacks and gates without links. The time range
+ * is in the address.
  */
 import { type ReactNode, useState } from "react";
 import { Head, Loaded, Mark, Section, Tabs, Time } from "../design/details.tsx";
@@ -140,7 +141,7 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
 
 type FigureProps = {
   readonly name: string;
-  /** The text that explains how the figure is counted. */
+  /** A text that explains how the figure is counted. */
   readonly hint: string;
   readonly isAlarming?: boolean;
   readonly children: ReactNode;
@@ -156,7 +157,7 @@ function Figure({ name, hint, isAlarming = false, children }: FigureProps) {
   );
 }
 
-/** Shows the links of this node's gates, and what keeps the node from being ready. */
+/** Shows the links of this node's gates, and the reasons why the node is not ready. */
 function Health({ figures: { links, missing } }: { readonly figures: HomeFigures }) {
   const { messages } = useLanguage();
   return (
@@ -182,15 +183,15 @@ function Health({ figures: { links, missing } }: { readonly figures: HomeFigures
 
 type ChartProps = {
   readonly points: readonly Point[];
-  /** The time at which the first column begins. */
+  /** The time at which the first column of the chart begins. */
   readonly since: number;
 };
 
 const { width, height } = chartSize;
 
 /**
- * Charts as SVG: columns of orders over time, approved below and refused above, with a legend, and
- * bars with their name and number.
+ * A chart of orders over time. In each column, approved orders are at the bottom, refused orders
+ * above them and orders in progress on top. A legend shows the numbers.
  */
 function Chart({ points, since }: ChartProps) {
   const { messages, showTime } = useLanguage();
@@ -251,7 +252,7 @@ function Column({ boxes: { touch, parts }, enter }: ColumnProps) {
 }
 
 type BarsProps = {
-  /** Each row links to the orders that it counts. */
+  /** The bars of a chart. Each bar links to the orders that it counts. */
   readonly rows: readonly { readonly name: string; readonly count: number; readonly to: string }[];
   readonly nothing: string;
 };

@@ -3,7 +3,7 @@ import type { Row } from "../actions/values.ts";
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
 
-/** Sorts the newest key first, and destroyed keys last. */
+/** Compares two keys for sorting: the newest key comes first, and destroyed keys come last. */
 export function byUse(one: Row, other: Row): number {
   const age = ({ id, destroyedAt }: Row) => Number(id) - (destroyedAt === "" ? 0 : 1e9);
   return age(other) - age(one);
@@ -27,7 +27,10 @@ export function purposeOf(
   return wordIn(keyPurposes, purpose);
 }
 
-/** Returns how many cards a key encrypts; empty for keys that encrypt no card numbers. */
+/**
+ * Returns how many card numbers a key has encrypted. The text is empty for a key with another
+ * purpose.
+ */
 export function cardsOf({ purpose, cards = "" }: Row): string {
   return purpose === "cards" ? cards : "";
 }

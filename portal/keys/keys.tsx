@@ -1,6 +1,6 @@
 /**
- * The operator's keys: those of the vault, those of wallets, and files that prove the ownership of
- * a domain to a wallet.
+ * The screen of the operator's keys: the keys of the vault, the keys of wallets, and the files that
+ * prove to a wallet that the operator owns a domain.
  */
 import { ActionButton } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";

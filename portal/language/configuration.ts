@@ -1,8 +1,8 @@
-/** Texts of links, merchants, gates, keys, screening and reconciliation. */
+/** Texts of the screens for payment links, merchants, gates, keys, screening and reconciliation. */
 import { type Rows, some } from "./rows.ts";
 
 export const configuration = {
-  /** Labels of the actions that screens offer. */
+  /** Labels of the buttons for actions. */
   buttons: {
     "link create": "New link | Neuer Link",
     "link close": "End link | Link beenden",
@@ -63,7 +63,9 @@ export const configuration = {
     "user demand-factor": `Demand a second factor of all users
       | Von allen Benutzern einen zweiten Faktor verlangen`,
   },
-  /** Titles of the dialogs of actions on one of several items. */
+  /**
+   * Titles of the windows of actions on one item of a list. Each title contains the item's name.
+   */
   titles: {
     "link close": (amount: string) => `End the payment link of ${amount}
       | Zahlungslink über ${amount} beenden`,

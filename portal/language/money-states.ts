@@ -1,7 +1,7 @@
 /**
- * The states of an order's money as users see them: the colour of the label, the word and its
- * meaning. Lists, headings, filters with their legend and saved views are made from this table,
- * which has a row for each state of the gateway.
+ * The states of an order's money as users see them, each with the colour of its label, its word and
+ * its meaning. Lists, headings, filters with their legend and saved views are made from this table.
+ * It has a row for each state that the gateway knows.
  */
 import type { Api } from "@tollgate/gateway/portal-api";
 import type { Row, Rows } from "./rows.ts";
@@ -10,8 +10,8 @@ type State = Api["GET /orders"]["output"]["orders"][number]["status"];
 type Look = readonly [colour: string, word: Row, meaning: Row];
 
 /**
- * The states in the order of the filters. As a filter, `approved`, which is the status of a
- * transaction, finds every order whose charge was approved.
+ * The states in the order in which filters show them. The filter `approved` is no state of money
+ * but the status of a transaction. It finds every order whose charge was approved.
  */
 // biome-ignore format: a table
 const states: Readonly<Record<State, Look>> = {
@@ -33,7 +33,8 @@ const states: Readonly<Record<State, Look>> = {
 };
 
 function column<Value>(read: (look: Look) => Value) {
-  // The type of `Object.fromEntries` has no names. Here, each row has a value.
+  // `Object.fromEntries` returns a type without names. The table has a row for each state, so each
+  // state has a value here.
   return Object.fromEntries(
     Object.entries(states).map(([state, look]) => [state, read(look)]),
   ) as Readonly<Record<State, Value>>;

@@ -1,4 +1,7 @@
-/** Texts of one order, its timeline and its actions, and of the home screen. */
+/**
+ * Texts of the page of one order with its timeline and its actions, and some texts of the home
+ * screen.
+ */
 import type { Rows } from "./rows.ts";
 
 export const order = {

@@ -1,7 +1,6 @@
 /**
- * The reasons why a payment was not approved, why the gateway refused something, and how it chose a
- * gate. In English they are the gateway's own codes and sentences; these tables have the German
- * ones.
+ * The German texts of reasons: why a payment was not approved, why the gateway refused something,
+ * and how it chose a gate. The English texts are the gateway's own codes and sentences.
  */
 import type { Api, RefusedWith } from "@tollgate/gateway/portal-api";
 import type { Rows } from "./rows.ts";
@@ -29,8 +28,8 @@ const reasonsInGerman: Readonly<Record<Reason, string>> = {
 };
 
 /**
- * Parts of the sentences that explain the choice of a gate. The names of gates between them are
- * kept.
+ * Translations of the parts of a sentence that explains the choice of a gate. The names of gates in
+ * the sentence are kept.
  */
 const choiceInGerman: readonly (readonly [RegExp, string])[] = [
   [/\brank (\d+)/g, "Rang $1"],
@@ -63,7 +62,10 @@ const refusals: Readonly<Record<Code, string>> = {
   not_in_doubt: "An der Zahlung ist nichts mehr zu klären.", bank_is_asked: "Der Acquirer wird gerade gefragt. Versuchen Sie es in einer Minute erneut.", may_arrive: "Eine Nachricht blieb ohne Antwort. Bis ihre Frist abläuft, kann sie den Acquirer noch erreichen und diese Entscheidung aufheben.", not_in_this_stage: "In der jetzigen Phase lässt sich die Zahlung so nicht klären.",
 };
 
-/** Codes whose sentence has details, such as the field or the cause. */
+/**
+ * Codes whose English sentence contains details, such as the field or the cause. The sentence is
+ * added to the German text in brackets.
+ */
 const particular = ["invalid_input", "refused", "not_now", "weak_password", "second_person"];
 
 function findWord(table: Readonly<Record<string, string>>, code: string): string | undefined {

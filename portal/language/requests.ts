@@ -1,4 +1,4 @@
-/** Texts of callbacks, requests and the checksum debugger. */
+/** Texts of callbacks, refused requests and the checksum debugger. */
 import { type Rows, some } from "./rows.ts";
 
 export const requests = {

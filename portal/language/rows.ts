@@ -1,7 +1,7 @@
 /**
- * The form of a table of texts. A row is the text in English and in German, with a bar before the
- * German one; a long row continues on the next lines. A text with gaps is a function that returns
- * the row with the gaps filled.
+ * The form of a table of texts. A row contains the English text, a bar and the German text, and may
+ * continue on further lines. A text with gaps is a function that fills the gaps and returns such a
+ * row.
  */
 export type Row = `${string}| ${string}`;
 type Filled = (...gaps: never[]) => Row;
@@ -10,7 +10,7 @@ export type Rows = { readonly [name: string]: Row | Filled | Rows };
 const languages = ["en", "de"] as const;
 export type LanguageCode = (typeof languages)[number];
 
-/** The texts of a table in one language. */
+/** The texts of a table in one language, under the same names as in the table. */
 type TextsOf<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends string
     ? string
@@ -21,7 +21,7 @@ type TextsOf<Table> = {
 
 export function readRows<Table extends Rows>(table: Table, code: LanguageCode): TextsOf<Table> {
   const texts = Object.entries(table).map(([name, row]) => [name, readRow(row, code)]);
-  // The type of `Object.fromEntries` has no names. Here, each name has a text.
+  // `Object.fromEntries` returns a type without names. Each name of the table has a text here.
   return Object.fromEntries(texts) as TextsOf<Table>;
 }
 
@@ -29,7 +29,8 @@ function readRow(row: Row | Filled | Rows, code: LanguageCode) {
   if (typeof row === "object") return readRows(row, code);
   if (typeof row === "string") return textOf(row, code);
   return (...gaps: unknown[]) => {
-    // A bar in a gap is replaced until the row is split at its own bar.
+    // The value for a gap may contain a bar. Such a bar is replaced by another character until the
+    // row has been split at the bar between its languages.
     const safe = gaps.map((gap) => (typeof gap === "string" ? gap.replaceAll("|", "\0") : gap));
     return textOf(Reflect.apply(row, undefined, safe), code).replaceAll("\0", "|");
   };
@@ -40,12 +41,14 @@ function textOf(row: Row, code: LanguageCode): string {
   return text.replaceAll(/\s+/g, " ").trim();
 }
 
-/** Returns a count with its noun, like `1 order` or `7 orders`. */
+/** Returns a number with its noun, like `1 order` or `7 orders`. */
 export function some(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
 }
 
-/** Returns the text of the table, or the name itself if the table has none. */
+/**
+ * Returns the text with this name from a table, or the name itself if the table has no such text.
+ */
 export function wordIn(words: Readonly<Record<string, string>>, name: string): string {
   return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
 }

@@ -1,4 +1,6 @@
-/** Texts of the sandbox. The bank's descriptions of cards and switches are in English only. */
+/**
+ * Texts of the sandbox screen. The sandbox bank describes its cards and switches in English only.
+ */
 import { type Rows, some } from "./rows.ts";
 
 export const sandbox = {

@@ -1,4 +1,4 @@
-/** Texts of the account, the team and the audit. */
+/** Texts of the user's account, the team and the audit. */
 import { type Rows, some } from "./rows.ts";
 
 export const team = {

@@ -17,7 +17,10 @@ import { sandbox } from "./sandbox.ts";
 import { team } from "./team.ts";
 import { timeline } from "./timeline.ts";
 
-/** The areas share one table, so no two of them may use the same name. A test compares them. */
+/**
+ * The tables of texts by part of the portal. They are merged into one table, so no two of them may
+ * use the same name. A test checks that.
+ */
 export const areas = [
   ...[frame, money, order, team, sandbox, requests, timeline, reasons, configuration],
 ] as const;

@@ -1,9 +1,9 @@
 /**
- * Formats times in the zone of the user's browser, which each of them names, and in UTC for
- * comparing a time with a log.
+ * Formats times in the zone of the user's browser, with the name of the zone, and in UTC, which a
+ * user needs to compare a time with a log.
  */
 
-/** Returns the formatters of one language. Without a zone, times are in the browser's zone. */
+/** Returns the formatters of one language. If no zone is given, times are in the browser's zone. */
 export function makeTimes(locale: string, timeZone?: string) {
   const own = timeZone === undefined ? {} : { timeZone };
   const named = { dateStyle: "medium", timeStyle: "long" } as const;
@@ -18,16 +18,16 @@ export function makeTimes(locale: string, timeZone?: string) {
     /** Formats a time with the name of its zone. */
     showTime: (at: number) => time.format(at),
     showUtc: (at: number) => utc.format(at),
-    /** Formats a time of a known day, with its milliseconds. */
+    /** Formats a time to the millisecond, without its day. */
     showExact: (at: number) => exact.format(at),
-    /** Formats a day of the user's calendar. */
+    /** Formats the day of a time, in the browser's zone. */
     showDay: (at: number) => day.format(at),
   };
 }
 
 /**
- * Returns the browser's locale of the language, whose region decides between 12 and 24 hours. A
- * machine without a locale may name one that `Intl` refuses, like `en-US@posix`.
+ * Returns the browser's locale for the language. The locale's region decides between 12 and 24
+ * hours. A locale that `Intl` refuses, like `en-US@posix`, is left out.
  */
 export function chooseLocale(code: string, languages: readonly string[]): string {
   return languages.find((each) => each.startsWith(code) && isLocale(each)) ?? code;
@@ -41,13 +41,16 @@ function isLocale(name: string): boolean {
   }
 }
 
-/** Reads the time in UTC that a command has printed. Returns undefined for other texts. */
+/**
+ * Reads a UTC time that an action of the gateway has returned as text. Returns undefined if the
+ * text is not a time.
+ */
 export function printedTimeIn(text: string): number | undefined {
   const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d)?) UTC$/.exec(text) ?? [];
   return day === undefined ? undefined : Date.parse(`${day}T${time}Z`);
 }
 
-/** Formats the time since the previous step, which shows where an order has waited. */
+/** Formats the time between two steps of an order, which shows where the order has waited. */
 export function gapOf(ms: number): string {
   if (ms < 1_000) return `+${Math.max(0, Math.round(ms))} ms`;
   if (ms < 60_000) return `+${(ms / 1_000).toFixed(1)} s`;

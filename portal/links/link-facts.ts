@@ -1,11 +1,16 @@
-/** Formats a payment link: its state, its number of uses, and the facts of its page. */
+/**
+ * Formats the state of a payment link, its number of uses, and the facts that its page in the
+ * portal shows.
+ */
 import type { Messages } from "../language/texts.ts";
 import type { OutputOf, User } from "../shell/call.ts";
 
 type LinkDetail = OutputOf<"GET /links/:link">;
 export type LinkLine = LinkDetail["line"];
 
-/** A payment link's label has the colour of one of these order statuses. */
+/**
+ * The colours of a payment link's states, named by the order statuses that have the same colours.
+ */
 export const stateColours = {
   open: "approved",
   used: "processing",
@@ -14,7 +19,8 @@ export const stateColours = {
 } as const satisfies Readonly<Record<LinkLine["state"], string>>;
 
 /**
- * Formats the uses of a payment link and their maximum. Without a maximum, uses are not counted.
+ * Formats how many uses of a payment link are taken, and their maximum. Uses of a link without a
+ * maximum are not counted, so a text says that there is no maximum.
  */
 export function usesOf(
   { uses, usesMax }: Pick<LinkLine, "uses" | "usesMax">,
@@ -24,8 +30,8 @@ export function usesOf(
 }
 
 /**
- * Whether the user may end the payment link. A link that is used up or expired can be ended too,
- * and then stays ended.
+ * Whether the user may end the payment link. Even a link that is used up or expired can be ended,
+ * and it then stays ended.
  */
 export function mayEnd({ state }: Pick<LinkLine, "state">, { rights }: Pick<User, "rights">) {
   return rights.includes("move_money") && state !== "closed";

@@ -1,4 +1,7 @@
-/** The payment links, the latest first, the form for a new one, and the page of one link. */
+/**
+ * The screens of payment links: the list of links with the newest first, the form for a new link,
+ * and the page of one link.
+ */
 import { ActionButton } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, LoadedPart, Mark, Section, Stamp, Time } from "../design/details.tsx";
 import { CopyButton } from "../design/dialog.tsx";

@@ -1,4 +1,4 @@
-/** Tables of endpoints and groups, for the pages of a merchant and of a gate. */
+/** Tables of endpoints and of groups. The pages of a merchant and of a gate show them. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";

@@ -1,4 +1,7 @@
-/** One endpoint: its settings, its gates, and a trial that shows which gate a sale would use. */
+/**
+ * The page of one endpoint: its settings, its gates, and a trial that shows which gate a sale of a
+ * given amount would use.
+ */
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
@@ -149,7 +152,10 @@ function Gates({ line }: LineProps) {
   );
 }
 
-/** The amount is in the address, so that a user can send the result to a colleague. */
+/**
+ * Shows which gates a sale would use. The amount of the sale is in the address, so that a user can
+ * send the result to a colleague.
+ */
 function Routing({ line }: LineProps) {
   const messages = useMessages();
   const { query } = useAddress();

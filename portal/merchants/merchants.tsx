@@ -1,6 +1,6 @@
 /**
- * The list of merchants, and the page of one merchant. A merchant's own user sees that page instead
- * of the list.
+ * The screens of merchants: the list, and the page of one merchant. A merchant's user sees the page
+ * of that merchant in place of the list.
  */
 import { ActionButton } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
@@ -72,7 +72,10 @@ function MerchantList() {
   );
 }
 
-/** One merchant: endpoints and groups, keys, wallets, rules and settings, each in a tab. */
+/**
+ * The page of one merchant. It has a tab each for endpoints and groups, keys, wallets, rules and
+ * settings.
+ */
 export function Merchant() {
   return <MerchantPage login={useAddress().item} />;
 }
@@ -144,7 +147,10 @@ function Endpoints({ detail: { line, endpoints, groups } }: PartProps) {
   );
 }
 
-/** A merchant's keys: the control key of checksums, and public keys of OAuth signatures. */
+/**
+ * A merchant's keys: the control key with which checksums are made, and the public keys that verify
+ * OAuth signatures.
+ */
 function Keys(props: PartProps) {
   return (
     <>
@@ -213,7 +219,10 @@ function OAuthKeys({ detail: { oauthKeys, line } }: PartProps) {
   );
 }
 
-/** A merchant's identifiers at wallet providers, and the keys for which wallets encrypt. */
+/**
+ * A merchant's identifiers at wallet providers, and the keys with which wallets encrypt payment
+ * data for the merchant.
+ */
 function Wallets({ detail: { wallets, walletKeys, line } }: PartProps) {
   const messages = useMessages();
   const values = { login: line.login };

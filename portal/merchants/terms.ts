@@ -3,7 +3,7 @@ import { printGates } from "../actions/values.ts";
 import type { OutputOf } from "../shell/call.ts";
 
 export type MerchantDetail = OutputOf<"GET /merchants/:login">;
-/** Properties of a tab of the merchant's page. */
+/** The properties that each tab of a merchant's page gets. */
 export type PartProps = { readonly detail: MerchantDetail };
 type Endpoint = MerchantDetail["endpoints"][number];
 type Member = Pick<Endpoint, "id" | "name" | "currency">;
@@ -18,12 +18,17 @@ export function gatesTextOf({ gates }: Pick<Endpoint, "gates">): string {
   return printGates(texts);
 }
 
-/** Formats the endpoints of a group, which chooses one of them by currency. */
+/**
+ * Formats the endpoints of a group. For each payment, the group chooses the endpoint with the
+ * payment's currency.
+ */
 export function membersOf(endpoints: readonly Member[]): string {
   return endpoints.map(({ name, currency }) => `${name} (${currency})`).join(", ");
 }
 
-/** Returns the current settings of a group, with which its form starts. */
+/**
+ * Returns the current settings of a group, with which the form that changes the group is filled.
+ */
 export function termsOf(enabled: boolean, endpoints: readonly Member[]) {
   return {
     enable: String(enabled),
@@ -32,8 +37,9 @@ export function termsOf(enabled: boolean, endpoints: readonly Member[]) {
 }
 
 /**
- * Actions on the control key. The value says whether the action requires an old key, which must be
- * dropped before the key is changed again.
+ * The actions on a merchant's control key. The value tells whether the merchant must have an old
+ * key for the action. While there is an old key, the control key cannot be changed, and the old key
+ * must be dropped first.
  */
 const keyActions = [
   ["merchant control-key renew", false],
@@ -41,7 +47,10 @@ const keyActions = [
   ["merchant control-key drop", true],
 ] as const;
 
-/** Returns all actions, so that a dialog stays open after its action is no longer offered. */
+/**
+ * Returns all actions and whether each is offered now. Actions that are not offered are included,
+ * so that the dialog of an action stays open when the action has been performed.
+ */
 export function keyActionsFor({ oldLastUsed }: Pick<MerchantDetail["controlKey"], "oldLastUsed">) {
   return keyActions.map(([action, needsOld]) => ({
     action,

@@ -1,4 +1,6 @@
-/** Texts and requests of the actions on an order: which ones are offered, and their effects. */
+/**
+ * The actions on an order: which ones are offered, their texts and the requests that perform them.
+ */
 import { stateOf } from "../callbacks/delivery-query.ts";
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
@@ -32,8 +34,8 @@ type MoneyText = { readonly text: string; readonly currency: string };
 type Amounts = { readonly most: MoneyText | undefined; readonly whole: MoneyText };
 
 /**
- * The field for the amount: the amount to move or, for a decision, the order's amount as a
- * confirmation.
+ * Returns the texts of the amount field. The user enters the amount to move. For a decision, the
+ * user enters the order's amount to confirm the decision.
  */
 export function amountField(action: Action, { most, whole }: Amounts, messages: Messages) {
   const { amount, amountHints, typeAmount, typeAmountHint } = messages;
@@ -43,8 +45,8 @@ export function amountField(action: Action, { most, whole }: Amounts, messages: 
 }
 
 /**
- * Whether the typed amount confirms the action. Trailing zeros may be missing, and a comma counts
- * as a decimal point.
+ * Whether the user has typed the amount that confirms the action. Trailing zeros may be missing,
+ * and a comma is read as a decimal point.
  */
 export function isConfirmed(
   action: Action,
@@ -57,19 +59,22 @@ export function isConfirmed(
   return /^\d+(\.\d*)?$/.test(given) && Number(given) === Number(amount.text);
 }
 
-/** The action that the user has taken on this screen. The order then shows its progress. */
+/** The action that the user has performed on this screen. The order's page shows its progress. */
 export type Done = {
   readonly action: Action;
   /** The serial number of the transaction that the action began. */
   readonly serialNumber?: string;
-  /** The number of callbacks that are sent again. */
+  /** The number of callbacks that the action sends again. */
   readonly count?: number;
   readonly resentAt?: number;
 };
 
 type Outcomes = Pick<OrderDetail, "line" | "transactions" | "callbacks">;
 
-/** Describes the progress of an action, with the order status whose colour is used. */
+/**
+ * Describes the progress of an action. `status` is the order status in whose colour the text is
+ * shown.
+ */
 export function confirmationOf(
   { action, serialNumber, count = 0, resentAt = 0 }: Done,
   { line, transactions, callbacks }: Outcomes,
@@ -111,7 +116,8 @@ export function whyNot(
   const { why, code = "", most } = preview ?? {};
   if (why === undefined) return undefined;
   const refusal = refusalOf(code, why);
-  // The gateway's own sentence already contains the maximum amount, which a translated one lacks.
+  // The gateway's English sentence already contains the maximum amount. A translated sentence does
+  // not, so the maximum is added.
   if (code !== "amount_out_of_range" || refusal === why) return refusal;
   return `${refusal}. ${atMost(moneyOf(most))}`;
 }
@@ -137,7 +143,7 @@ export function hintOf(
   return `${question} ${decisionHints[action]}`;
 }
 
-/** Describes the effect that the action would have now. */
+/** Describes what the action would do if the user performed it now. */
 export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Messages): string {
   const { begins, decided } = messages;
   if (action === "capture") return begins.capture;
@@ -151,10 +157,13 @@ export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Me
 }
 
 type Shown = { readonly line: { readonly order: string }; readonly version: number };
-/** `once` identifies the dialog: a request that is sent twice with it takes effect once. */
+/**
+ * The user's input in the dialog of an action. `once` is a token of the dialog. The gateway
+ * performs an action only once for each token, even if the request is sent twice.
+ */
 type Written = { readonly reason: string; readonly amount: string; readonly once: string };
 
-/** The gateway's name of each action. */
+/** The name that the gateway has for each action. */
 const performed = {
   "capture": "order capture",
   "return": "order return",
@@ -166,8 +175,8 @@ const performed = {
 } as const satisfies Readonly<Record<Action, string>>;
 
 /**
- * Makes the request. A decision names the version of the order that was shown. A request without an
- * amount means the whole amount.
+ * Makes the request that performs an action. For a decision, it contains the version of the order
+ * that the user saw. If it contains no amount, the gateway takes the whole amount.
  */
 export function requestOf(
   action: Action,

@@ -1,6 +1,6 @@
 /**
- * Formats an order: its totals, its transactions, and its timeline, which has the steps of the
- * order and the attempts to deliver callbacks in one list.
+ * Formats an order for its page: its totals, its transactions and its timeline. The timeline
+ * contains the steps of the order and the attempts to deliver its callbacks.
  */
 import { resultOf } from "../callbacks/delivery-query.ts";
 import { wordIn } from "../language/rows.ts";
@@ -13,14 +13,14 @@ type Entry = OrderDetail["timeline"][number];
 
 type Step = Pick<Entry, "at" | "messages" | "rules"> & {
   readonly title: string;
-  /** The fields of the status response that the merchant sees after this step. */
+  /** The fields of the status response that the merchant gets after this step. */
   readonly seen?: readonly Field[];
   readonly facts: readonly Fact[];
-  /** Whether an attempt to deliver a callback has failed. */
+  /** Whether the step is an attempt to deliver a callback that has failed. */
   readonly isFailed?: boolean;
 };
 
-/** A fact. `to` is the address of the screen that the value names. */
+/** A fact of a step. `to` is the address of the screen that shows more about the value. */
 type Fact = readonly [name: string, value: string, to?: string];
 
 type Stated = { readonly status: string };
@@ -62,7 +62,8 @@ export function timelineOf(
 }
 
 function showEntry({ event, facts, seen, ...entry }: Entry, messages: Messages): Step {
-  // The type of `Object.entries` has no names. The gateway sends only those of the table.
+  // `Object.entries` returns a type without names. The gateway sends only facts whose names are in
+  // its table.
   const given = Object.entries(facts) as [keyof Entry["facts"], string][];
   return {
     ...entry,
@@ -94,7 +95,7 @@ function attemptsOf(
       at,
       title: messages.attemptMade(resultOf(attempt).text),
       isFailed: resultOf(attempt).isFailed,
-      // The query of the URL is left out here; the page of the callback shows it.
+      // The callback's URL is shown without its query, which is on the page of the callback.
       facts: [
         [address, url.split("?", 1).join()],
         [duration, `${ms} ms`],
@@ -103,7 +104,10 @@ function attemptsOf(
   );
 }
 
-/** Returns one step for all callbacks that a user sent again at the same time. */
+/**
+ * Returns a step for each time at which a user sent callbacks again. Callbacks that were sent again
+ * together are one step.
+ */
 function resendsOf(
   { callbacks }: Pick<OrderDetail, "callbacks">,
   messages: Messages,
@@ -120,7 +124,7 @@ function resendsOf(
   }));
 }
 
-/** Describes a screening rule that fired or lacked data. */
+/** Describes a screening rule that fired, or that could not decide because a fact was not known. */
 export function ruleOf(
   { kind, scope, action, missing, facts }: NonNullable<Entry["rules"]>[number],
   messages: Messages,
@@ -131,18 +135,24 @@ export function ruleOf(
   return [name, `${did} ${facts}`.trim()];
 }
 
-/** Reads the fields of a response. Some installations end each field with a line feed. */
+/**
+ * Reads the fields of a status response. Some installations end each field with a line feed, which
+ * is removed.
+ */
 function fieldsIn(response: string): readonly Field[] {
   const pairs = new URLSearchParams(response.replaceAll("\n", ""));
   return [...pairs].map(([name, value]) => ({ name, value }));
 }
 
-/** Returns the fields that the merchant saw before a step. */
+/** Returns the fields of the last status response before a step. */
 export function seenBefore(steps: readonly Step[], at: number): readonly Field[] {
   return steps.slice(0, at).findLast(({ seen }) => seen !== undefined)?.seen ?? [];
 }
 
-/** Whether the merchant sees this value since this step. The first response counts as known. */
+/**
+ * Whether a field of a status response differs from the previous response. No field differs if
+ * there was no previous response.
+ */
 export function isNews({ name, value }: Field, before: readonly Field[]): boolean {
   return before.length > 0 && before.find((field) => field.name === name)?.value !== value;
 }
@@ -159,15 +169,18 @@ export function totalsOf(
 }
 
 type Transaction = OrderDetail["transactions"][number];
-/** Fields with which users compare the order with the log of the merchant or the acquirer. */
+/**
+ * Fields of a transaction that a user only needs to compare the order with a log of the merchant or
+ * the acquirer.
+ */
 const technical: readonly string[] = ["stage", "serialNumber", "trace", "terminal"];
 
-/** Returns the facts of a transaction that its table shows. */
+/** Returns the fields of a transaction that its table always shows. */
 export function fieldsOf(transaction: Transaction, messages: Messages): readonly Field[] {
   return listFields(transaction, messages, (name) => !technical.includes(name));
 }
 
-/** Returns the facts that are shown on demand. */
+/** Returns the fields of a transaction that its table shows when the user opens the row. */
 export function detailsOf(transaction: Transaction, messages: Messages): readonly Field[] {
   return listFields(transaction, messages, (name) => technical.includes(name));
 }

@@ -1,6 +1,6 @@
 /**
- * One order: its facts, its timeline step by step, what the merchant sent and saw, its transactions
- * and callbacks, and the actions of the user.
+ * The page of one order: its facts, its timeline, what the merchant sent and saw, its transactions
+ * and callbacks, and the actions that the user may perform.
  */
 import { useState } from "react";
 import { Attempt, DeliveryState } from "../callbacks/state.tsx";
@@ -24,7 +24,7 @@ import {
 } from "./order-texts.ts";
 import { FieldList, Timeline } from "./timeline.tsx";
 
-/** The interval at which an unfinished order is read again. */
+/** How often the page reads an order again that is not finished. */
 const liveEveryMs = 3_000;
 
 export function Order() {
@@ -113,7 +113,10 @@ function Summary({ line }: { readonly line: OrderDetail["line"] }) {
   );
 }
 
-/** Shows the receiver of each callback, and every attempt with its body and the response. */
+/**
+ * Shows each callback with its receiver, and all its attempts with the body that was sent and the
+ * answer.
+ */
 function Callbacks({ callbacks }: Pick<OrderDetail, "callbacks">) {
   const messages = useMessages();
   if (callbacks.length === 0) return <p className="quiet">{messages.noCallbacks}</p>;

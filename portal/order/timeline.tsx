@@ -1,7 +1,8 @@
 /**
- * The timeline of the order, the first step on top. Each step has its time, its facts and messages,
- * what the merchant sees since then, and the attempts to deliver a callback. The time since the
- * previous step shows where an order has waited. A message has its fields and its raw form.
+ * The timeline of an order, with the first step on top. A step shows its time, its facts and
+ * messages, the status response that the merchant gets from then on, and the attempts to deliver
+ * its callback. It also shows the time since the previous step, so that users see where the order
+ * has waited. A message is shown by its fields and in its raw form.
  */
 import { Fields, Time } from "../design/details.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
@@ -95,8 +96,8 @@ function Message({ message }: { readonly message: Kept }) {
 }
 
 /**
- * The merchant's status response after this step. Fields that differ from the previous response are
- * marked.
+ * The status response that the merchant gets after this step. Fields that have changed since the
+ * previous response are marked.
  */
 function Seen({ seen, before }: { readonly seen: readonly Field[]; before: readonly Field[] }) {
   const { messages } = useLanguage();

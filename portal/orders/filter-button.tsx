@@ -1,4 +1,7 @@
-/** The button of a filter, which shows the chosen values, and the dropdown that it opens. */
+/**
+ * The button of a filter, which shows the values that the user has chosen, and the menu that the
+ * button opens.
+ */
 import { CloseButton, Popover } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Icon } from "../design/icons.tsx";

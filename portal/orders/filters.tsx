@@ -1,6 +1,6 @@
 /**
- * The filters of the list. Each is a button that opens its choices and shows the chosen values.
- * Every change is in the address at once.
+ * The filters of the order list. Each filter is a button, which shows the chosen values and opens a
+ * menu with all choices. A change is written to the address at once.
  */
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -25,14 +25,16 @@ import {
 type Choice = {
   readonly value: string;
   readonly label: string;
-  /** The label in the list of choices, if it differs. */
+  /**
+   * The element that the list of choices shows for this choice. If absent, the list shows `label`.
+   */
   readonly shown?: ReactNode;
   readonly meaning?: string;
 };
 
 const networks = ["VISA", "MASTERCARD", "MAESTRO", "AMEX", "DISCOVER", "DINERS", "JCB", "UNIONPAY"];
 
-/** The last words of stages that the merchant's status response names. */
+/** The last words of the names that stages have in the merchant's status response. */
 const ends = ["processing", "unknown", "approved", "declined", "error"];
 const stages = [
   ...["sale", "auth"].flatMap((kind) =>
@@ -45,8 +47,8 @@ const stages = [
 ];
 
 /**
- * The outcomes of an order before captures and refunds, as the figures of the home screen count
- * them.
+ * The results of an order's charge, without its later captures and refunds. The figures of the home
+ * screen count these results.
  */
 const outcomes = ["approved", "declined", "filtered", "error", "processing"] as const;
 
@@ -69,7 +71,8 @@ export function Filters() {
   };
   const names = ["status", "type", "currency", "network", "endpoint"] as const;
   const own = isOperator ? (["gate", "merchant"] as const) : [];
-  // The filters with which the figures of the home screen link to the list.
+  // Filters that are only shown if the address sets them. The figures of the home screen link to
+  // the list with these filters.
   const counted = (["outcome", "reason", "threeds"] as const).filter((name) => query.has(name));
   const shown = [...names, ...own, "stage" as const, ...counted];
   const offered = shown.map((name) => ({ name, label: messages[name], choices: choices[name] }));
@@ -83,13 +86,15 @@ type BarProps = {
     readonly choices: readonly Choice[];
     readonly isSingle?: boolean;
   }[];
-  /** Returns whether the address filters this list, and the address without its filters. */
+  /**
+   * The filters of this list: whether the address sets any of them, and how to remove all of them.
+   */
   readonly own: ReturnType<typeof makeFilters>;
-  /** Further filters between the choices and the date. */
+  /** More filters, which are shown between the filters with choices and the date. */
   readonly children?: ReactNode;
 };
 
-/** The filters of any list that has a date. */
+/** The row of filters of any list that can be filtered by date. */
 export function FilterBar({ offered, own, children }: BarProps) {
   const messages = useMessages();
   const { query } = useAddress();
@@ -101,8 +106,8 @@ export function FilterBar({ offered, own, children }: BarProps) {
           label={label}
           choices={choices}
           chosen={valuesOf(query, name)}
-          // The filter takes only one merchant, because a list shows the orders of one merchant or
-          // of all.
+          // Only one merchant can be chosen, because the gateway lists the orders of one merchant
+          // or of all merchants.
           isSingle={isSingle || name === "merchant"}
           choose={(values) => changeFilter({ [name]: values.join(",") })}
         />
@@ -119,7 +124,8 @@ export function FilterBar({ offered, own, children }: BarProps) {
 }
 
 /**
- * Changes a filter and returns to the first page, because the current page belongs to the old list.
+ * Changes a filter and shows the first page of the list, because the present page belongs to the
+ * list before the change.
  */
 export function changeFilter(change: QueryChange, options?: { readonly replaces: boolean }): void {
   changeQuery({ ...change, after: undefined, row: undefined }, options);
@@ -167,7 +173,8 @@ const ranges = [
 ] as const;
 
 /**
- * The filter by the day on which an order was accepted: common ranges, or a first and a last day.
+ * The filter by the day on which an order was accepted. The user picks a common range, or a first
+ * and a last day.
  */
 function DateFilter({ change }: DateFilterProps) {
   const { messages, showDay, showTime } = useLanguage();

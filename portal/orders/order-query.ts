@@ -1,21 +1,24 @@
 /**
- * Reads the address of the orders screen as a query to the gateway: search, filters, dates and the
- * page. A date in the address is a day of the user's own calendar.
+ * Reads a query to the gateway from the address of the orders screen: the search, the filters, the
+ * dates and the page. A date in the address means a day in the zone of the user's browser.
  */
 import { type InputOf, type OutputOf, type User, useAnswer } from "../shell/call.ts";
 
 export type OrdersInput = InputOf<"GET /orders">;
 export type OrderLine = OutputOf<"GET /orders">["orders"][number];
 
-/** Filters that take several values, by their name in the address and in the API. */
+/**
+ * Filters that can have several values. Their names are the same in the address and in the
+ * gateway's API.
+ */
 const filterNames = [
   ...(["status", "stage", "type", "endpoint", "gate", "currency", "network"] as const),
   ...(["outcome", "reason", "threeds"] as const),
 ];
 
 /**
- * The parameters of the address that make up a view. The page and the selected row are not among
- * them.
+ * The parameters of the address that a saved view contains. It does not contain the page and the
+ * selected row.
  */
 const kept = ["search", "merchant", "from", "until", ...filterNames] as const;
 
@@ -24,8 +27,8 @@ export function readOrdersQuery(query: URLSearchParams): OrdersInput {
 }
 
 /**
- * Reads a search, dates and filters from the address; `listed` names the filters with several
- * values.
+ * Reads a search, dates and filters from the address. `listed` contains the names of filters that
+ * can have several values.
  */
 export function readListQuery(query: URLSearchParams, listed: readonly string[]) {
   const text = (name: string) => query.get(name)?.trim() || undefined;
@@ -50,7 +53,8 @@ export function valuesOf(query: URLSearchParams, name: string): readonly string[
 }
 
 /**
- * Returns whether the address sets one of these filters, and a function that removes all of them.
+ * Returns two things for these filters: a function that tells whether the address sets any of them,
+ * and the change of the address that removes all of them.
  */
 export function makeFilters(names: readonly string[]) {
   return {
@@ -61,7 +65,7 @@ export function makeFilters(names: readonly string[]) {
 
 export const filters = makeFilters(kept);
 
-/** Returns the query of a view: the search and the filters without the page. */
+/** Returns the part of the address that a saved view contains: the search and the filters. */
 export function viewOf(query: URLSearchParams): string {
   const entries = kept.flatMap((name) => {
     const value = query.get(name);
@@ -72,7 +76,10 @@ export function viewOf(query: URLSearchParams): string {
 
 type SearchKind = "name" | "email" | "lastFour" | "amount" | "order" | "reference";
 
-/** Returns the kinds of values that this search may find. */
+/**
+ * Returns the fields in which the gateway looks for this search, such as the amount or the email
+ * address.
+ */
 export function kindsOfSearch(search: string): readonly SearchKind[] {
   const text = search.trim();
   if (text.includes("@")) return ["email"];
@@ -80,12 +87,15 @@ export function kindsOfSearch(search: string): readonly SearchKind[] {
   return [...(/^\d{4}$/.test(text) ? ["lastFour" as const] : []), "amount", "order", "reference"];
 }
 
-/** Formats a time as the beginning of a date filter in the address, in whole minutes. */
+/** Formats a time as the start of a date filter, without seconds. */
 export function momentOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16)}Z`;
 }
 
-/** Returns the start of a day, or the time itself if the text has one; otherwise undefined. */
+/**
+ * Returns the time at which a day begins. A text that contains a time is read as that time; for any
+ * other text the function returns undefined.
+ */
 export function startOfDay(day: string | undefined, plusDays = 0): number | undefined {
   if (isMoment(day)) return Date.parse(day);
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? "") ?? [];
@@ -103,19 +113,25 @@ export function dayOf(at: Date): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-/** Returns the range that begins a number of days before today. */
+/** Returns the range of dates that begins the given number of days before today. */
 export function rangeSince(days: number, now: Date) {
   const first = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
   return { from: dayOf(first), until: undefined };
 }
 
-/** Returns the values of a filter after a click on one of them. */
+/**
+ * Returns the chosen values of a filter after the user has clicked one value, which adds or removes
+ * it.
+ */
 export function toggle(chosen: readonly string[], value: string, isSingle: boolean) {
   const rest = isSingle ? [] : chosen.filter((each) => each !== value);
   return chosen.includes(value) ? rest : [...rest, value];
 }
 
-/** Loads the endpoints, gates, merchants and currencies. They change rarely, so they are cached. */
+/**
+ * Loads the endpoints, gates, merchants and currencies for the choices of filters. The answer is
+ * kept for a while, because it rarely changes.
+ */
 export function useKnown(isWanted = true) {
   return useAnswer("GET /filters", {}, { staleMs: 60_000, isWanted });
 }
@@ -136,16 +152,16 @@ export function configured(known: OutputOf<"GET /filters"> | undefined) {
 export type View = { readonly name: string; readonly query: string };
 
 /**
- * Whether a view may be shared. A search may contain a person's name, so it stays in the browser of
- * its user.
+ * Whether the user may share a view with the team. A view with a search may not be shared, because
+ * the search may contain a person's name.
  */
 export function mayBeShared(query: string, { rights }: Pick<User, "rights">): boolean {
   return rights.includes("share_views") && !new URLSearchParams(query).has("search");
 }
 
 /**
- * Reads the views kept in the browser. Views in the form of another version of the portal are
- * ignored.
+ * Reads the views that this browser has stored. Stored views that this version of the portal does
+ * not understand are left out.
  */
 export function readViews(kept: string | null): readonly View[] {
   try {
@@ -163,7 +179,7 @@ function isView(view: Partial<View>): view is View {
 export const exportedRowsMax = 1_000_000;
 type Part = OutputOf<"GET /exports/orders">;
 
-/** Reads all parts of an export, starting at the top of the list. */
+/** Reads an export part by part, from the top of the list to its end. */
 export async function readParts(
   { after: _, limit: __, ...input }: OrdersInput,
   read: (input: OrdersInput) => Promise<Part>,

@@ -1,4 +1,4 @@
-/** The list of orders: a table at a desk, a stack of two-line rows on a phone. */
+/** The table of orders. On a phone, each order is shown in two lines. */
 import { Time } from "../design/details.tsx";
 import { Card, Status, Type } from "../design/status.tsx";
 import { Table } from "../design/table.tsx";

@@ -1,6 +1,6 @@
 /**
- * The orders: search, filters, the list in pages, and the export. All that the user has chosen is
- * in the address. The first page refreshes itself while its window is visible.
+ * The orders screen: the search, the filters, the list in pages and the export. All choices of the
+ * user are in the address. The first page refreshes itself while its window is visible.
  */
 import { Button } from "@mantine/core";
 import { useRef, useState } from "react";
@@ -67,7 +67,7 @@ export function Orders() {
   );
 }
 
-/** Says in which fields the gateway looked for the searched text. */
+/** Says in which fields the gateway has looked for the searched text. */
 function Searched({ search }: { readonly search: string }) {
   const { code, messages } = useLanguage();
   const kinds = kindsOfSearch(search).map((kind) => messages.searchKinds[kind]);
@@ -76,8 +76,9 @@ function Searched({ search }: { readonly search: string }) {
 }
 
 /**
- * Exports the filtered list into a file that the browser saves. The gateway writes it part by part.
- * The button counts the rows, and a second press stops the export.
+ * Exports the filtered list into a file that the browser saves. The gateway sends the export in
+ * parts. During the export, the button shows how many rows have arrived, and a second click stops
+ * the export.
  */
 function Export({ input }: { readonly input: OrdersInput }) {
   const messages = useMessages();

@@ -1,6 +1,6 @@
 /**
- * The search field. The address and the list change shortly after the last key press. A step back
- * in the browser's history restores the earlier search.
+ * The search field. Shortly after the last key press, the text is written to the address and the
+ * list changes. The browser's back button restores the earlier search.
  */
 import { ActionIcon, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";

@@ -1,6 +1,7 @@
 /**
- * Views of the list: built-in ones, those that the user's team shares, and the user's own, which
- * this browser keeps. A view is only the query of an address.
+ * Saved views of the order list. Some are built in, some are shared by the user's team, and the
+ * user's own are stored in this browser. A view consists of the search and the filters in an
+ * address.
  */
 import { Button, Checkbox, CloseButton, Popover, TextInput } from "@mantine/core";
 import { useState } from "react";
@@ -80,7 +81,10 @@ export function Views() {
   );
 }
 
-/** Loads the shared views of the user's team, with functions that share and remove one. */
+/**
+ * Loads the views that the user's team shares. Also returns functions that share a view or remove a
+ * shared one.
+ */
 function useShared() {
   const { data } = useAnswer("GET /views", {}, { staleMs: 60_000 });
   const share = usePerformer((view: View) => call("POST /views/share", view));
@@ -90,7 +94,7 @@ function useShared() {
 
 type ViewLinkProps = { readonly view: View; readonly current: string; readonly hint?: string };
 
-/** A link to a view. The hint says who shares it. */
+/** A link to a saved view. The hint names the user who shares the view. */
 function ViewLink({ view, current, hint }: ViewLinkProps) {
   const to = `orders${view.query === "" ? "" : `?${view.query}`}`;
   return (

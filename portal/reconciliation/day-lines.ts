@@ -1,4 +1,4 @@
-/** Formats reconciled days and imported chargebacks for their screens. */
+/** Formats reconciled days and imported chargebacks. */
 import type { Row } from "../actions/values.ts";
 import type { Messages } from "../language/texts.ts";
 import type { InputOf, OutputOf } from "../shell/call.ts";
@@ -7,7 +7,10 @@ export type DayLine = OutputOf<"GET /reconciliations">["reconciliations"][number
 type DayDetail = OutputOf<"GET /reconciliations/:gate/:day">;
 type Texts = Pick<Messages, "agrees" | "differs" | "differences">;
 
-/** Returns the state of a day. A comparison of totals does not count differences. */
+/**
+ * Returns whether a reconciled day agrees or how many differences it has. If only totals were
+ * compared, the number of differences is not known.
+ */
 export function stateOf(
   { agrees, differences }: Pick<DayLine, "agrees" | "differences">,
   messages: Texts,
@@ -16,7 +19,7 @@ export function stateOf(
   return ["declined", differences === 0 ? messages.differs : messages.differences(differences)];
 }
 
-/** Returns the address of a day, which `readDay` reads. */
+/** Returns the address of the page for a reconciled day. `readDay` reads this address. */
 export function addressOf({ gate, day, way }: Pick<DayLine, "gate" | "day" | "way">): string {
   return `reconciliation/${gate}?day=${day}&way=${way}`;
 }
@@ -30,7 +33,8 @@ export function readDay(
 }
 
 /**
- * Formats the acquirer's side of a total: its sum and count, or the balance that its host reported.
+ * Formats a total by the acquirer's records. It is a sum with a count, or the balance that the
+ * acquirer's host has reported.
  */
 export function acquirersTotal({
   there,
@@ -40,7 +44,10 @@ export function acquirersTotal({
   return there === undefined ? { sum: balance ?? "–" } : { sum: there, count: countThere };
 }
 
-/** Returns the lines of an import that were neither recorded now nor known before. */
+/**
+ * Returns the lines of an imported file of chargebacks that could not be recorded. Lines that were
+ * recorded earlier are not among them.
+ */
 export function unrecordedIn(rows: readonly Row[]): readonly Row[] {
   return rows.filter(({ result = "" }) => result !== "recorded" && result !== "known");
 }

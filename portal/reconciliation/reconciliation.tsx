@@ -1,6 +1,6 @@
 /**
- * The days that were compared with the acquirers' records, the form that compares another one, one
- * day with its differences, and chargebacks.
+ * The screens of reconciliation: the days that were compared with the acquirers' records, the form
+ * that compares another day, the page of one day with its differences, and the chargebacks.
  */
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
@@ -75,7 +75,10 @@ export function DayState({ line }: { readonly line: DayLine }) {
 
 type Detail = OutputOf<"GET /reconciliations/:gate/:day">;
 
-/** One day of a gate: totals on both sides, and every difference. */
+/**
+ * The page of one reconciled day of a gate: the totals by the gateway and by the acquirer, and
+ * every difference.
+ */
 export function ReconciledDay() {
   const { item: gate, query } = useAddress();
   const found = useAnswer("GET /reconciliations/:gate/:day", readDay(gate, query));
@@ -170,7 +173,10 @@ function Total({ sum, count }: ReturnType<typeof acquirersTotal>) {
   );
 }
 
-/** `imported` is the result of the last import, with the result of each line. */
+/**
+ * Lists chargebacks. `imported` is the result of the latest import in this window, if there was
+ * one.
+ */
 function Chargebacks({ imported }: { readonly imported: object }) {
   const messages = useMessages();
   const found = useRows("chargeback list");

@@ -1,6 +1,7 @@
 /**
- * The transaction report: the chosen span, types, statuses and endpoints, and the file. The browser
- * downloads it by itself while the gateway reads the transactions, so that it may be of any size.
+ * The screen of the transaction report. The user chooses a time span, types, statuses and
+ * endpoints, and gets a file. The browser downloads the file while the gateway still reads the
+ * transactions, so that a report may be of any size.
  */
 import { Button } from "@mantine/core";
 import { Head } from "../design/details.tsx";
@@ -12,7 +13,10 @@ import { type InputOf, requestFor } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { useAddress } from "../shell/url.tsx";
 
-/** The types as the report's columns name them, so that users recognise them in the file. */
+/**
+ * The types of transactions, by the names that the report's file uses, so that users recognise them
+ * in the file.
+ */
 const types = [
   ...["sale", "preauth", "capture", "account-verification", "reversal", "refund", "cancel"],
   ...["void", "payout", "chargeback", "chargeback-reversal", "retrieval", "dispute", "fraud"],

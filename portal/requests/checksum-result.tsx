@@ -1,4 +1,7 @@
-/** Shows which values a checksum covers, and the mistake that explains a wrong checksum. */
+/**
+ * Shows which values a checksum covers. If a given checksum is wrong, it also shows which common
+ * mistake would explain it.
+ */
 import { SignedParts } from "../callbacks/state.tsx";
 import { useMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";

@@ -1,7 +1,7 @@
 /**
- * The checksum debugger for values that are typed or pasted. Only values that the checksum covers
- * leave the browser. The endpoint and the operation are in the address; the values are not, because
- * addresses are kept in histories.
+ * The checksum debugger, for values that the user types or pastes. The browser sends only values
+ * that the checksum covers. The endpoint and the operation are in the address. The values are not,
+ * because browsers keep addresses in their history.
  */
 
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
@@ -30,7 +30,10 @@ export function Checksum() {
   );
 }
 
-/** Returns the endpoints and operations to choose from, and those that the address names. */
+/**
+ * Returns the endpoints and operations that the user can choose, and the two that the address
+ * names.
+ */
 function useChoices() {
   const { query } = useAddress();
   const endpoints = configured(useKnown().data).endpoint;

@@ -1,4 +1,7 @@
-/** One refused request: every fault, what its checksum covers, and its stored fields. */
+/**
+ * The page of one refused request: every fault, which values its checksum covers, and the fields
+ * that the gateway has stored.
+ */
 import { Facts, Fields, Head, Loaded, Mark, Section, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";

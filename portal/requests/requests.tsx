@@ -1,4 +1,7 @@
-/** Refused requests: search, filters, the list in pages, and how many requests were not stored. */
+/**
+ * The screen of refused requests: a search, filters, the list in pages, and how many refused
+ * requests were not stored.
+ */
 import { Button } from "@mantine/core";
 import { Head, Mark, Time } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
@@ -63,7 +66,7 @@ export function Requests() {
   );
 }
 
-/** The most frequent errors; other requests are found with the other filters. */
+/** The choices of the error filter. It has only the most frequent errors. */
 const errors = [
   { value: "control_mismatch", label: "INVALID_CONTROL_CODE" },
   { value: "access_denied", label: "ACCESS_DENIED" },

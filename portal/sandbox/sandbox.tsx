@@ -1,5 +1,6 @@
 /**
- * The sandbox of staging: test payments, test cards, the bank's switches, and the compared ledgers.
+ * The screen of the sandbox in staging: test payments, test cards, the switches of the sandbox
+ * bank, and a comparison of the bank's ledger with the gateway's orders.
  */
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
@@ -74,8 +75,8 @@ function TestPayments({ sandbox }: { readonly sandbox: SandboxView }) {
 }
 
 /**
- * The bank's catalogue: every test card with what happens to a payment, and a button that pays with
- * it.
+ * The test cards of the sandbox bank. Each card is shown with what happens to its payments and a
+ * button that pays with it.
  */
 function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
   const messages = useMessages();
@@ -117,8 +118,8 @@ function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
 type PayButtonProps = { readonly label: string; readonly payment: Payment };
 
 /**
- * Pays, and shows the result with a link to the order. A challenge of the cardholder opens with a
- * further click.
+ * A button that makes a test payment and shows its result with a link to the order. If the
+ * cardholder has to authenticate, the user opens the challenge by another click.
  */
 function PayButton({ label, payment }: PayButtonProps) {
   const messages = useMessages();
@@ -149,7 +150,9 @@ function PayButton({ label, payment }: PayButtonProps) {
 
 const againEveryMs = 5_000;
 
-/** Compares the bank's ledger with the gateway's orders, and shows every difference. */
+/**
+ * Compares the ledger of the sandbox bank with the gateway's orders, and shows every difference.
+ */
 function Ledger() {
   const messages = useMessages();
   const found = useAnswer("GET /sandbox/ledger", {}, { everyMs: againEveryMs });
@@ -213,7 +216,10 @@ function Comparison({ row }: { readonly row: Booked }) {
 
 type Switch = SandboxView["switches"][number];
 
-/** The bank's switches: what it answers, after which delay, and with which deliberate errors. */
+/**
+ * The switches of the sandbox bank: what it answers, after which delay, and with which deliberate
+ * errors.
+ */
 function Switches({ sandbox }: { readonly sandbox: SandboxView }) {
   const messages = useMessages();
   const changed = sandbox.switches.filter(({ isOff }) => !isOff).length;

@@ -1,5 +1,6 @@
 /**
- * Data of the sandbox screens: test payments, descriptions of cards, and the comparison of ledgers.
+ * Data of the sandbox screen: the test payments, descriptions of test cards, and the result of
+ * comparing the bank's ledger with the gateway's orders.
  */
 import type { OutputOf } from "../shell/call.ts";
 
@@ -11,7 +12,7 @@ export type Payment = {
   readonly wallet?: boolean;
 };
 
-/** The test payments, with their cards as the bank's catalogue names them. */
+/** The test payments. `card` is a name in the sandbox bank's list of test cards. */
 export const payments = {
   plain: { card: "not-enrolled", endpoint: "plain" },
   frictionless: { card: "frictionless", endpoint: "secure" },
@@ -23,22 +24,31 @@ export const payments = {
 
 type Endpoints = Pick<SandboxView, "endpoints">;
 
-/** Returns the id of a demonstration endpoint. */
+/** Returns the id of the endpoint with this name, which the demonstration merchant has. */
 export function endpointNamed(wanted: string, { endpoints }: Endpoints): string {
   return endpoints.find(({ name }) => name === wanted)?.id ?? "";
 }
 
-/** Returns the endpoint for a group of cards: test cards of 3-D Secure need one with 3-D Secure. */
+/**
+ * Returns the endpoint at which the test cards of a group pay. Cards for 3-D Secure need an
+ * endpoint with 3-D Secure.
+ */
 export function endpointFor(group: string, sandbox: Endpoints): string {
   return endpointNamed(/3-D Secure|networks/.test(group) ? "secure" : "plain", sandbox);
 }
 
-/** Describes what a card does. The bank describes a plain decline by its response code alone. */
+/**
+ * Describes what happens to payments with a test card. For a plain decline, the bank's description
+ * is only the response code.
+ */
 export function describeCard(what: string): string {
   return /^[0-9A-Z]{2}$/.test(what) ? `declined with code ${what}` : what;
 }
 
-/** Returns the result of the comparison. The ledgers may differ until an order has ended. */
+/**
+ * Returns whether the bank's ledger and the gateway's order agree. They are not compared while the
+ * order is open, because they may differ until it has ended.
+ */
 export function comparisonOf({ isOpen, differs }: Pick<Booked, "isOpen" | "differs">) {
   if (isOpen) return ["processing", "open"] as const;
   return differs ? (["declined", "differs"] as const) : (["approved", "agrees"] as const);

@@ -1,4 +1,4 @@
-/** A table of screening rules with the actions on each. */
+/** A table of screening rules with buttons for the actions on each rule. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { OnOff } from "../design/details.tsx";
 import { Name, Table } from "../design/table.tsx";

@@ -1,4 +1,7 @@
-/** Formats screening rules, lists and trials, and makes the requests for them. */
+/**
+ * Formats screening rules, list entries and trials of rules, and makes the requests for lists and
+ * trials.
+ */
 import type { Row, Values } from "../actions/values.ts";
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
@@ -6,7 +9,10 @@ import type { OutputOf } from "../shell/call.ts";
 
 export type Rule = OutputOf<"GET /rules">["rules"][number];
 
-/** Formats each parameter with its value, as `count 9` to read or as `count=9` for the form. */
+/**
+ * Formats each parameter of a rule with its value: `count 9` for the user to read, or `count=9` for
+ * the form.
+ */
 export function parametersOf({ parameters }: Pick<Rule, "parameters">, between: " " | "=") {
   return Object.entries(parameters).map(([name, value]) => `${name}${between}${value}`);
 }
@@ -21,8 +27,8 @@ export function placeOf(
 const pageRows = 100;
 
 /**
- * Makes the request for one page of a list. It asks for one row more than is shown, which tells
- * whether there is a next page.
+ * Makes the request for one page of a list. It requests one row more than the page shows. If that
+ * row comes, there is a next page.
  */
 export function listValues(query: URLSearchParams): Values {
   const [list, kind, before] = ["list", "kind", "after"].map((name) => query.get(name));
@@ -39,7 +45,10 @@ export function pageOf(rows: readonly Row[]) {
   return { rows: rows.slice(0, pageRows), next };
 }
 
-/** Makes the request for a trial. A day of the trial begins at midnight UTC. */
+/**
+ * Makes the request for a trial of rules on past orders. A day in the request begins at midnight
+ * UTC.
+ */
 export function trialValues(rule: string, since: string): Values {
   return {
     ...(rule.trim() !== "" && { rule: rule.trim() }),
@@ -48,7 +57,7 @@ export function trialValues(rule: string, since: string): Values {
 }
 
 type Counts = Readonly<Record<"orders" | "paid" | "refunded" | "chargedBack", number>>;
-/** The form of the output of `gw filter try --json`. */
+/** The result of a trial of rules, in the form in which `gw filter try --json` prints it. */
 export type Report = Readonly<Record<"all" | "blocked" | "forced" | "marked", Counts>> & {
   readonly rules: readonly (Counts & {
     readonly rule: string;
@@ -58,7 +67,7 @@ export type Report = Readonly<Record<"all" | "blocked" | "forced" | "marked", Co
   readonly notes: readonly string[];
 };
 
-/** Returns the rows of a report: first the sums, then each rule. */
+/** Returns the rows of a trial's result: the sums of all rules first, then a row for each rule. */
 export function reportRows(
   report: Report,
   { wouldHave, ruleKinds }: Pick<Messages, "wouldHave" | "ruleKinds">,

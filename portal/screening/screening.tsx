@@ -1,4 +1,7 @@
-/** Screening: its rules, the allow and block lists, and a trial of rules on past orders. */
+/**
+ * The screen of payment screening: the rules, the allow and block lists, and a trial of rules on
+ * past orders.
+ */
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
@@ -80,7 +83,7 @@ const kinds = [
 
 const right = "change_merchants";
 
-/** The allow and block lists, filtered by the address, with the latest entries first. */
+/** The allow and block lists, with the latest entries first. The filters are in the address. */
 function Lists() {
   const messages = useMessages();
   const { may } = useUser();
@@ -152,7 +155,7 @@ function Choice({ name, words, every }: ChoiceProps) {
   );
 }
 
-/** A trial: what rules would have done to past orders. It changes nothing. */
+/** The trial of rules. It shows what rules would have done to past orders, and changes nothing. */
 function Trial() {
   const messages = useMessages();
   const [rule, setRule] = useState("");
@@ -161,7 +164,7 @@ function Trial() {
     async () => {
       const given = { action: "filter try", values: trialValues(rule, since) };
       const { result } = await call("POST /actions/run", given);
-      // The gateway answers this action with a report.
+      // The gateway's action that tries rules on past orders returns a `Report`.
       return result as Report;
     },
     { changes: "nothing" },

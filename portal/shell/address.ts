@@ -1,6 +1,6 @@
 /**
- * Reads and changes an address of the portal: the screen, its item, and in the query the filters,
- * the page and the selected row.
+ * Reads and changes an address of the portal. It names the screen and its item. Its query has the
+ * filters, the page and the selected row.
  */
 
 export const root = "/portal/";
@@ -13,7 +13,7 @@ export type Address = {
 
 export type QueryChange = Readonly<Record<string, string | undefined>>;
 
-/** Reads a path with its query. */
+/** Splits an address into the screen, the item and the query. */
 export function readAddress(address: string): Address {
   const { pathname, searchParams } = new URL(address, "http://portal");
   const [screen = "", item = ""] = pathname.replace(/^\/portal\/?/, "").split("/");
@@ -21,8 +21,8 @@ export function readAddress(address: string): Address {
 }
 
 /**
- * Returns the path below the root with a changed query. Parameters that the change does not name
- * stay, and an empty value removes a parameter.
+ * Returns the address, below the portal's root, with changed parameters. Other parameters stay as
+ * they are. A parameter with an empty value is removed.
  */
 export function changeAddress(
   { pathname, search }: Pick<Location, "pathname" | "search">,
@@ -38,8 +38,8 @@ export function changeAddress(
 }
 
 /**
- * Returns the row that is `by` rows below the selected one. At the ends of the list it returns the
- * first or last row.
+ * Returns the row that is `by` rows below the selected one. Beyond an end of the list, it returns
+ * the first or the last row.
  */
 export function rowBelow(rows: readonly string[], selected: string, by: number) {
   return rows[Math.max(0, Math.min(rows.length - 1, rows.indexOf(selected) + by))];

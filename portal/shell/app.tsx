@@ -1,6 +1,7 @@
 /**
- * Chooses the screen: the steps of signing in until the session is complete, then the screen that
- * the address names. Each screen is loaded when it is first visited.
+ * Chooses what the portal shows: the steps of signing in until the session is complete, and then
+ * the screen that the address names. The code of a screen is loaded when the user first visits the
+ * screen.
  */
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
@@ -10,12 +11,15 @@ import { useMessages } from "../language/language.tsx";
 import { sessionKey, useSession } from "./session.ts";
 import { go, useAddress } from "./url.tsx";
 
-/** These screens are loaded while the session is read, because most users are signed in. */
+/**
+ * This code is loaded while the session is still being read, because most users are signed in
+ * already.
+ */
 const loadLayout = () => import("./layout.tsx");
 const Layout = lazy(async () => ({ default: (await loadLayout()).Layout }));
 const SignIn = lazy(async () => ({ default: (await import("../sign-in/sign-in.tsx")).SignIn }));
 
-/** Loads a component from the file that exports it by this name. */
+/** Loads a component from a file. `name` is the name under which the file exports it. */
 function screen<Name extends string>(
   name: Name,
   load: () => Promise<Readonly<Record<Name, ComponentType>>>,
@@ -43,7 +47,7 @@ const screens: Screens = {
   screening: screen("Screening", () => import("../screening/screening.tsx")),
   reconciliation: screen("Reconciliation", () => import("../reconciliation/reconciliation.tsx")),
 };
-/** Screens of a single item, whose id follows the screen in the address. */
+/** The pages of single items. In their addresses, the item's id follows the name of the screen. */
 const items: Screens = {
   orders: screen("Order", () => import("../order/order.tsx")),
   callbacks: screen("Callback", () => import("../callbacks/callback.tsx")),
@@ -58,7 +62,8 @@ const firstScreen = "orders";
 
 export function App() {
   const queries = useQueryClient();
-  // The session may time out at any moment. Then no data of it stays on the screen.
+  // The session is read every minute, because it may time out at any moment. When it has ended, no
+  // data of the user stays on the screen.
   const session = useSession(60_000);
   useEffect(() => void loadLayout(), []);
   const { screen: named, item } = useAddress();

@@ -1,6 +1,6 @@
 /**
- * Calls the gateway's portal API, typed by the gateway's table of routes. A refusal is thrown as a
- * `CallError`, whose message is the gateway's own sentence for the screen.
+ * Calls the gateway's portal API. The types come from the gateway's table of routes. A refusal is
+ * thrown as a `CallError`. Its message is a sentence that the screen can show.
  */
 import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import type { Api } from "@tollgate/gateway/portal-api";
@@ -11,11 +11,11 @@ export type OutputOf<Name extends Route> = Api[Name]["output"];
 export type Session = OutputOf<"GET /session">;
 export type User = NonNullable<Session["user"]>;
 
-/** A refused or failed call. The status is 0 if no answer came. */
+/** A call that was refused or failed. The status is 0 if no answer came. */
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
-  /** The field of the form that was refused. */
+  /** The field of the form whose value was refused, if the refusal concerns a field. */
   readonly field: string | undefined;
 
   constructor(status: number, code: string, message: string, field?: string) {
@@ -28,7 +28,10 @@ export class CallError extends Error {
 
 type Options = {
   readonly signal?: AbortSignal;
-  /** Whether the page sends the request by itself. Such requests do not keep the session alive. */
+  /**
+   * Whether the page makes this call without an action of the user. Such a call does not extend the
+   * session.
+   */
   readonly isPoll?: boolean;
 };
 
@@ -53,11 +56,9 @@ export async function call<Name extends Route>(
 }
 
 type AnswerOptions<Name extends Route> = {
-  /**
-   * The interval at which the answer is read again. These requests do not keep the session alive.
-   */
+  /** How often the answer is read again. Reading it again does not extend the session. */
   readonly everyMs?: number | false | ((answer: OutputOf<Name> | undefined) => number | false);
-  /** Keeps showing the answer to the previous input until the new answer arrives. */
+  /** Whether the previous answer stays on the screen until the answer for a new input arrives. */
   readonly keepsBefore?: boolean;
   readonly staleMs?: number;
   readonly isWanted?: boolean;
@@ -84,8 +85,8 @@ export function useAnswer<Name extends Route>(
 }
 
 /**
- * Makes the request. Fields that the route names are in the path; the others are in the query of a
- * GET or the body of a POST.
+ * Returns the method, path, query and body of a call. Inputs that the route's path names are put
+ * into the path. All other inputs are in the query of a GET or in the body of a POST.
  */
 export function requestFor(name: Route, input: object) {
   const [method = "", template = ""] = name.split(" ");
@@ -105,8 +106,8 @@ export function requestFor(name: Route, input: object) {
 }
 
 /**
- * Whether a failed call is repeated. A refusal would be the same again, but a lost connection may
- * come back.
+ * Whether a failed call is repeated. A call that the gateway refused is not repeated, because it
+ * would be refused again. A call without an answer is, because the connection may come back.
  */
 export function mayTryAgain(count: number, error: Error): boolean {
   return !(error instanceof CallError && error.status > 0) && count < 2;
@@ -128,7 +129,7 @@ function refusal(status: number, code: string, sentence: string, field?: string)
   return new CallError(status, code, describe(code, sentence), field);
 }
 
-/** Formats a value of the query; the elements of a list are separated by commas. */
+/** Formats an input for the query. The elements of a list are separated by commas. */
 function asText([name, value]: [string, unknown]): [string, string] {
   return [name, String(value)];
 }

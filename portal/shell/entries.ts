@@ -1,9 +1,9 @@
-/** The screens in the order of the menu, and which users see each. */
+/** The entries of the menu, in their order, and which users see each entry. */
 import type { IconName } from "../design/icons.tsx";
 import type { Messages } from "../language/texts.ts";
 import type { Session } from "./call.ts";
 
-/** Names of messages that are plain texts. */
+/** The names of those texts that are plain texts and have no gaps to fill. */
 type TextName = {
   [Name in keyof Messages]: Messages[Name] extends string ? Name : never;
 }[keyof Messages];
@@ -11,19 +11,19 @@ type TextName = {
 type Entry = {
   readonly screen: TextName;
   readonly icon: IconName;
-  /** The right that a user needs to see the entry. */
+  /** The right without which a user does not see the entry. */
   readonly right?: string;
   readonly environment?: Session["environment"];
   /**
-   * Whether only the operator's users see the entry. A merchant's user may have the same right, but
-   * only for that merchant's data.
+   * Whether only the operator's users see the entry. A merchant's user may have the right that the
+   * entry needs, but only for the data of that merchant.
    */
   readonly isOperators?: boolean;
 };
 
 /**
- * The entries in the order of the menu. A phone shows the first four directly and the rest behind a
- * button.
+ * The entries in the order of the menu. On a phone, the menu shows the first four, and a button
+ * opens the others.
  */
 const entries: readonly Entry[] = [
   { screen: "home", icon: "home" },
@@ -43,8 +43,8 @@ const entries: readonly Entry[] = [
 ];
 
 /**
- * Returns what the palette offers for a text: the choices whose names contain all of its words, and
- * a search for orders.
+ * Returns what the command palette offers for a typed text: the choices whose names contain all
+ * words of the text, and a search for orders with the text.
  */
 export function findChoices<Choice extends { readonly name: string }>(
   all: readonly Choice[],
@@ -58,7 +58,9 @@ export function findChoices<Choice extends { readonly name: string }>(
   return isOrder ? [open, search, ...found] : [...found, search];
 }
 
-/** Returns the choice that an arrow key selects. After the last choice follows the first. */
+/**
+ * Returns the index of the choice that an arrow key selects. The first choice follows the last one.
+ */
 export function choiceBeside(at: number, key: string, count: number): number | undefined {
   const step = { ArrowDown: 1, ArrowUp: -1 }[key];
   return step === undefined ? undefined : (at + step + count) % count;

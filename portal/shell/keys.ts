@@ -1,17 +1,21 @@
 /**
- * Keyboard shortcuts of a screen. They do not apply while the user types in a field, while a menu
- * or dialog is open over the screen, or together with Ctrl, Alt or Command, which belong to the
+ * Keyboard shortcuts of a screen. They have no effect while the user types in a field or while a
+ * menu or dialog is open. Keys that are pressed together with Ctrl, Alt or Command are left to the
  * browser.
  */
 import { type FormEvent, useEffect, useRef } from "react";
 
 /**
- * Shortcuts by the name in `KeyboardEvent.key`. A screen may pass new functions at each rendering.
+ * The functions of the shortcuts, by the key's name in `KeyboardEvent.key`. A screen may pass other
+ * functions whenever it is rendered.
  */
 type Keys = readonly (readonly [key: string, run: () => void])[];
 
 const takesText = "input, textarea, select, [contenteditable]";
-/** Elements that Enter activates. A link keeps the focus after it was followed. */
+/**
+ * Elements that Enter activates. If one of them has the focus, Enter is not a shortcut. A link
+ * keeps the focus after the user has followed it.
+ */
 const takesEnter = "a, button, summary";
 const isOver = "[role=dialog], [role=menu], [role=listbox]";
 
@@ -45,13 +49,16 @@ export function isElsewhere(event: Pressed): boolean {
   return closest !== undefined && closest.call(target, `${taking}, ${isOver}`) !== null;
 }
 
-/** Removes the focus from the field, so that the shortcuts of the screen apply again. */
+/** Takes the focus from the field, so that keys are shortcuts of the screen again. */
 export function leaveField(): void {
   const { activeElement } = document;
   if (activeElement instanceof HTMLElement) activeElement.blur();
 }
 
-/** Handles the submission of a form: calls the function instead of loading the page again. */
+/**
+ * Returns a handler for a form's submission. It calls the function, and prevents the browser from
+ * loading the page again.
+ */
 export function submitting(send: () => void) {
   return (event: FormEvent): void => {
     event.preventDefault();

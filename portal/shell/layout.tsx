@@ -1,6 +1,6 @@
 /**
- * The frame around every screen: the menu of screens, the mark of the environment, and the user's
- * own menu. On a phone the frame is a bar at the top.
+ * The frame around every screen: the menu of screens, the name of the environment, and the user's
+ * own menu. On a phone, the frame is a bar at the top and a menu at the bottom.
  */
 import { Menu, UnstyledButton } from "@mantine/core";
 import type { ReactNode } from "react";

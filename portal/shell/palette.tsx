@@ -1,7 +1,7 @@
 /**
- * The command palette, which Ctrl or Command with K opens on every screen. It opens screens and
- * orders, and performs the commands of the user's menu. The file also has the list of shortcuts,
- * which `?` opens.
+ * The command palette: a dialog in which the user types a few letters to open a screen or an order,
+ * or to run a command of the user's menu. Ctrl or Command with K opens it. The file also contains
+ * the list of shortcuts, which the key `?` opens.
  */
 import { Modal, useMantineColorScheme } from "@mantine/core";
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useState } from "react";
@@ -145,7 +145,7 @@ const appearances = [
   { scheme: "auto", icon: "screen", name: "asSystem" },
 ] as const;
 
-/** Commands that are available on every screen. */
+/** Returns the commands that are available on every screen. */
 export function useOwnChoices(): readonly Choice[] {
   const { code, change, messages } = useLanguage();
   const { colorScheme, setColorScheme } = useMantineColorScheme();

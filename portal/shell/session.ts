@@ -1,13 +1,13 @@
 /**
- * The session of this browser. Every screen belongs to a user whose sign-in is complete, and shows
- * what the rights of that user allow.
+ * The session of this browser. Screens are only shown to a user who has completed the sign-in, and
+ * show what the user's rights allow.
  */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { call, type Session, type User } from "./call.ts";
 
 export const sessionKey = ["session"] as const;
 
-/** Reads the session. With an interval it is read repeatedly, because it may time out. */
+/** Reads the session. With an interval, the session is read repeatedly, because it may time out. */
 export function useSession(everyMs?: number) {
   return useQuery({
     queryKey: sessionKey,
@@ -16,7 +16,10 @@ export function useSession(everyMs?: number) {
   });
 }
 
-/** An empty user, for the moment between the end of a session and the sign-in screen. */
+/**
+ * A user without rights. Screens get this user in the moment between the end of a session and the
+ * sign-in.
+ */
 const signedOut: User = { login: "", role: "", rights: [] };
 
 export function useUser() {
@@ -28,13 +31,16 @@ export function useUser() {
   };
 }
 
-/** Stores the session from the answer to a step of signing in. */
+/** Returns a function that stores the session that the gateway returns for a step of signing in. */
 export function useAccept(): (session: Session) => void {
   const queries = useQueryClient();
   return (session) => void queries.setQueryData(sessionKey, session);
 }
 
-/** Ends the session here and in the gateway. The portal then shows the sign-in. */
+/**
+ * Returns a function that ends the session in the gateway and in this browser. The portal then
+ * shows the sign-in.
+ */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {

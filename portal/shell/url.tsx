@@ -1,7 +1,7 @@
 /**
- * The address is the only state of a screen: its name, its item, and in the query the filters, the
- * page and the selected row. Screens read it with `useAddress` and change it with `go` and
- * `changeQuery`.
+ * The address is the only state of a screen: it names the screen and its item, and its query has
+ * the filters, the page and the selected row. Screens read it with `useAddress` and change it with
+ * `go` and `changeQuery`.
  */
 import { type MouseEvent, type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { type Address, changeAddress, type QueryChange, readAddress, root } from "./address.ts";
@@ -22,7 +22,10 @@ function subscribe(changed: () => void): () => void {
   };
 }
 
-/** Goes to a path. The browser's back button returns from it, unless `replaces` is set. */
+/**
+ * Goes to a path of the portal. The browser's back button returns to the previous path, unless
+ * `replaces` is set.
+ */
 export function go(path: string, { replaces = false } = {}): void {
   const address = `${root}${path}`;
   if (replaces) history.replaceState(null, "", address);
@@ -43,8 +46,8 @@ type LinkProps = {
 };
 
 /**
- * A link within the portal. It is followed without loading the page, but opens in a new tab like
- * any other link.
+ * A link within the portal. A click changes the screen without loading the page again. The link can
+ * be opened in a new tab like any other link.
  */
 export function Link({ to, className, isCurrent = false, onFollow, children }: LinkProps) {
   const follow = (event: MouseEvent) => {

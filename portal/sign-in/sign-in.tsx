@@ -1,6 +1,7 @@
 /**
- * The steps of signing in: login and password, and then the missing steps that the gateway names,
- * which are the second factor, a new password, or the setup of a second factor.
+ * The steps of signing in. After the login and the password, the gateway names the steps that are
+ * still missing: entering the second factor, choosing a new password, or setting up a second
+ * factor.
  */
 import { Button, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
@@ -125,8 +126,8 @@ function NewPassword() {
 }
 
 /**
- * Sets up an authenticator app: shows the secret, asks for a code that proves the app has it, and
- * shows the recovery codes once.
+ * Sets up an authenticator app as second factor. It shows the app's secret, asks for a code to
+ * prove that the app has the secret, and shows the recovery codes once.
  */
 function Enrolment() {
   const messages = useMessages();

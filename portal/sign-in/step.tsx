@@ -1,4 +1,4 @@
-/** The frame of one step of signing in, and the fields of the steps. */
+/** The frame of a step of signing in, and the fields that these steps use. */
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import {
@@ -33,8 +33,9 @@ export function SecretInput({ onChange, ...props }: SecretProps) {
 }
 
 /**
- * The password field of a signed-in user. A hidden field before it has the login, because password
- * managers store passwords by login and browsers warn about a form without one.
+ * The field for a signed-in user's password. A hidden field before it contains the login. Password
+ * managers need it, because they store passwords by login, and browsers warn about a form without
+ * it.
  */
 export function OwnPassword({ label, ...field }: FieldProps & { readonly label?: string }) {
   const { passwordAgain } = useMessages();
@@ -72,7 +73,8 @@ export function CodeInput({ value, onChange }: FieldProps) {
 }
 
 /**
- * Replaces the user's own password: the fields for the current and the new password, and the call.
+ * Lets users replace their password: the fields for the current and the new password, and the call
+ * to the gateway.
  */
 export function usePasswordChange(options: PerformerOptions<Session>) {
   const messages = useMessages();
@@ -106,7 +108,7 @@ type StepFrameProps = {
   readonly hint: string;
   readonly environment?: Session["environment"];
   readonly performer: Performer;
-  /** The label of the button that continues. */
+  /** The label of the button that continues with the next step. */
   readonly label: string;
   readonly variant?: "default";
   readonly children: ReactNode;

@@ -1,6 +1,6 @@
 /**
- * The users of the portal with their roles and sessions, and the requests that wait for the
- * approval of a second person.
+ * The screen of the team: the users with their roles and sessions, and the requests that wait for
+ * the approval of a second person.
  */
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Fragment, useState } from "react";
@@ -17,7 +17,7 @@ import { useMessages } from "../language/language.tsx";
 import { call, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 
-/** A merchant's administrator adds users of that merchant. */
+/** The screen of the team. An administrator of a merchant can add users of that merchant only. */
 export function Team() {
   const messages = useMessages();
   const { merchant } = useUser();
@@ -83,7 +83,7 @@ function TeamSessions() {
   );
 }
 
-/** A table of users with the actions on each. */
+/** A table of users with buttons for the actions on each user. */
 function UserTable({ users }: { readonly users: readonly Listed[] }) {
   const messages = useMessages();
   const { isOperator } = useUser();
@@ -165,7 +165,10 @@ function Tools({ user }: UserProps) {
   );
 }
 
-/** Requests that wait for the approval of a second person. Users cannot approve their own. */
+/**
+ * Lists the requests that wait for the approval of a second person. A user cannot approve a request
+ * of their own.
+ */
 function Approvals() {
   const messages = useMessages();
   const found = useAnswer("GET /approvals", {});
