@@ -18,7 +18,8 @@ export type TextFile = {
 
 const settings = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const workspaces: readonly string[] = settings.workspaces;
-const skipped = new Set(["node_modules", "data", "dist", "results", "vectors", ".git"]);
+/** While a workspace is built, the result is in a folder such as `dist-1234`. */
+const skipped = /^(?:node_modules|data|dist(?:-\d+)?|results|vectors|\.git)$/;
 const textEndings = new Set([
   ...[".ts", ".tsx", ".mjs", ".js", ".sql", ".md", ".json", ".css", ".html", ".yml", ".yaml"],
   "",
@@ -33,10 +34,10 @@ export function readRepository(): readonly TextFile[] {
   const found = globSync(patterns, {
     cwd: root,
     withFileTypes: true,
-    exclude: (entry) => skipped.has(entry.name),
+    exclude: (entry) => skipped.test(entry.name),
   });
   const isText = ({ name }: { readonly name: string }) =>
-    !skipped.has(name) && textEndings.has(extname(name));
+    !skipped.test(name) && textEndings.has(extname(name));
   const files = found.filter((entry) => entry.isFile() && isText(entry));
   const paths = files.map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
   return [...new Set(paths)].sort().map((path) => textFile(path, readText(path)));
