@@ -7,7 +7,7 @@ import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { later } from "../values/time.ts";
 import type { ChargebackStage, Order } from "./order.ts";
-import { advance, approved, asks, meet, start, step } from "./testing.ts";
+import { advance, approved, asks, events, meet, start, step } from "./testing.ts";
 import { chargebackStateOf, findLatestDispute, reasonCodeOf, totalsOf } from "./transactions.ts";
 
 const usd = getCurrency("USD");
@@ -54,12 +54,15 @@ test("stages count by their dates, in whichever order their files were imported"
   );
 });
 
-test("a dispute is the latest transaction until another begins", () => {
+test("a dispute is the latest transaction unless another is running or begins after it", () => {
   const disputed = charge(charge(approved(), "first", 400n), "fraud", 400n);
-  const returned = meet(disputed, asks("return", 100n));
+  const returning = meet(disputed, asks("return", 100n));
+  const returned = meet(returning, events.returned);
 
   assert.equal(findLatestDispute(approved()), undefined);
   assert.equal(findLatestDispute(disputed)?.dispute?.stage, "fraud");
+  assert.equal(findLatestDispute(returning), undefined);
+  assert.equal(findLatestDispute(charge(returning, "reversed", 400n)), undefined);
   assert.equal(findLatestDispute(returned), undefined);
   assert.equal(findLatestDispute(charge(returned, "reversed", 400n))?.dispute?.stage, "reversed");
 });

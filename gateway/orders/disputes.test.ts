@@ -6,6 +6,7 @@ import { asOrderId } from "../values/ids.ts";
 import { hours, later } from "../values/time.ts";
 import {
   answerDueAt,
+  type EvidenceMatch,
   evidencePeriod,
   isCompelling,
   reasonKindOf,
@@ -99,14 +100,15 @@ test("evidence is an approved, undisputed payment of the card with facts in comm
   assert.deepEqual([from, until], [days(-365), days(-120)]);
 });
 
-test("two payments with the same address of the browser and one more fact are compelling", () => {
-  assert.equal(isCompelling([["ip", "email"]]), false);
-  assert.equal(isCompelling([["ip", "email"], ["ip"], ["email", "phone"]]), false);
-  assert.equal(
-    isCompelling([
-      ["ip", "email"],
-      ["ip", "phone"],
-    ]),
-    true,
-  );
+test("two payments with the same address of the browser and one more fact are compelling to Visa", () => {
+  const [visa, fraud] = [{ network: "VISA" }, { reason: "10.4 Other Fraud" }] as const;
+  const two: readonly (readonly EvidenceMatch[])[] = [
+    ["ip", "email"],
+    ["ip", "phone"],
+  ];
+  assert.equal(isCompelling(visa, fraud, two.slice(0, 1)), false);
+  assert.equal(isCompelling(visa, fraud, [["ip", "email"], ["ip"], ["email", "phone"]]), false);
+  assert.equal(isCompelling(visa, fraud, two), true);
+  assert.equal(isCompelling({ network: "MASTERCARD" }, { reason: "4837" }, two), false);
+  assert.equal(isCompelling(visa, { reason: "10.5" }, two), false);
 });

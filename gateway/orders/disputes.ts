@@ -6,7 +6,7 @@ import type { Network } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { hours, type Instant, later } from "../values/time.ts";
 import type { Chargeback, DisputeOutcome, Order } from "./order.ts";
-import { initialOf, reasonCodeOf } from "./transactions.ts";
+import { byDate, reasonCodeOf, totalsOf } from "./transactions.ts";
 
 // biome-ignore format: a table
 const kindsByCode = [
@@ -50,7 +50,7 @@ export function withDecision(
   { caseId, outcome }: { readonly caseId: string; readonly outcome: DisputeOutcome },
 ): Order | Failure {
   const { chargebacks = [] } = order;
-  const latest = chargebacks.findLast((each) => each.caseId === caseId);
+  const latest = byDate(order).findLast((each) => each.caseId === caseId);
   if (latest === undefined || !stagesToAnswer.includes(latest.stage)) return nothingToDecide;
   const decided = chargebacks.map((each) => (each === latest ? { ...each, outcome } : each));
   return { ...order, version: order.version + 1, chargebacks: decided };
@@ -70,11 +70,11 @@ export type EvidenceMatch = "ip" | "email" | "phone" | "address";
 
 /**
  * Returns what the earlier payment shares with the disputed one, or undefined if it is no evidence:
- * it is of another card, was not approved, or was itself disputed.
+ * it is of another card, has charged nothing, or was itself disputed.
  */
 export function sharedWith(order: Order, earlier: Order): readonly EvidenceMatch[] | undefined {
   const isSameCard = order.card.hashId !== "" && earlier.card.hashId === order.card.hashId;
-  const isApproved = initialOf(earlier).stage === "approved" && earlier.id !== order.id;
+  const isApproved = totalsOf(earlier).charged.minor > 0n && earlier.id !== order.id;
   if (!isSameCard || !isApproved || (earlier.chargebacks ?? []).length > 0) return undefined;
   const [own, other] = [tracesOf(order), tracesOf(earlier)];
   const shared = own.flatMap(([name, value], at) =>
@@ -103,9 +103,14 @@ function fold(text: string): string {
 }
 
 /**
- * Whether the payments are enough for Visa: two of them, each with the same IP address and one more
- * fact in common.
+ * Whether the payments are enough for Visa's reason 10.4: two of them, each with the same IP
+ * address and one more fact in common.
  */
-export function isCompelling(shared: readonly (readonly EvidenceMatch[])[]): boolean {
+export function isCompelling(
+  { network }: Pick<Order["card"], "network">,
+  dispute: Pick<Chargeback, "reason">,
+  shared: readonly (readonly EvidenceMatch[])[],
+): boolean {
+  if (network !== "VISA" || reasonCodeOf(dispute) !== "10.4") return false;
   return shared.filter((each) => each.includes("ip") && each.length > 1).length >= 2;
 }

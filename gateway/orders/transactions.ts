@@ -414,13 +414,16 @@ function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
  * Compares stages by date. Files may be imported in any order. Stages of one date are sorted by
  * their import.
  */
-function byDate({ chargebacks = [] }: Pick<Order, "chargebacks">): readonly Chargeback[] {
+export function byDate({ chargebacks = [] }: Pick<Order, "chargebacks">): readonly Chargeback[] {
   return chargebacks.length < 2 ? chargebacks : chargebacks.toSorted((a, b) => a.at - b.at);
 }
 
-/** Returns the latest stage, with the amount that is charged back now over all cases. */
+/**
+ * Returns the latest stage, with the amount that is charged back now over all cases. A report of
+ * fraud is no stage of a chargeback: it moves no money.
+ */
 export function chargebackStateOf(order: Order) {
-  const latest = byDate(order).at(-1);
+  const latest = byDate(order).findLast(({ stage }) => stage !== "fraud");
   if (latest === undefined) return undefined;
   const amount = new Money(chargedBackMinor(order), order.purchase.amount.currency);
   return { ...latest, amount };
@@ -434,13 +437,18 @@ export function withChargeback(order: Order, chargeback: Chargeback): Order | Fa
     return new Failure("currency_not_supported");
   }
   const version = order.version + 1;
-  const recorded = { ...chargeback, transactions: transactionsOf(order).length };
+  // A transaction that is still running stays the latest one, whose result the merchant awaits.
+  const ended = transactionsOf(order).length - (order.transaction.finishedAt === undefined ? 1 : 0);
+  const recorded = { ...chargeback, transactions: ended };
   return { ...order, version, chargebacks: [...chargebacks, recorded] };
 }
 
-/** Finds the latest stage of a dispute, if no transaction has begun since it was recorded. */
+/**
+ * Finds the latest stage of a dispute, if every transaction of the order had ended when the stage
+ * was recorded.
+ */
 export function findLatestDispute(order: Order): FoundOrder | undefined {
-  const dispute = order.chargebacks?.at(-1);
+  const dispute = byDate(order).at(-1);
   const isLatest = dispute?.transactions === transactionsOf(order).length;
   return dispute && isLatest ? { order, transaction: initialOf(order), dispute } : undefined;
 }

@@ -17,7 +17,7 @@ import {
   disputeOutcomes,
   type Order,
 } from "../../orders/order.ts";
-import { findRecorded, initialOf } from "../../orders/transactions.ts";
+import { byDate, findRecorded, initialOf } from "../../orders/transactions.ts";
 import { wordOf } from "../../portal-api/order-index.ts";
 import {
   type ChargebackLine,
@@ -120,12 +120,19 @@ export const chargebackActions: readonly Action[] = [
     async perform(session, { order: id }) {
       const found = await findOrder(session, id);
       if (found instanceof Problem) return found;
-      const dispute = found.chargebacks?.at(-1);
+      const dispute = byDate(found).at(-1);
       if (dispute === undefined) return new Problem(`Order ${id} has no chargeback.`);
       const kind = reasonKindOf(dispute);
       const payments = kind === "fraud" ? await findEvidence(session, found, dispute) : [];
       const advice = [disputeMeanings[kind].en, disputeAnswers[kind].en];
-      if (isCompelling(payments.map(({ shared }) => shared))) advice.push(compelling);
+      if (
+        isCompelling(
+          found.card,
+          dispute,
+          payments.map(({ shared }) => shared),
+        )
+      )
+        advice.push(compelling);
       const rows = payments.map(({ earlier, shared }) => ({
         order: earlier.id,
         "merchant-order": earlier.clientOrderId,
