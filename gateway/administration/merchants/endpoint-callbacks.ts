@@ -104,7 +104,6 @@ export const endpointCallbackActions: readonly Action[] = [
       "send a signed sample callback to a URL, and show the status code that comes back",
       "einen signierten Test-Callback an eine Adresse senden und die Statusnummer zeigen",
     ],
-    duration: "minutes",
     findOwner: ownerByEndpoint,
     fields: { endpoint, url, ...choice },
     perform: onEndpoint(async (known, session, given) => {
