@@ -20,7 +20,7 @@ export async function writeParts(
   try {
     for await (const part of parts) {
       if (response.destroyed) return;
-      if (!response.write(part)) await untilDrained(response, stallMs);
+      if (part !== "" && !response.write(part)) await untilDrained(response, stallMs);
     }
     response.end();
   } catch {

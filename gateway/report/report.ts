@@ -107,10 +107,11 @@ export function makeTransactionReport(options: ReportOptions) {
       next = end && findPage(query, end);
       // Without a reader the rest is not awaited, and its failure concerns no one.
       next?.catch(() => undefined);
-      const matching = found.filter((line) => matches(line, query, settingsOf(line.order)));
-      for (let at = 0; at < matching.length; at += printedTogether) {
+      for (let at = 0; at < found.length; at += printedTogether) {
         const startedAt = performance.now();
-        yield matching.slice(at, at + printedTogether);
+        const lines = found.slice(at, at + printedTogether);
+        // A group without a matching line is yielded too, so that a reader that has left is noticed.
+        yield lines.filter((line) => matches(line, query, settingsOf(line.order)));
         await rest(performance.now() - startedAt);
       }
     }

@@ -54,7 +54,7 @@ select ${orderColumns.replace(/\w+/g, "orders.$&")}, begun_at, begun_version
 from (
   select order_id, version as begun_version, (extract(epoch from at) * 1000)::float8 as begun_at
   from order_history
-  where merchant_id = $1
+  where merchant_id = $1 and at >= to_timestamp($2::float8 / 1000)
     and (at, order_id, version) > (to_timestamp($2::float8 / 1000), $3::bigint, $4::int)
     and at < to_timestamp($5::float8 / 1000)
     and events #>> '{0,kind}'
