@@ -200,8 +200,8 @@ export async function createProfile(
 }
 
 /**
- * Asks the issuer about the card. Returns the references of a good card, the bank's refusal, or the
- * reply where there is no result in time: the identical request then asks for it again.
+ * Verifies the card with its issuer. Returns the references of a good card, the issuer's refusal,
+ * or a reply without a result: the identical request then asks for the result again.
  */
 async function verify(
   { customer_ip: ipaddress, amount: _, ...request }: CreateRequest,

@@ -110,7 +110,7 @@ export function makeTransactionReport(options: ReportOptions) {
       for (let at = 0; at < found.length; at += printedTogether) {
         const startedAt = performance.now();
         const lines = found.slice(at, at + printedTogether);
-        // A group without a matching line is yielded too, so that a reader that has left is noticed.
+        // An empty group is yielded too, so that a reader who has left is noticed.
         yield lines.filter((line) => matches(line, query, settingsOf(line.order)));
         await rest(performance.now() - startedAt);
       }
