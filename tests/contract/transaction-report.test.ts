@@ -346,7 +346,8 @@ async function fillHistory(count: number): Promise<number> {
     [order, count],
   );
   await world.installation.database.query(
-    `insert into order_history select merchant_id, ${id}, version, at + interval '2 hours', node, events
+    `insert into order_history
+     select merchant_id, ${id}, version, at + interval '2 hours', node, events
      from order_history, generate_series(1, $2::int) as number
      where order_id = $1 and events #>> '{0,kind}' = 'received'`,
     [order, count],
