@@ -85,6 +85,8 @@ test("a charge that was ever charged back is not voided, and one whose void was 
 
   assert.equal(refusal(disputed, asks("void")), 9);
   assert.equal(refusal(meet(disputed, won), asks("void")), 9);
+  const noted = { ...events.charged_back, chargeback: { ...chargeback, stage: "fraud" } } as const;
+  assert.equal(refusal(meet(approved(), noted), asks("void")), "begins void");
   assert.deepEqual(totals(refused), [0n, 1042n, 0n, 0n, 1042n]);
   assert.equal(refusal(refused, asks("void")), "begins void");
 });

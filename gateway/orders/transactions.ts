@@ -272,7 +272,8 @@ function returnRule({ held, left, charged }: Totals): Rule | undefined {
  * dispute.
  */
 function voidRule({ charged, returned }: Totals, { chargebacks = [] }: Order): Rule | undefined {
-  const wasChargedBack = chargebacks.some(({ stage }) => stage !== "retrieval");
+  const notes: readonly ChargebackStage[] = ["retrieval", "fraud"];
+  const wasChargedBack = chargebacks.some(({ stage }) => !notes.includes(stage));
   if (isZero(charged) || !isZero(returned) || wasChargedBack) return undefined;
   return { kind: "void", whole: charged, part: "never", begun: false };
 }
