@@ -22,7 +22,7 @@ import {
 import type { CardNumber } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { asCardId, type EndpointId, type GateId, type OrderId } from "../values/ids.ts";
-import type { Clock } from "../values/time.ts";
+import type { Clock, Instant } from "../values/time.ts";
 import type { RequestDigest, RequestDigests } from "../vault/request-digests.ts";
 import type { CardName, SealCard, Vault } from "../vault/vault.ts";
 import {
@@ -72,9 +72,13 @@ export type JudgePayment = (
 
 /** Counts a payout within the bounds of its day. Returns how that is undone, or the refusal. */
 export type CountPayout = (
-  order: Order,
+  payout: Pick<OrderRequest, "merchantId" | "endpointId" | "purchase"> & { readonly at: Instant },
   settings: EndpointSettings,
-  digests: { readonly card: string | undefined; readonly cardNames: readonly CardName[] },
+  digests: {
+    readonly card: string | undefined;
+    readonly cardNames: readonly CardName[];
+    readonly request: Uint8Array;
+  },
 ) => Promise<(() => Promise<void>) | Failure>;
 
 const entropyBytes = 20;
@@ -128,27 +132,55 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
 
   async function beginOrder(request: OrderRequest): Promise<Accepted | Failure> {
     const digest = await digests.make(request.requestFingerprint);
-    // A repeat of a payout is found first, so that it never counts, not even for a moment.
-    if (request.kind === "payout") {
-      const known = await findExisting(request.merchantId, request.clientOrderId);
-      const repeat = await repeatAmong(known, request, digests);
-      if (repeat !== undefined) return repeat;
-    }
-    let attempt = 1;
+    return request.kind === "payout" ? beginPayout(request, digest) : beginAttempt(request, digest);
+  }
+
+  /** A payout is counted only if it may begin, so that it uses no room of another payout. */
+  async function beginPayout(
+    request: OrderRequest,
+    digest: RequestDigest,
+  ): Promise<Accepted | Failure> {
+    const next = await nextAttempt(request);
+    if (typeof next !== "number") return next;
+    const { merchantId, endpointId, purchase, cardData } = request;
+    const undoCount = await dependencies.countPayout(
+      { merchantId, endpointId, purchase, at: dependencies.clock.now() },
+      conditionsOf({ endpointId, card: noCard }).endpoint.settings,
+      newCards.digestsOf(merchantId, cardData, digest.digest),
+    );
+    if (undoCount instanceof Failure) return undoCount;
+    const begun = await beginAttempt(request, digest, next);
+    if (begun instanceof Failure) await undoCount();
+    return begun;
+  }
+
+  async function beginAttempt(
+    request: OrderRequest,
+    digest: RequestDigest,
+    first = 1,
+  ): Promise<Accepted | Failure> {
+    let attempt = first;
     for (;;) {
       const order = await tryAttempt(request, attempt, digest);
       if (order instanceof Failure) return order;
       if (order !== "taken") return { order, transaction: order.transaction, repeated: false };
 
-      const known = await findExisting(request.merchantId, request.clientOrderId);
-      const repeat = await repeatAmong(known, request, digests);
-      if (repeat !== undefined) return repeat;
-      if (!known.every(({ order: earlier }) => endedUnpaid(earlier))) {
-        return new Failure("duplicate_order");
-      }
-      // Concurrent requests may compute the same attempt number. Only one of them can commit it.
-      attempt = Math.max(0, ...known.map(({ order: earlier }) => earlier.attempt)) + 1;
+      const next = await nextAttempt(request);
+      if (typeof next !== "number") return next;
+      attempt = next;
     }
+  }
+
+  /**
+   * Returns the number of the request's attempt, or the order that the request repeats. Concurrent
+   * requests may get the same number, and only one of them can commit it.
+   */
+  async function nextAttempt(request: OrderRequest): Promise<number | Accepted | Failure> {
+    const known = await findExisting(request.merchantId, request.clientOrderId);
+    const repeat = await repeatAmong(known, request, digests);
+    if (repeat !== undefined) return repeat;
+    if (!known.every(({ order }) => endedUnpaid(order))) return new Failure("duplicate_order");
+    return Math.max(0, ...known.map(({ order }) => order.attempt)) + 1;
   }
 
   async function tryAttempt(
@@ -163,15 +195,6 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     // An order of the payment page is not judged when it is accepted. Each try on its page is
     // judged.
     const digestsOf = () => newCards.digestsOf(request.merchantId, cardData, digest.digest);
-    const counted =
-      request.kind === "payout"
-        ? await dependencies.countPayout(
-            drafted,
-            conditionsOf(drafted).endpoint.settings,
-            digestsOf(),
-          )
-        : undefined;
-    if (counted instanceof Failure) return counted;
     const judged = page === undefined ? dependencies.judgePayment(drafted, digestsOf) : undefined;
     const screened = judged && (await judged);
     const order =
@@ -192,7 +215,6 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
         : undefined;
     if ((await begin({ step, digest, sealCard })) === "taken") {
       destroyPendingCard?.();
-      await counted?.();
       await screened?.undo();
       // If the request is part of a search for a card number, its repeat is refused like any
       // duplicate order. Otherwise the response would confirm that the number is the one of the

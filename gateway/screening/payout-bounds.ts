@@ -4,9 +4,9 @@
  * and stays counted also if it is refused.
  */
 import type { EndpointSettings } from "../orders/merchant.ts";
-import type { Order } from "../orders/order.ts";
 import { Failure } from "../values/failure.ts";
-import type { MerchantId } from "../values/ids.ts";
+import type { EndpointId, MerchantId } from "../values/ids.ts";
+import type { Money } from "../values/money.ts";
 import { calendarIn, hours, type Instant, later } from "../values/time.ts";
 import { uuidOf } from "./judge.ts";
 
@@ -24,8 +24,16 @@ export type PayoutDays = {
   remove(merchant: MerchantId, counts: readonly PayoutCount[]): Promise<void>;
 };
 
-/** Digests of the card, which are the same at all merchants. */
+type Payout = {
+  readonly merchantId: MerchantId;
+  readonly endpointId: EndpointId;
+  readonly purchase: { readonly amount: Money };
+  readonly at: Instant;
+};
+
+/** Digests of the request, and of the card, which are the same at all merchants. */
 type Counted = {
+  readonly request: Uint8Array;
   readonly card: string | undefined;
   readonly cardNames: readonly { readonly digest: string }[];
 };
@@ -37,36 +45,38 @@ export function makeCountPayout(
 ) {
   /** Returns how the count is undone, or the refusal. */
   return async (
-    order: Order,
+    { merchantId, endpointId, purchase, at }: Payout,
     { payoutDayMax, payoutCardMax }: EndpointSettings,
-    { card = "", cardNames }: Counted,
+    { request, card = "", cardNames }: Counted,
   ): Promise<(() => Promise<void>) | Failure> => {
-    const { merchantId, endpointId, acceptedAt, transaction } = order;
-    const { year, month, day } = calendarIn(zone, acceptedAt);
-    const keepUntil = later(acceptedAt, hours(48));
+    const { year, month, day } = calendarIn(zone, at);
+    const keepUntil = later(at, hours(48));
     const bound = (subject: string, adds: bigint, most: bigint): PayoutCount => {
       const text = `payouts\n${endpointId}\n${subject}\n${year}-${month}-${day}`;
       return { key: uuidOf(digestSubject(text).toString("hex", 0, 16)), adds, most, keepUntil };
     };
     const sum =
-      payoutDayMax === undefined
-        ? []
-        : [bound("sum", transaction.amount.minor, BigInt(payoutDayMax))];
+      payoutDayMax === undefined ? [] : [bound("sum", purchase.amount.minor, BigInt(payoutDayMax))];
     // While the key of cards is being replaced, a card is counted under both.
     const names = cardNames.length === 0 ? [card] : cardNames.map(({ digest }) => digest);
     const cards =
       payoutCardMax === undefined
         ? []
         : names.map((name) => bound(`card\n${name}`, 1n, BigInt(payoutCardMax)));
-    const counts = [...sum, ...cards];
-    if (counts.length === 0) return async () => undefined;
+    if (sum.length + cards.length === 0) return keepCount;
+    // An identical request may have been counted: one at the same time, or one that found the
+    // database failing. They are one payout.
+    const once = bound(`request\n${Buffer.from(request).toString("hex")}`, 1n, 1n);
+    const counts = [once, ...sum, ...cards];
     const full = await days.add(merchantId, counts);
     if (full.length === 0) return () => days.remove(merchantId, counts);
+    if (full.includes(once.key)) return keepCount;
     const isOfSum = sum.some(({ key }) => full.includes(key));
     return isOfSum ? sumReached : cardReached;
   };
 }
 
+const keepCount = async () => undefined;
 const sumReached = new Failure(
   "amount_out_of_range",
   "more than the endpoint may pay out in a day",
