@@ -260,8 +260,9 @@ async function record({ session, configuration, report }: Dependencies, line: Ch
   const find = async () => {
     const order = await findByReference(session, reference);
     // A capture and a reversal have the reference of their charge, and a refund has a reference of
-    // its own. A chargeback is about a charge, so the order of a refund's reference does not count.
-    return order && initialOf(order).identifiers?.reference === reference ? order : undefined;
+    // its own. A chargeback is about a charge, so a refund's and a payout's reference do not count.
+    const { kind, identifiers } = order ? initialOf(order) : {};
+    return kind !== "payout" && identifiers?.reference === reference ? order : undefined;
   };
   const eventFor = async (order: Order): Promise<OrderEvent | undefined> => {
     earlier = findRecorded(order, chargeback) === undefined ? undefined : order;
