@@ -7,6 +7,7 @@ import type { LateApproval, Order } from "../orders/order.ts";
 import { findPriorAttempt } from "../orders/prior-attempts.ts";
 import { answer, approved, draft, events, meet, start } from "../orders/testing.ts";
 import { Failure } from "../values/failure.ts";
+import { asReceiptId } from "../values/ids.ts";
 import { makeLateApprovals } from "./late-approvals.ts";
 
 /**
@@ -36,12 +37,14 @@ async function report(order: Order | undefined, approval: LateApproval, failures
     },
     apply: async (met, event) => {
       applied.push(event);
-      const isOver = met.transaction.stage === "approved" && event.kind === "approved_late";
+      const isLate = event.kind === "approved_late" || event.kind === "paid_out";
+      const isOver = ["approved", "error"].includes(met.transaction.stage) && isLate;
       const isUnknown = "reference" in event && !findPriorAttempt(met, event.reference);
       return isOver || isUnknown ? new Failure("not_allowed_now", "", "it is over") : met;
     },
     runner: { start: (next) => void started.push(next), runs: () => false },
     clock: { now: () => start },
+    vault: { receiptIdOf: () => asReceiptId("receipt") },
     onLate: (each) => void reversed.push(each),
     onDelayed: (each) => void delayed.push(each),
     onUnknown: (each) => void unknown.push(each),
@@ -72,6 +75,23 @@ test("an approval that another process waits for, or has recorded, changes nothi
   assert.deepEqual(await report(recorded, approvalOf(recorded)), nothing);
   const { reversed } = await report(isOver, approvalOf(isOver));
   assert.equal(reversed.length, 1, "no process waits for it after the lease");
+});
+
+test("a payout in doubt is paid, and one that counts as unpaid keeps a note and alerts", async () => {
+  const draftOfPayout = {
+    ...draft,
+    transaction: { ...draft.transaction, kind: "payout" },
+  } as const;
+  const doubtful = meet(meet(draftOfPayout, events.received), events.outcome_unknown);
+  const unpaid: Order = { ...doubtful, transaction: { ...doubtful.transaction, stage: "error" } };
+
+  const paid = await report(doubtful, approvalOf(doubtful));
+  const late = await report(unpaid, approvalOf(unpaid));
+
+  const kinds = ({ applied }: typeof paid) => applied.map(({ kind }) => kind);
+  assert.deepEqual([kinds(paid), paid.unknown.length], [["paid_out"], 0]);
+  assert.deepEqual([kinds(late), late.unknown.length], [["paid_out", "noted"], 1]);
+  assert.deepEqual([paid.reversed, late.reversed], [[], []]);
 });
 
 test("an order that has no use for it keeps a note of it", async () => {
@@ -115,6 +135,7 @@ test("a node that ends says which approvals it could not store", async () => {
     apply: () => assert.fail(),
     runner: { start: () => assert.fail(), runs: () => false },
     clock: { now: () => start },
+    vault: { receiptIdOf: () => asReceiptId("receipt") },
     onLate: () => assert.fail(),
     onDelayed: () => undefined,
     onUnknown: () => undefined,

@@ -1,10 +1,12 @@
 /**
  * Handles approvals that arrive after the gateway stopped waiting for them. The charge of a late
- * approval has to be reversed. The approval is kept in memory until it is committed, for as long as
- * the database is unreachable. After the commit, any node can perform the reversal.
+ * approval has to be reversed, and a payout is known to be paid. The approval is kept in memory
+ * until it is committed, for as long as the database is unreachable. After the commit, any node can
+ * perform the reversal.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Apply } from "../orders/apply.ts";
+import type { OrderEvent } from "../orders/events.ts";
 import { parseReference } from "../orders/messages.ts";
 import type { Answer, LateApproval, Order } from "../orders/order.ts";
 import { knowsCharge } from "../orders/prior-attempts.ts";
@@ -12,6 +14,7 @@ import { initialOf } from "../orders/transactions.ts";
 import { Failure } from "../values/failure.ts";
 import { Money } from "../values/money.ts";
 import type { Clock } from "../values/time.ts";
+import type { Vault } from "../vault/vault.ts";
 import type { OrderRunner } from "./run.ts";
 
 export type LateApprovals = ReturnType<typeof makeLateApprovals>;
@@ -21,13 +24,14 @@ export type LateDependencies = {
   readonly apply: Apply;
   readonly runner: Pick<OrderRunner, "start" | "runs">;
   readonly clock: Pick<Clock, "now">;
+  readonly vault: Pick<Vault, "receiptIdOf">;
   /** Called when a late approval is committed and its charge is going to be reversed. */
   readonly onLate: (approval: LateApproval) => void;
   /** Called when a late approval could not be committed. The commit is repeated later. */
   readonly onDelayed: (approval: LateApproval, error: unknown) => void;
   /**
-   * Called when no order has the charge of the approval. The database can lose an order in a
-   * failover to a standby.
+   * Called when no order has the charge of the approval, which the database can lose in a failover
+   * to a standby, or when the order says that the payout was not paid.
    */
   readonly onUnknown: (approval: LateApproval) => void;
 };
@@ -36,7 +40,7 @@ const firstGapMs = 100;
 const gapMaxMs = 5_000;
 
 export function makeLateApprovals(dependencies: LateDependencies) {
-  const { find, apply, runner, clock, onLate, onDelayed, onUnknown } = dependencies;
+  const { find, apply, runner, clock, vault, onLate, onDelayed, onUnknown } = dependencies;
   const reports = new Map<LateApproval, Promise<void>>();
   let isStopped = false;
 
@@ -78,17 +82,26 @@ export function makeLateApprovals(dependencies: LateDependencies) {
     if (order.transaction.identifiers?.reference !== reference)
       return reversePrior(order, approval);
     if (isAwaited(order) || hasAnswer(order, answer)) return;
-    onLate(approval);
-    const approvedAmount = approvedOf(order, minor);
-    const event = { kind: "approved_late", answer: { ...answer, approvedAmount } } as const;
-    const next = await apply(order, event);
+    const isPayout = order.transaction.kind === "payout";
+    if (!isPayout) onLate(approval);
+    const approved = { ...answer, approvedAmount: approvedOf(order, minor) };
+    const next = await apply(
+      order,
+      isPayout ? paidOut(order, answer) : { kind: "approved_late", answer: approved },
+    );
     if (next instanceof Failure) {
-      // The order refuses the approval because an operator has already settled the order's doubt. A
-      // note in the order's history records that the approval came.
-      await apply(order, { kind: "noted", what: event.kind, detail: next.cause });
+      if (isPayout) onUnknown(approval);
+      // The order refuses the approval because its doubt is already settled. A note in the order's
+      // history records that the approval came.
+      await apply(order, { kind: "noted", what: "approved_late", detail: next.cause });
     } else {
       runner.start(next);
     }
+  }
+
+  function paidOut({ merchantId, id }: Order, answer: Answer): OrderEvent {
+    const receiptId = vault.receiptIdOf({ merchantId, orderId: id });
+    return { kind: "paid_out", answer, receiptId };
   }
 
   /** Reverses an earlier charge of the order, which has continued with another charge since. */
@@ -111,8 +124,9 @@ export function makeLateApprovals(dependencies: LateDependencies) {
    * doubt.
    */
   function isAwaited(order: Order): boolean {
-    const { owed } = order;
-    const isRunning = owed?.effect === "authorize" && owed.claimableAt > clock.now();
+    const { owed, transaction } = order;
+    if (owed?.effect !== "authorize" && transaction.stage !== "paying") return false;
+    const isRunning = owed !== undefined && owed.claimableAt > clock.now();
     return isRunning && owed.resting !== true && !runner.runs(order);
   }
 }

@@ -105,7 +105,7 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
 }
 
 function isApproval({ kind }: OrderEvent): boolean {
-  return kind === "authorized" || kind === "approved_in_part";
+  return kind === "authorized" || kind === "approved_in_part" || kind === "paid_out";
 }
 
 /**

@@ -50,7 +50,7 @@ export const events = {
   "acquirer.message_unsendable":         ["info",  "a message could not be encoded and was not sent"],
   "acquirer.late_approval":              ["warn",  "the acquirer approved a charge that no request waits for; it is reversed"],
   "acquirer.late_approval_delayed":      ["warn",  "a late approval could not be recorded because the database is unreachable; it is tried again until it is"],
-  "acquirer.late_approval_unknown":      ["error", "the acquirer approved a charge that no order has: a failover may have lost it. Have the acquirer reverse it"],
+  "acquirer.late_approval_unknown":      ["error", "the acquirer approved a charge that no order has, because a failover lost it, or a payout that counts as unpaid. Settle it with the acquirer"],
   "acquirer.late_approval_lost":         ["error", "the node ended before a late approval was recorded: have the acquirer reverse it"],
 
   "threeds.failed":                      ["warn",  "a message of 3-D Secure was missing, invalid or refused; `cause` tells which"],

@@ -73,8 +73,12 @@ function factsOfDoubt(
     case "outcome_unknown":
       return isSent(event.cause) ? { reversal: { ...transaction.reversal, unansweredAt: at } } : {};
     case "repeat_unanswered": {
-      const reversal = { ...transaction.reversal, unansweredAt: at };
-      return { tries: transaction.tries + 1, ...(isSent(event.cause) && { reversal }) };
+      const { cause } = event;
+      const before = transaction.reversal;
+      // After any other result of an inquiry, the host has to deny the transaction twice again.
+      const reversal = cause.startsWith("inquiry: ") ? unansweredOf(before) : before;
+      const progress = isSent(cause) ? { ...reversal, unansweredAt: at } : reversal;
+      return { tries: transaction.tries + 1, ...(progress && { reversal: progress }) };
     }
     case "repeat_refused": {
       const reversal = { ...transaction.reversal, refusedWith: event.code };

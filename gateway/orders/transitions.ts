@@ -182,8 +182,8 @@ function followUp(asking: Stage, ask: ExternalEffect, done: EventKind): Transiti
 }
 
 /**
- * A payout cannot be taken back, so no reversal is ever owed and a late approval changes nothing.
- * Doubt is settled by an inquiry, by a repeat where the host recognises repeats, or by an operator.
+ * A payout cannot be taken back, so no reversal is ever owed. Doubt is settled by an inquiry, by a
+ * repeat where the host recognises repeats, by a late approval, or by an operator.
  */
 // biome-ignore format: a table
 const payout: TransitionTable = {

@@ -27,6 +27,7 @@ const cards = {
   expiresSoon:     "4000004000000244",
   loyalty:         "4000004000000251",
   explained:       "4000004000000269",
+  payoutSilent:    "4000004100000045",
 };
 
 const advice = { traceNumber: "000778", repeated: false, approvalCode: undefined };
@@ -203,6 +204,19 @@ each("a late approval of a preauthorisation is told too", async (t, kind) => {
   assert.equal(late.length, 1);
   assert.equal(late[0]?.reference, attempt.identifiers.reference);
   assert.match(late[0]?.answer.networkId ?? "", /^\d{15}$/);
+});
+
+each("a connection on which a payout is not answered is reset", async (t, kind) => {
+  const { acquirer, sandbox, clock } = await startWorld(t, kind);
+  const attempt = makeAttempt({ kind: "payout", card: cards.payoutSilent });
+  const payout = acquirer.authorize(attempt);
+  await sandbox.waitForMessage({ mti: mtiIn(kind, "0200") });
+  assert.ok(acquirer.isReady());
+
+  clock.move(answerTimeoutMs);
+
+  assert.deepEqual(await payout, { kind: "unknown", cause: "timeout" });
+  assert.equal(acquirer.isReady(), false);
 });
 
 test("a host with inquiries is asked what became of a charge", async (t) => {

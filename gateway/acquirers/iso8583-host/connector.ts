@@ -181,9 +181,9 @@ export function makeOnUnmatched(
     const reference = message.fields[37];
     if (reference !== undefined && earlierCode === undefined) onUnmatched(JSON.stringify(message));
     const answer = readAnswer(message.fields, clock.now());
-    // The answers to refunds and payouts have the same type as that to a charge. Doubt about them
-    // is settled otherwise.
-    if (!answersToCharges.has(message.mti) || isCredit(message.fields)) return;
+    // The answer to a refund has the same type as that to a charge. Doubt about it is settled by a
+    // repeat.
+    if (!answersToCharges.has(message.mti) || isOf("20", message)) return;
     if (reference === undefined || answer === undefined) return;
     if (meaningOf(answer.responseCode) === "refused") return;
     // The order already has this approval. The host has only sent it twice.
@@ -192,8 +192,9 @@ export function makeOnUnmatched(
   };
 }
 
-function isCredit({ 3: code = "" }: IsoFields): boolean {
-  return code.startsWith("20") || code.startsWith("26");
+/** Whether the processing code of the message begins with these digits. */
+function isOf(processing: string, { fields }: IsoMessage): boolean {
+  return fields[3]?.startsWith(processing) === true;
 }
 
 /** The answer is read together with the fields of its request. */
@@ -230,7 +231,7 @@ function makeExchange({ links, dialect }: GateVersion, options: Iso8583Options):
   function send(make: () => IsoMessage) {
     try {
       const message = make();
-      return { message, answer: links.send(message, limit) };
+      return { message, answer: links.send(message, { ...limit, resets: isOf("26", message) }) };
     } catch (error) {
       // The codec's errors name fields and rules, and never values.
       const why = error instanceof Error ? error.message : "unknown";

@@ -114,6 +114,15 @@ export type LinkOptions = {
   readonly random: () => number;
 };
 
+export type SendLimit = {
+  readonly timeoutMs: number;
+  /**
+   * Resets the connection if the answer does not come in time, so that the message cannot reach the
+   * host later: after its repeat, or after it was proved not to exist.
+   */
+  readonly resets?: boolean;
+};
+
 export class Link {
   readonly #options: LinkOptions;
   readonly #waiting: PendingAnswers;
@@ -174,10 +183,17 @@ export class Link {
    * `not_sent` guarantees that nothing was sent. With any other ending, the message may have been
    * sent.
    */
-  send(message: IsoMessage, limit: { readonly timeoutMs: number }): Promise<Ending | "not_sent"> {
+  send(message: IsoMessage, limit: SendLimit): Promise<Ending | "not_sent"> {
     const connection = this.#connection;
     if (connection === undefined || !this.isReady()) return Promise.resolve("not_sent");
-    return ask(this.#waiting, connection, message, limit.timeoutMs);
+    const answer = ask(this.#waiting, connection, message, limit.timeoutMs);
+    return limit.resets === true ? this.#resetUnanswered(connection, answer) : answer;
+  }
+
+  async #resetUnanswered(connection: Connection, answer: Promise<Ending>): Promise<Ending> {
+    const ending = await answer;
+    if (ending === "timeout") connection.drop("no answer to a payout");
+    return ending;
   }
 
   /** Waits for answers within a time limit, signs off and closes. */

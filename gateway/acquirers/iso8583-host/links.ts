@@ -6,7 +6,7 @@
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { daysLeft, makeCertificateReader } from "../../certificates/certificate-files.ts";
 import { type Addresses, addressesOf, certificateFilesOf, type GateSettings } from "../gates.ts";
-import { Link, type LinkOptions, type LinkState } from "./link.ts";
+import { Link, type LinkOptions, type LinkState, type SendLimit } from "./link.ts";
 import type { Ending } from "./pending-answers.ts";
 
 /**
@@ -84,7 +84,7 @@ export class Links {
   }
 
   /** `not_sent` is a promise that nothing left; with any other ending it may have. */
-  send(message: IsoMessage, limit: { readonly timeoutMs: number }): Promise<Ending | "not_sent"> {
+  send(message: IsoMessage, limit: SendLimit): Promise<Ending | "not_sent"> {
     return this.#choose()?.send(message, limit) ?? Promise.resolve("not_sent");
   }
 

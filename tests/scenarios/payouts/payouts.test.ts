@@ -54,6 +54,12 @@ function assertNotReversed({ bank }: World, reference: string | undefined): void
   );
 }
 
+/** The connection is reset when the answer does not come. The next one settles the doubt. */
+async function passTimeout(world: World): Promise<void> {
+  await world.pass(answerTimeoutMs);
+  await world.pass(answerTimeoutMs);
+}
+
 testOnAllDialects("a payout sends the money once, and nothing follows it", async (t, dialect) => {
   const world = await joinSigned(t);
   const { at, payOut, payOutByRef, status } = payeeOf(world, dialect.through);
@@ -148,7 +154,7 @@ testOnAllDialects("a lost answer is found by an inquiry or a repeat", async (t, 
   await world.bank.waitForMessage({ mti: mti("0200") });
   const again = { client_orderid: asked["merchant-order-id"], amount: "1.00" };
   await assertRefused(payOut(again), 7);
-  await world.pass(answerTimeoutMs);
+  await passTimeout(world);
   const paid = await status(asked);
   await assertRefused(payOut(again), 7);
 
@@ -165,7 +171,7 @@ test("a host that can be asked proves that nothing was paid out", async (t) => {
   const { payOut, status } = payeeOf(world, "binary");
   const asked = await payOut({ credit_card_number: notBooked });
   await world.bank.waitForMessage({ mti: "0200" });
-  await world.pass(answerTimeoutMs);
+  await passTimeout(world);
   const doubtful = await status(asked);
 
   await world.pass(answerTimeoutMs);
@@ -346,4 +352,25 @@ test("the bounds of a day hold however many payouts come at once", async (t) => 
   assert.ok(sum <= 10_000, String(sum));
   await world.pass(24 * 3_600_000);
   assert.equal(await outcome({ amount: "30.00" }), "payout_approved");
+});
+
+test("identical payouts at once are one, also when the bound of the card has room for one", async (t) => {
+  const world = await startSigned(t);
+  await world.changeEndpoint("plain", { payoutCardMax: 1, payoutDayMax: "3000" });
+  const { payOut } = payeeOf(world);
+  const same = { client_orderid: "at-once" };
+
+  const all = await Promise.all(Array.from({ length: 5 }, () => payOut(same)));
+  // Another payout under this order id is refused as that, although the bounds are full.
+  await assertRefused(payOut({ ...same, amount: "1.00" }), 7);
+  await assertRefused(payOut({ amount: "1.00" }), 11);
+  const other = await payOut({ credit_card_number: "5200000000000015", amount: "5.00" });
+  await world.settle();
+
+  assert.equal(new Set(all.map((each) => each["gw-order-id"])).size, 1);
+  assert.deepEqual(
+    world.bank.ledger().map(({ amount }) => amount),
+    [2_500n, 500n],
+  );
+  assert.ok(other["gw-order-id"]);
 });
