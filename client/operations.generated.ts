@@ -320,7 +320,7 @@ export type PayoutRequest = {
   readonly country?: string | undefined;
   /** 3/String: receiver's state, one of the country's codes for US, CA and AU; mandatory where the gate wants it; needed in some requests. */
   readonly state?: string | undefined;
-  /** 10/String: receiver's date of birth, YYYYMMDD or YYMMDD; mandatory where the gate wants it; needed in some requests. */
+  /** 10/String: receiver's date of birth, YYYYMMDD or YYMMDD; mandatory where the gate wants it; ignored when it cannot be read. */
   readonly birthday?: string | undefined;
   /** 45/String: receiver's IP address, for fraud screening; mandatory where the gate wants it; needed in some requests. */
   readonly ipaddress?: string | undefined;
@@ -370,7 +370,7 @@ export type PayoutByRefRequest = {
   readonly country?: string | undefined;
   /** 3/String: receiver's state, one of the country's codes for US, CA and AU; mandatory where the gate wants it; needed in some requests. */
   readonly state?: string | undefined;
-  /** 10/String: receiver's date of birth, YYYYMMDD or YYMMDD; mandatory where the gate wants it; needed in some requests. */
+  /** 10/String: receiver's date of birth, YYYYMMDD or YYMMDD; mandatory where the gate wants it; ignored when it cannot be read. */
   readonly birthday?: string | undefined;
   /** 45/String: receiver's IP address, for fraud screening; mandatory where the gate wants it; needed in some requests. */
   readonly ipaddress?: string | undefined;

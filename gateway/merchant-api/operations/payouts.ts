@@ -34,7 +34,7 @@ const paidOutFields = {
   zip_code:             field.conditional(field.line(10, `receiver's postal code; ${wanted}`)),
   country:              field.conditional(field.country(`receiver's country, two letters; ${wanted}`)),
   state:                field.conditional(field.line(3, `receiver's state, one of the country's codes for US, CA and AU; ${wanted}`)),
-  birthday:             field.conditional(field.pattern("10/String", /^\d{6}(\d{2})?$/, `receiver's date of birth, YYYYMMDD or YYMMDD; ${wanted}`)),
+  birthday:             field.ignorable(field.pattern("10/String", /^\d{6}(\d{2})?$/, `receiver's date of birth, YYYYMMDD or YYMMDD; ${wanted}`)),
   ipaddress:            field.conditional(field.ipAddress(`receiver's IP address, for fraud screening; ${wanted}`)),
   purpose:              field.conditional(field.line(128, `purpose of the payout; ${wanted}`)),
   server_callback_url:  field.optional(field.url("receives the result")),
@@ -242,7 +242,9 @@ function sharedFaults(request: PaidOut, context: Context): readonly Failure[] {
   const endpoint = endpointFor(entryPoint, request.currency.code);
   const gates = endpoint !== undefined && paysOut(endpoint) ? endpoint.gates : [];
   const asked = new Set(gates.flatMap(({ payouts }) => payouts?.fields ?? []));
-  const lacking = known.filter((name) => asked.has(name) && (sent.get(name) ?? "") === "");
+  const isUnreadable = (name: string) => name === "birthday" && request.birthday === undefined;
+  const lacks = (name: string) => (sent.get(name) ?? "") === "" || isUnreadable(name);
+  const lacking = known.filter((name) => asked.has(name) && lacks(name));
   const { country = "", state } = request;
   const isForeign = state !== undefined && statesOf(country)?.has(state) === false;
   return [
