@@ -1,7 +1,8 @@
 /**
- * Applies events to orders. Orders change nowhere else. `commit` gathers the steps of all orders in
- * flight into one statement. If the version is stale, another node or request was faster. The event
- * is then applied to the new version, or kept as a note if it no longer changes anything.
+ * Applies events to orders. Only a card from the payment page is committed elsewhere. `commit`
+ * gathers the steps of all orders in flight into one statement. If the version is stale, another
+ * node or request was faster. The event is then applied to the new version, or kept as a note if it
+ * no longer changes anything.
  */
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
