@@ -1,8 +1,8 @@
 /**
- * The two database roles of the gateway, and what `gw doctor` checks of them. Nodes connect with
- * the first role, which may add sealed cards and may read nothing of the vault. The vault connects
- * with the second role. Operators' commands keep the rights of their login. If the login may not
- * make roles, the gateway works without them.
+ * The two database roles of the gateway, and what `gw doctor` checks of them. Nodes have the first
+ * role, which may add sealed cards and read nothing of the vault; the vault has the second.
+ * Operators' commands keep the rights of their login. If the login may not make roles, the gateway
+ * works without them.
  */
 import type { Database, Query } from "../server/database.ts";
 
@@ -14,17 +14,11 @@ export const vaultRole = "tollgate_vault";
 
 type Separation = {
   readonly schemas: readonly string[];
-  /**
-   * Whether the roles can log in. It is true on Citus, because a coordinator connects to its
-   * workers with the role of the session.
-   */
+  /** True on Citus, whose coordinator connects to its worker servers with the session's role. */
   readonly rolesLogIn: boolean;
 };
 
-/**
- * Makes the two roles and grants them the rights in a cell. If the login lacks the rights to do
- * this, returns a text that tells an administrator what to do.
- */
+/** Grants both roles their rights in a cell, or returns what an administrator has to do. */
 export async function separateVault(
   { query, transaction }: Database,
   { schemas, rolesLogIn }: Separation = { schemas: mainSchemas, rolesLogIn: false },
@@ -51,10 +45,10 @@ export async function separateVault(
 }
 
 /**
- * Lets the roles log in without a password. The file `pg_hba.conf` of each worker decides who may
- * do so. Citus forwards a change of a role only if the role was made through this database.
- * Therefore the change is made on each server by itself, after the roles are committed. Its
- * forwarding is turned off, because the servers would wait for each other.
+ * Lets the roles log in without a password, as far as each worker server's `pg_hba.conf` permits.
+ * Citus forwards a change of a role only if it was made through this database, so each server gets
+ * the change by itself, after the roles are committed. Forwarding is off, because the servers would
+ * wait for each other.
  */
 async function letLogIn(query: Query): Promise<void> {
   for (const role of [nodeRole, vaultRole]) {
@@ -68,7 +62,7 @@ async function letLogIn(query: Query): Promise<void> {
   }
 }
 
-/** Fails if one of the roles cannot be used, for example because a Citus worker refuses it. */
+/** Fails if a role cannot be used, for example because a Citus worker server refuses it. */
 export async function checkRoles({ transaction }: Database): Promise<void> {
   for (const role of [nodeRole, vaultRole]) {
     await transaction(async (query) => {
@@ -117,8 +111,8 @@ type ServerRow = Readonly<
 
 const notAllowed = "42501";
 
-// Makes the roles. A role belongs to the whole database server, so the gateway of another database
-// on the same server may make it at the same moment: that error is ignored.
+// A role belongs to the whole database server, where the gateway of another database may make it at
+// the same moment. That error is ignored.
 const makeRoles = `
 do $$
 declare
@@ -140,14 +134,11 @@ begin
   end loop;
 end $$`;
 
-/**
- * A condition for the tables of the vault. They are recognised by their schema. In a cell with a
- * single schema, they are recognised by their names.
- */
+/** Matches the vault's tables: by their schema, or in a cell with a single schema by name. */
 const isVaults = `(relnamespace::regnamespace::text = 'vault'
   or relname in ('cards', 'condemned_cards', 'held_keys', 'held_secrets'))`;
 
-/** The tables of the audit. Their rows are never changed or deleted. */
+/** The tables of the audit, whose rows are never changed or deleted. */
 const appendOnly = "'audit', 'audit_signatures', 'audit_keys'";
 
 const grantsIn = (schema: string) => `
@@ -188,7 +179,6 @@ begin
   end loop;
 end $$`;
 
-/** Selects those of the given roles that this login may use. */
 const rolesStatement = `
 select from pg_roles
 where rolname = any($1) and not rolsuper and (rolcanlogin or not $2)

@@ -1,7 +1,4 @@
-/**
- * Reads the facts about the database that `gw doctor` and the metrics show: rights, keys that
- * expire soon, and queues.
- */
+/** Reads the database for `gw doctor` and the metrics: rights, expiring keys, and queues. */
 
 import type { Instant } from "../../values/time.ts";
 import type { Cells } from "../cells/cells.ts";
@@ -10,10 +7,7 @@ import type { Query } from "../server/database.ts";
 type ConnectionRights = {
   readonly login: string;
   readonly isSuperuser: boolean;
-  /**
-   * True if every role may make tables and functions in the schemas in which the gateway looks for
-   * its own.
-   */
+  /** True if every role may make tables and functions where the gateway looks for its own. */
   readonly publicCreates: boolean;
   readonly changesAudit: boolean;
 };
@@ -31,7 +25,6 @@ export async function examineRights(query: Query): Promise<ConnectionRights> {
   return row;
 }
 
-/** Returns how the connection to the database is protected. */
 export async function examineLink(query: Query): Promise<"TLS" | "local" | "plain text"> {
   const [row] = await query<{ readonly isEncrypted: boolean; readonly address: string | null }>(
     `select coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false)
@@ -42,9 +35,7 @@ export async function examineLink(query: Query): Promise<"TLS" | "local" | "plai
   return row.address === null || /^(127\.|::1$)/.test(row.address) ? "local" : "plain text";
 }
 
-/**
- * Counts the entries in the audit of the last hour that an operator should know of, by their kind.
- */
+/** Counts the audit's entries of the last hour that an operator should know of, by their kind. */
 export async function countWatchedEntries(query: Query): Promise<ReadonlyMap<string, number>> {
   const [row = {}] = await query<Readonly<Record<string, number>>>(
     `select
@@ -59,7 +50,6 @@ export async function countWatchedEntries(query: Query): Promise<ReadonlyMap<str
   return new Map(Object.entries(row));
 }
 
-/** Finds keys of wallets whose certificates expire within the given number of days. */
 export function findEndingWalletKeys(query: Query, days: number) {
   return query<{ readonly id: string; readonly wallet: string; readonly days: number }>(
     `select id, wallet, floor(extract(epoch from expires_at - now()) / 86400)::int as days
@@ -69,10 +59,7 @@ export function findEndingWalletKeys(query: Query, days: number) {
   );
 }
 
-/**
- * Finds gates whose host has not delivered a key for three times as long as the gate's settings
- * expect.
- */
+/** Finds gates whose last delivered key is three times as old as the gate's settings expect. */
 export async function findOverdueKeys(query: Query): Promise<readonly string[]> {
   const rows = await query<{ name: string }>(
     `select name from gate_zone_keys join gates on gates.id = gate_id
@@ -84,10 +71,7 @@ export async function findOverdueKeys(query: Query): Promise<readonly string[]> 
   return rows.map(({ name }) => name);
 }
 
-/**
- * Finds merchants whose old control key is still accepted although it was replaced the given number
- * of days ago.
- */
+/** Finds merchants whose old control key is still accepted that many days after its replacement. */
 export async function findOldControlKeys(query: Query, days: number): Promise<readonly string[]> {
   const rows = await query<{ login: string }>(
     `select login from merchants where old_control_key is not null
@@ -97,9 +81,7 @@ export async function findOldControlKeys(query: Query, days: number): Promise<re
   return rows.map(({ login }) => login);
 }
 
-/**
- * Returns the age of the newest audit entry if it is not signed yet, and undefined if it is signed.
- */
+/** Returns the age of the newest audit entry, or undefined if it is signed. */
 export async function findUnsignedAge(query: Query): Promise<number | undefined> {
   const [row] = await query<{ seconds: number }>(
     `select extract(epoch from now() - audit.at)::float8 as seconds
@@ -111,10 +93,7 @@ export async function findUnsignedAge(query: Query): Promise<number | undefined>
 
 const countedMax = 100_000;
 
-/**
- * Counts callbacks that should have been sent before this time and were not. The count ends at a
- * limit.
- */
+/** Counts callbacks that were due before this time and were not sent, up to a limit. */
 async function countOverdueCallbacks(query: Query, before: Instant): Promise<number> {
   const [row] = await query<{ count: number }>(
     `select count(*)::int as count from (
@@ -125,7 +104,6 @@ async function countOverdueCallbacks(query: Query, before: Instant): Promise<num
   return row?.count ?? 0;
 }
 
-/** Counts overdue callbacks in all cells together. */
 export async function countOverdue(cells: Pick<Cells, "stores">, before: Instant) {
   const stores = cells.stores(({ node }) => node.query);
   const counts = await stores.each((query) => countOverdueCallbacks(query, before));
@@ -134,10 +112,7 @@ export async function countOverdue(cells: Pick<Cells, "stores">, before: Instant
 
 type UnreachableReceiver = { readonly receiver: string; readonly waiting: number };
 
-/**
- * Finds receivers of callbacks that have failed at least this many times and are still to be
- * delivered.
- */
+/** Finds receivers of open callbacks that have failed at least this many times. */
 export function findUnreachableReceivers(query: Query, tries: number, most: number) {
   return query<UnreachableReceiver>(
     `select receiver, count(*)::int as waiting

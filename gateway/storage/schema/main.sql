@@ -6,15 +6,14 @@ create sequence entry_point_ids start 1001;
 create sequence merchant_ids start 101;
 create sequence gate_ids start 11;
 
--- Merchants live in cells (decision 0034). A cell is a schema with the tables of its merchants'
--- orders. The first cell, `main`, is in the schema that this file makes.
+-- Merchants live in cells (decision 0034), schemas with the tables of their orders. The first cell,
+-- `main`, is in the schema that this file makes.
 create table cells (
   name       text primary key check (name ~ '^[a-z][a-z0-9_]{0,30}$'),
-  -- The address of the cell's database. It contains a password, so the vault's keys seal it. Null
-  -- if the cell is a schema of the main database.
+  -- The address of the database, sealed because it has a password. Null if it is the main database.
   sealed_url bytea,
   created_at timestamptz not null default now(),
-  -- Whether Citus places the schema of the cell on a worker (decision 0042).
+  -- Whether Citus places the schema of the cell on a worker server (decision 0042).
   on_citus   boolean not null default false
 );
 insert into cells (name) values ('main');
@@ -28,8 +27,7 @@ create table merchants (
   enabled                 boolean not null default true,
   settings                json not null default '{}',
   created_at              timestamptz not null default now(),
-  -- The control keys, sealed by the vault's keys. The old one is accepted until an operator drops
-  -- it.
+  -- The control keys, sealed by the vault's keys. The old one is accepted until it is dropped.
   control_key             bytea not null,
   control_key_set_at      timestamptz,
   old_control_key         bytea,
@@ -38,8 +36,8 @@ create table merchants (
   demands_second_factor   boolean not null default false
 );
 
--- Merchants that are being moved from one cell to another. If a move was interrupted, the same
--- command continues it. How far it has come follows from the cell in the merchant's row.
+-- Merchants that are being moved to another cell. The same command continues an interrupted move,
+-- whose progress follows from the cell in the merchant's row.
 create table merchant_moves (
   merchant_id bigint primary key references merchants,
   from_cell   text not null references cells,
@@ -65,14 +63,13 @@ create table gates (
   kind                    text not null,
   settings                json not null,
   created_at              timestamptz not null default now(),
-  -- The time when an operator dropped the last key of the gate. `gw doctor` warns that its messages
-  -- are not authenticated.
+  -- When the gate's last key was dropped. `gw doctor` warns that its messages are unauthenticated.
   authentication_ended_at timestamptz
 );
 
 -- The keys that authenticate messages to and from an acquirer's host, sealed by the vault's keys.
--- The gateway signs with the newest key of the gate that is in effect, and accepts answers that are
--- signed with any of its keys.
+-- The gateway signs with the newest key that is in effect, and accepts answers under any key of the
+-- gate.
 create table gate_mac_keys (
   id             bigint generated always as identity primary key,
   gate_id        bigint not null references gates on delete cascade,
@@ -81,18 +78,16 @@ create table gate_mac_keys (
   sealed         bytea not null,
   check_value    text not null,
   created_at     timestamptz not null default now(),
-  -- For a key that the host has delivered (decision 0029): the time from which the gateway signs
-  -- with it, or earlier if the host has used it. Null means at once.
+  -- The time from which the gateway signs with a delivered key (decision 0029), unless the host has
+  -- used it earlier. Null means at once.
   writes_at      timestamptz,
-  -- The time until which answers with this key are accepted. It is set when a newer key is
-  -- delivered. Null if there is no newer key.
+  -- The time until which answers under this key are accepted. Null if no newer key was delivered.
   verifies_until timestamptz,
   -- The digest of a delivered key under its zone key. Null for a key that an operator has set.
   delivery       bytea
 );
 
--- The key under which the host of a gate encrypts the keys that it delivers. The vault's keys seal
--- it.
+-- The keys that encrypt the keys which hosts deliver to their gates, sealed by the vault's keys.
 create table gate_zone_keys (
   gate_id     bigint primary key references gates on delete cascade,
   cipher      text not null check (cipher in ('tdes', 'aes')),
@@ -101,14 +96,12 @@ create table gate_zone_keys (
   mac_bytes   integer not null check (mac_bytes in (4, 8)),
   check_value text not null,
   sealed      bytea not null,
-  -- How many seconds the gateway waits before it asks for the next key. Null means that it never
-  -- asks.
+  -- The seconds between requests for the next key. Null means that the gateway never asks.
   every_s     integer check (every_s > 0),
   asked_at    timestamptz not null default now()
 );
 
--- Digests of all delivered keys under their zone key. A key that the host delivers a second time is
--- refused.
+-- Digests of delivered keys under their zone keys. A key that is delivered again is refused.
 create table gate_key_deliveries (
   gate_id      bigint not null references gates on delete cascade,
   digest       bytea not null,
@@ -116,8 +109,8 @@ create table gate_key_deliveries (
   primary key (gate_id, digest)
 );
 
--- The results of `gw reconcile`, which the portal shows. There is one for each gate and day and
--- kind of comparison: with the acquirer's file, and with the totals of its host.
+-- The results of `gw reconcile`, which the portal shows: one for each gate and day, and for the
+-- comparison with the acquirer's file or with the totals of its host.
 create table reconciliations (
   day         date not null,
   gate        text not null,
@@ -127,8 +120,7 @@ create table reconciliations (
   agrees      boolean not null,
   matched     int not null,
   differences int not null,
-  -- Totals and differences as `gw reconcile --json` prints them, with at most a thousand
-  -- differences.
+  -- Totals and at most a thousand differences, as `gw reconcile --json` prints them.
   result      jsonb not null,
   primary key (day, gate, way)
 );
@@ -143,8 +135,8 @@ create table endpoints (
   created_at  timestamptz not null default now()
 );
 
--- Gates with the lowest rank are tried first. Gates of the same rank share the orders by their
--- weights.
+-- The gates of each endpoint. Those with the lowest rank are tried first, and those of the same
+-- rank share the orders by their weights.
 create table endpoint_gates (
   endpoint_id bigint not null references endpoints,
   gate_id     bigint not null references gates,
@@ -167,8 +159,8 @@ create table endpoint_group_members (
   primary key (group_id, endpoint_id)
 );
 
--- Screening rules (decision 0048). A rule belongs to an endpoint or to a merchant. A rule with
--- neither is for the whole installation. The parameters are texts as operators type them.
+-- Screening rules (decision 0048) of an endpoint, of a merchant, or of the installation if both are
+-- null. The parameters are texts as operators type them.
 create table screening_rules (
   id          bigint generated always as identity primary key,
   merchant_id bigint references merchants,
@@ -181,9 +173,9 @@ create table screening_rules (
   check (merchant_id is null or endpoint_id is null)
 );
 
--- Allow and block lists (decision 0049). Nodes have the lists in memory, and read rows with a
--- version above the highest that they have read. The row of a removed entry stays for some time,
--- without its value, so that nodes remove the entry from memory too.
+-- Allow and block lists (decision 0049). Nodes have them in memory, and read the rows whose version
+-- is above the highest that they have read. A removed entry stays for some time as a row without a
+-- value, so that nodes remove it from memory too.
 create table list_entries (
   id          bigint generated always as identity primary key,
   version     bigint not null,
@@ -191,8 +183,7 @@ create table list_entries (
   kind        text not null,
   -- The normalised value. The value of a card is its hash id, or a digest of its number.
   value       text not null,
-  -- An entry with neither merchant nor endpoint applies to the whole installation. An entry of an
-  -- endpoint also has the endpoint's merchant.
+  -- Null in merchant and endpoint means everywhere. An entry of an endpoint also has its merchant.
   merchant_id bigint references merchants,
   endpoint_id bigint references endpoints,
   expires_at  timestamptz,
@@ -207,16 +198,15 @@ create unique index list_entries_present
   where removed_at is null;
 create index list_entries_by_version on list_entries (version);
 
--- The version of the lists, in a single row. A change locks the row first, so that changes are
--- committed in the sequence of their versions.
+-- The version of the lists. Changes lock this row before any other, to commit in sequence.
 create table list_version (
   single  boolean primary key default true check (single),
   version bigint not null
 );
 insert into list_version (version) values (0);
 
--- The operator's BIN table, which says who has issued a card, by the first eleven digits of its
--- number. Nodes read the whole table into memory, so it has no index except its key.
+-- The operator's BIN table, which tells a card's issuer by the first eleven digits of its number.
+-- Nodes read the whole table into memory, so it has no index except its key.
 create table issuer_ranges (
   first        bigint not null,
   last         bigint not null,
@@ -230,7 +220,7 @@ create table issuer_ranges (
   check (first between 0 and last and last < 100000000000)
 );
 
--- The version of the BIN table, in a single row. A node compares it with the version in its memory.
+-- The version of the BIN table, which a node compares with the version in its memory.
 create table issuer_table (
   single    boolean primary key default true check (single),
   version   bigint not null,
@@ -257,39 +247,34 @@ create table card_ranges (
   primary key (directory, protocol, first, last)
 );
 
--- The state of requests to directory servers, by protocol. A server that refuses the messages of
--- one protocol can still be asked with those of the other.
+-- Requests to directory servers, by protocol, because a server may refuse one of the two.
 create table card_range_lists (
   directory     text not null references directory_servers on delete cascade,
   protocol      text not null check (protocol in ('1', '2')),
-  -- The time from which a node may send the next request. While a node sends one, the time is the
-  -- end of the node's lease.
+  -- The time of the next request. While a node sends a request, the end of that node's lease.
   due_at        timestamptz not null default 'epoch',
-  -- The claim of the node that sends a request now. A node stores the answer only if its own claim
-  -- is still here.
+  -- The claim of the node that sends a request. Only with this claim can it store the answer.
   claim         text,
   failures      integer not null default 0,
   -- The version of the protocol's messages that the server answered last.
   version       text,
   serial_number text,
-  -- A number that changes with the ranges. Nodes read the ranges only when it has changed.
+  -- Changes with the ranges, which nodes read only when it has changed.
   stamp         text not null default '',
   primary key (directory, protocol)
 );
 
--- Files below /.well-known/, by which wallets check that the payment page's domain is the
--- merchant's.
+-- Files below /.well-known/, by which wallets check who owns the payment page's domain.
 create table well_known_files (
   name    text primary key,
   content text not null
 );
 
--- Users of `gw` and of the portal (decision 0057). The rights of a role are a table in the code
--- (values/roles.ts). A user without a password cannot sign in to the portal.
+-- Users of `gw` and of the portal (decision 0057). The rights of a role are in values/roles.ts. A
+-- user without a password cannot sign in to the portal.
 create table users (
   id                  bigint generated always as identity primary key,
-  -- The login of a merchant's user ends with @ and the login of the merchant. Other logins contain
-  -- no @.
+  -- A merchant's user has a login that ends with @ and that of the merchant. Others have no @.
   login               text not null unique,
   role                text not null,
   -- The merchant of the user. Null for an operator.
@@ -300,7 +285,7 @@ create table users (
   used_at             timestamptz,
   -- The Argon2id hash with its parameters and salt, as a PHC string.
   password            text,
-  -- True if another person has made the password: the user must replace it before it expires.
+  -- True if another person has set the password, which the user must replace before it expires.
   password_temporary  boolean not null default true,
   password_expires_at timestamptz,
   -- The hashes of passwords that the user had before, the latest first.
@@ -327,8 +312,8 @@ create table passkeys (
 create index passkeys_of_user on passkeys (user_id);
 
 create table portal_sessions (
-  -- The SHA-256 of the token in the session's cookie. The token itself is not stored, so the table
-  -- does not help an intruder to use a session.
+  -- The SHA-256 of the token in the session's cookie. An intruder who reads the table cannot use a
+  -- session, because the token itself is not stored.
   digest               bytea primary key,
   user_id              bigint not null references users,
   began_at             timestamptz not null,
@@ -339,8 +324,7 @@ create table portal_sessions (
   -- The challenge that a passkey has to sign.
   challenge            text,
   challenge_expires_at timestamptz,
-  -- The sealed secret for an app's codes, which is not in use until the user confirms it by a first
-  -- code.
+  -- The sealed secret for an app's codes, until the user confirms it by a code.
   pending_totp         bytea
 );
 create index portal_sessions_of_user on portal_sessions (user_id);
@@ -367,41 +351,36 @@ create table approvals (
   used_at      timestamptz
 );
 
--- Saved filters of the list of orders. A team shares them: the operators, or the users of a
--- merchant.
+-- Saved filters of the list of orders, shared by the operators or by the users of a merchant.
 create table order_views (
   id          bigint generated always as identity primary key,
   merchant_id bigint references merchants,
   name        text not null,
-  -- The filters in the form of the page's URL. The text of a search is left out, because it may
-  -- name a person.
+  -- The filters as in the page's URL, without a search's text, because it may name a person.
   query       text not null,
   shared_by   text not null,
   shared_at   timestamptz not null default now()
 );
 create unique index order_views_of_team on order_views (coalesce(merchant_id, 0), query);
 
--- The audit: who did what, when and from where. An entry never names a person, a card or an
--- address. The entries are chained (decision 0046): the hash of an entry covers the entry and the
--- hash of the previous one.
+-- The audit: who did what, when and from where. No entry names a person, a card or an address. The
+-- hash of an entry covers the entry and the hash of the previous one (decision 0046).
 create table audit (
   seq     bigint primary key,
   at      timestamptz not null,
   actor   text not null,
-  -- From where the user has acted: an account and machine, or a network address.
+  -- The account and machine, or the network address, from which the user has acted.
   origin  text not null,
   action  text not null,
   subject text not null,
   reason  text,
-  -- The hash covers these texts exactly as they are stored. Therefore the columns are not jsonb,
-  -- which changes the text.
+  -- Not jsonb, which changes a text, because the hash covers these texts as they are stored.
   before  json,
   after   json,
   hash    bytea not null
 );
 
--- The newest entry of the audit, in a single row. A writer locks the row, so that entries are
--- written one after the other.
+-- The newest entry of the audit. A writer locks this row, so that entries form one sequence.
 create table audit_head (
   one  boolean primary key default true check (one),
   seq  bigint not null,
@@ -409,8 +388,7 @@ create table audit_head (
 );
 insert into audit_head (seq, hash) values (0, '');
 
--- The Ed25519 keys that sign the audit. The vault's keys seal the private key. The public key stays
--- and verifies old signatures.
+-- The Ed25519 keys that sign the audit, sealed by the vault's keys. Public keys are never deleted.
 create table audit_keys (
   id         integer primary key generated always as identity,
   public_key bytea not null,
@@ -431,22 +409,20 @@ create table audit_signatures (
 -- Backups that were made. `gw doctor` and the metrics show the latest.
 create table backups (
   id       bigint generated always as identity primary key,
-  -- The time of the snapshot that the backup contains, and the time when the backup was complete.
+  -- The time of the snapshot, and the time when the backup was complete.
   taken_at timestamptz not null,
   ended_at timestamptz not null default now(),
   place    text not null,
   rows     bigint not null,
   bytes    bigint not null,
-  -- The SHA-256 of the manifest, which is the file that lists the content of the backup.
+  -- The SHA-256 of the backup's manifest, the file that lists its content.
   manifest text not null
 );
 
--- Whether the installation is on hold (decision 0050), in a single row. A restored installation
--- sends nothing until an operator releases it.
+-- Whether the installation is on hold (decision 0050), as after a restore, and sends nothing.
 create table installation_hold (
   one         boolean primary key default true check (one),
-  -- The database server on which the nodes work. A different server contains a copy of the
-  -- database.
+  -- The database server on which the nodes work. Another server contains a copy of the database.
   system_id   text,
   timeline    integer,
   -- The time when the hold began. Null if the installation is not on hold.
@@ -458,17 +434,15 @@ create table installation_hold (
 );
 insert into installation_hold default values;
 
--- The sequence numbers from which acquirer references are made. They start from the time, so that
--- they are higher than those of an earlier database. Hosts may still remember references made from
--- the earlier numbers.
+-- The sequence numbers from which acquirer references are made. They start from the time, to be
+-- above those of an earlier database, whose references hosts may still remember.
 do $$
 begin
   execute format('create sequence order_sequence increment 1000 start %s',
                  (extract(epoch from now())::bigint - 1735689600) * 10000);
 end $$;
 
--- The next order id, in a single row. Ids are consecutive numbers of at most eleven digits
--- (decision 0055).
+-- The next order id. Ids are consecutive numbers of at most eleven digits (decision 0055).
 create table order_numbers (
   one     boolean primary key default true check (one),
   next_id bigint not null check (next_id <= 100000000000)
@@ -481,8 +455,7 @@ create table order_blocks (
   first_sequence bigint primary key,
   first_id       bigint not null,
   size           integer not null check (size between 1 and 1000),
-  -- The timeline of the database server that issued the block. A standby that takes over has a new
-  -- timeline.
+  -- The timeline of the database server that issued the block. A new primary has a new one.
   timeline       integer not null
 );
 
@@ -499,12 +472,11 @@ create function take_order_numbers(
   out first_sequence bigint, out first_id bigint
 ) language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-  -- The sequence numbers of a moment are at least 10,000 for each second since 2025.
+  -- The sequence number of a moment is at least 10,000 for each second since 2025.
   epoch constant float8 := 1735689600;
   per_second constant bigint := 10000;
   day constant float8 := 86400;
-  -- The gap of ten seconds covers blocks of nodes that begin at the same time, and blocks that a
-  -- standby has not received.
+  -- Ten seconds of numbers exceed the blocks that nodes begin together or that a standby lacks.
   ahead constant bigint := 100000;
   database_time float8;
   minimum bigint;
@@ -527,16 +499,14 @@ begin
   into newest, takeovers from order_blocks as known order by known.first_sequence desc limit 1;
 
   reached := greatest(minimum, reached);
-  -- When two standbys take over one after the other, the second may lack the blocks of the first.
-  -- If neither knows of the other, both may have the same timeline. Their blocks then differ
-  -- because the clock has advanced: sequence numbers here by ten thousand for each second, order
-  -- ids below by a thousand for each second.
+  -- When two standbys take over one after the other, the second may lack the blocks of the first
+  -- and have the same timeline. Their blocks differ because the clock has advanced: sequence
+  -- numbers here by ten thousand for each second, order ids below by a thousand.
   if takeovers > 0 then
     reached := greatest(reached, newest, present) + 100000 + 200000 * takeovers + minimum % 100000;
   end if;
   if is_first then
-    -- The sequence is far ahead of the clock only after more orders than the sequence is designed
-    -- for.
+    -- The sequence is far ahead of the clock only after more orders than it is designed for.
     reached := greatest(reached,
       case when present < minimum + 2 * ahead then minimum else present end + ahead);
   end if;
@@ -544,14 +514,13 @@ begin
   first_sequence := nextval('order_sequence');
 
   if newest is null then
-    -- The server may have lost the very first block. Therefore a thousand ids are skipped for each
-    -- second since 2025, where the count starts again after ten million ids.
+    -- The server may have lost the very first block, so a thousand ids are skipped for each second
+    -- since 2025, starting again after ten million ids.
     lost := first_sequence / 10 % 10000000;
   elsif is_first then
     -- The server may have lost the latest blocks. Sequence numbers follow the clock, so the newest
-    -- block that the server knows shows how old it is. For safety, the function skips twice as many
-    -- ids as were issued in a period of that length before the block. For the first quarter of an
-    -- hour it skips ten more for each second.
+    -- known block shows how old it is. Twice as many ids are skipped as were issued in a period of
+    -- that length before it, and ten more for each second of the first quarter of an hour.
     passed := greatest(first_sequence - newest, 1);
     select least(least(passed / 1000, 9000) + 2 * sum(known.size), 10000000) into lost
     from order_blocks as known
@@ -568,8 +537,8 @@ end $$;
 
 create schema vault;
 
--- The keys of the vault. They seal its data, and are themselves sealed by the key-encryption key. A
--- key is current first, then retired, then destroyed: its bytes are deleted, and the row stays.
+-- The keys of the vault, which seal its data and are sealed by the key-encryption key. A key is
+-- current, later retired, at last destroyed: its bytes are deleted, and the row stays.
 create table vault.keys (
   -- A check value that is computed from the key.
   id           integer primary key,
@@ -581,13 +550,13 @@ create table vault.keys (
   check ((sealed is null) = (destroyed_at is not null)),
   check (destroyed_at is null or retired_at is not null)
 );
--- This index prevents two nodes from both making the first key of a purpose.
+-- Prevents two nodes from both making the first key of a purpose.
 create unique index keys_one_current on vault.keys (purpose) where retired_at is null;
 
 -- The keys for digests of CVVs. Each is used for some minutes, and is destroyed a quarter of an
 -- hour after its first use at the latest (decision 0041). An unlogged table is not in the
--- write-ahead log, in a backup or on a replica. A vacuum frees the space of a deleted key, and the
--- next row overwrites its bytes. Therefore a vacuum follows even a single deleted row.
+-- write-ahead log, in a backup or on a replica. A vacuum follows even a single deleted row, so that
+-- the next row overwrites the key's bytes.
 create unlogged table vault.cvv_keys (
   slot       bigint primary key,
   key_id     integer not null,
@@ -596,8 +565,8 @@ create unlogged table vault.cvv_keys (
 ) with (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0);
 
 -- The keys with which customers' wallets encrypt payment data for a merchant, and the key with
--- which a merchant identifies itself to walleta. While a key is being renewed, a merchant has two
--- for the same wallet.
+-- which a merchant identifies itself to walleta. A merchant that renews its key has two for the
+-- same wallet.
 create table vault.wallet_keys (
   id          bigint primary key generated always as identity,
   merchant_id bigint not null,

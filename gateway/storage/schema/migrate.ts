@@ -1,9 +1,8 @@
 /**
- * The schema of the database and its migrations. `schema/main.sql` makes the tables that an
- * installation has once, and `cell.sql` makes the tables of each cell. Numbered files in the same
- * folder bring an existing database to the same state, and are never reverted. Each numbered file
- * begins with declarations (decision 0038): which running nodes may continue during the migration,
- * whether it runs in a transaction, and what it locks.
+ * The schema of the database and its migrations. `main.sql` makes the tables that an installation
+ * has once, and `cell.sql` those of each cell. Numbered files bring an existing database to the
+ * same state, and are never reverted. Each declares which running nodes may continue during the
+ * migration, whether it runs in a transaction, and what it locks (decision 0038).
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,48 +14,35 @@ import { makePartitions } from "./partitions.ts";
 
 type Report = (progress: string) => void;
 
-/**
- * Decides whether the missing migrations are applied. Returns a problem with the reason if they
- * must not be applied now.
- */
+/** Returns the reason if the missing migrations must not be applied now. */
 export type Approve = (missing: readonly Migration[]) => Promise<Problem | undefined>;
 
 export type Migration = {
-  /** The path of the migration's file. */
   readonly path: string;
   /** The name of the file without `main-` or `cell-`. */
   readonly name: string;
   readonly sql: string;
-  /**
-   * The number of a migration, or `no`. Running nodes that know the migration with this number may
-   * continue during this one. With `no`, no node may continue.
-   */
+  /** Nodes that know the migration of this number may run during this one. With `no`, none may. */
   readonly compatibleFrom: string | undefined;
-  /**
-   * Whether the migration runs in a transaction. If it does not, it may fail between two
-   * statements, so it must be possible to run it again.
-   */
+  /** Without a transaction, the migration may fail halfway, and must be possible to run again. */
   readonly inTransaction: boolean;
   /** The tables that the migration locks, and for how long, as a text for the operator. */
   readonly locks: string;
-  /**
-   * For the schema of a new database: the migrations that need not be applied because the schema
-   * contains them.
-   */
+  /** The migrations that a new database's schema contains, so that they are not applied to it. */
   readonly contains?: readonly Migration[];
 };
 
 const ownFolder = import.meta.dirname;
 /**
- * The name under which the schema of the first release is listed as applied. When migrations exist,
- * a file with this name contains a copy of that schema.
+ * The name under which the first release's schema is listed as applied. If there are migrations,
+ * the file of this name contains a copy of that schema.
  */
 const firstName = "0001-schema.sql";
 const lockNumber = 8_583_001;
 
 export const approveAll: Approve = async () => undefined;
 
-/** Refuses to migrate in production, where only `gw migrate` changes the schema. */
+/** In production, only `gw migrate` changes the schema. */
 export const refuseOlder: Approve = async ([first]) =>
   new Problem(
     `The database's schema is older than this version of Tollgate (it lacks ${first?.path}): ` +
@@ -70,10 +56,7 @@ type MigrationTarget = {
   /** The table that lists the names of applied migrations. */
   readonly table: string;
   readonly schema?: string;
-  /**
-   * The migrations that are applied, if not all are. This makes the schema of another version of
-   * the gateway.
-   */
+  /** Applies only these migrations, for the schema of another version of the gateway. */
   readonly only?: readonly string[];
   readonly folder?: string;
 };
@@ -81,7 +64,6 @@ type MigrationTarget = {
 const main: MigrationTarget = { kind: "main", table: "migrations" };
 const cell: MigrationTarget = { kind: "cell", table: "cell_migrations" };
 
-/** Migrates the main database with the first cell. */
 export async function migrate(
   database: Database,
   report: Report,
@@ -97,10 +79,7 @@ export async function migrate(
   return problem;
 }
 
-/**
- * Migrates a cell other than the first. The cell's schema, to which the connections' search_path
- * leads, is made if it is missing.
- */
+/** Migrates an additional cell. The schema, its search_path, is made if it is missing. */
 export async function migrateCell(
   database: Database,
   schema: string,
@@ -112,10 +91,7 @@ export async function migrateCell(
   return problem;
 }
 
-/**
- * Returns the first name in the lists of applied migrations for which this version of the gateway
- * has no file.
- */
+/** Returns the first name of an applied migration for which this version has no file. */
 export async function findUnknownMigration(main: readonly string[], cells: readonly string[]) {
   const unknownIn = async (kind: Kind, names: readonly string[]) => {
     const known = new Set((await readMigrations(kind)).map(({ name }) => name));
@@ -124,10 +100,7 @@ export async function findUnknownMigration(main: readonly string[], cells: reado
   return (await unknownIn("main", main)) ?? (await unknownIn("cell", cells));
 }
 
-/**
- * Makes the main schema of another version of the gateway. A restore then copies the rows of a
- * backup of that version into it.
- */
+/** Brings an empty database to the schema of another version, whose backup is restored into it. */
 export async function migrateTo(
   database: Database,
   names: { readonly main: readonly string[]; readonly cell: readonly string[] },
@@ -140,15 +113,12 @@ export async function migrateTo(
   return update(database, targets, () => undefined, approveAll);
 }
 
-/** Makes the schema of another version of the gateway in a cell other than the first. */
+/** Brings an additional cell to the schema of another version of the gateway. */
 export async function migrateCellTo(database: Database, schema: string, only: readonly string[]) {
   return update(database, [{ ...cell, schema, only }], () => undefined, approveAll);
 }
 
-/**
- * Refuses to work with a database whose schema is older than this version of the gateway. It is
- * used by commands that only read.
- */
+/** Commands that only read refuse a schema that is older than this version of the gateway. */
 export async function refuseOlderSchema(query: Query): Promise<Problem | undefined> {
   const missing = await findMissing(query, main);
   if (missing instanceof Problem) return missing;
@@ -170,15 +140,14 @@ async function update(
   if (missing.length === 0) return undefined;
   const refusal = await approve(missing);
   if (refusal !== undefined) return refusal;
-  // A single connection holds the lock for the whole time. A lock of a transaction would end with
-  // it, and some migrations run outside of a transaction.
+  // One connection holds the lock all the time. A transaction's lock would end with it, and some
+  // migrations run outside of a transaction.
   const holder = await database.connect();
   try {
     await holder.query("select pg_advisory_lock($1)", [lockNumber]);
     for (const target of targets) {
       await makeTable(database, target);
-      // Another process may have applied the migrations while this process waited for the lock, so
-      // the missing ones are looked up again.
+      // Another process may have applied migrations while this one waited for the lock.
       const found = await findMissing(database.query, target);
       if (found instanceof Problem) return found;
       for (const migration of found) await applyOne(database, target, migration, report);
@@ -189,7 +158,6 @@ async function update(
   }
 }
 
-/** Reads the migrations in the order in which they are applied. */
 export async function readMigrations(
   kind: Kind,
   folder = ownFolder,
@@ -205,7 +173,6 @@ export async function readMigrations(
   return [await readSchema(kind, folder)];
 }
 
-/** Reads the file with which the schema of a new database is made. */
 function readSchema(kind: Kind, folder: string): Promise<Migration> {
   return read(folder, { file: `${kind}.sql`, name: firstName });
 }
@@ -225,20 +192,14 @@ async function read(folder: string, { file, name }: File): Promise<Migration> {
   };
 }
 
-/**
- * Returns whether the name is a mark and not a migration. The names of migrations begin with 0001
- * or a higher number.
- */
+/** Returns whether the name is a mark. Names of migrations begin with 0001 or higher. */
 function isMark(name: string): boolean {
   return name.startsWith("0000-");
 }
 
 type Applied = { readonly name: string; readonly compatible_from: string | null };
 
-/**
- * Finds the migrations that were not applied yet. Returns a problem if a newer version of the
- * gateway has changed the schema in a way that this version cannot use.
- */
+/** Returns a problem if a newer gateway has made the schema unusable for this one. */
 async function findMissing(query: Query, { kind, schema, only, ...target }: MigrationTarget) {
   const files = await readMigrations(kind, target.folder);
   const table = schema === undefined ? target.table : `${schema}.${target.table}`;
@@ -302,8 +263,7 @@ export async function applyOne(
   await retryLocked(() =>
     database.transaction(async (query) => {
       await query(`set local lock_timeout = ${locking.waitMs}`);
-      // Statements are sent one by one. Citus forwards the text of some statements, and then
-      // refuses a text with two statements.
+      // Statements are sent one by one, because Citus forwards some and refuses two in one text.
       for (const statement of statementsOf(sql)) await query(statement);
       await record(query);
     }),
@@ -320,10 +280,7 @@ export async function applyOne(
   }
 }
 
-/**
- * How often and how long a migration waits for a lock. While it waits, orders have to wait behind
- * it. Therefore each wait is short, and the migration tries again later.
- */
+/** Waits only briefly for a lock, because orders wait behind it, and tries again later. */
 const usualLocking = { waitMs: 2_000, gapMs: 1_000, tries: 30 };
 const lockNotAvailable = "55P03";
 
@@ -331,10 +288,7 @@ function asError(error: unknown): Error & { readonly code?: unknown } {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/**
- * Splits a file into statements. A statement ends with a semicolon at the end of a line, unless the
- * semicolon is between two `$$`.
- */
+/** A statement ends with a semicolon at the end of a line, unless this is between two `$$`. */
 export function statementsOf(sql: string): readonly string[] {
   const parts = sql.replace(/^--.*$/gm, "").split(/;\s*$/m);
   const statements = [""];
@@ -349,7 +303,7 @@ export function statementsOf(sql: string): readonly string[] {
 
 const progressEveryMs = 5_000;
 
-/** Makes an index and reports the progress, because a large index takes long. */
+/** Reports the progress, because a large index takes long. */
 async function reportIndex(
   { query }: Database,
   statement: string,

@@ -94,10 +94,7 @@ test("a row that is written while two nodes make its partition is in it, and nei
 const waiting = `select from pg_locks
   where not granted and relation = 'order_history_default'::regclass`;
 
-/**
- * Makes partitions. If a payment holds the lock for longer than a node waits, the node tries again
- * later.
- */
+/** Tries again while a payment holds the lock for longer than a node waits. */
 function makeUntilFree(now: Instant): Promise<readonly string[]> {
   return makePartitions(node, now).catch((error) => {
     if (error.code !== "55P03") throw error;

@@ -1,7 +1,7 @@
 /**
  * The monthly partitions of the tables in a cell that only grow. They are made months ahead, and
- * are dropped as a whole when they are old. If a month has no partition, its rows go to the default
- * partition, so that no payment waits for a partition.
+ * are dropped as a whole when they are old. A row without a partition goes to the default
+ * partition, so that no payment waits.
  */
 import {
   asInstant,
@@ -15,10 +15,7 @@ import {
 import type { Cells } from "../cells/cells.ts";
 import type { Database, Query } from "../server/database.ts";
 
-/**
- * The partitioned tables, each with the column that decides the partition of a row: a time, or a
- * serial number, which begins with the time.
- */
+/** The column that decides the partition: a time, or a serial number, which begins with a time. */
 const partitioned = { order_history: "at", requests: "serial", callback_attempts: "at" } as const;
 export type PartitionedTable = keyof typeof partitioned;
 export const partitionedTables = Object.keys(partitioned) as readonly PartitionedTable[];
@@ -26,18 +23,15 @@ export const partitionedTables = Object.keys(partitioned) as readonly Partitione
 const monthsAhead = 3;
 /** The longest time for which payments may wait while partitions are changed. */
 const lockWaitMs = 1000;
-/** The lock under which partitions are changed, so that only one node changes them at a time. */
+/** Lets only one node change partitions at a time. */
 const lockNumber = 8_583_035;
 /**
- * The lock of a running backup. A backup locks all tables. A change of partitions would wait for
- * the backup, and payments would wait for the change.
+ * The lock of a running backup, which locks all tables. Without it, a change of partitions would
+ * wait for the backup, and payments for the change.
  */
 export const backupLock = 8_583_036;
 
-/**
- * Options for the storage of tables to which rows are only added. A vacuum runs after each added
- * twentieth of the table. It therefore never has to freeze many rows at once.
- */
+/** Rows are only added, and frequent vacuums have to freeze few of them at once. */
 const storage =
   "autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2";
 
@@ -52,10 +46,7 @@ export function partitionOf(table: PartitionedTable, month: Instant) {
   };
 }
 
-/**
- * Returns the lowest serial number that can be made at a moment. A serial number is a UUID of
- * version 7, which begins with the time in milliseconds.
- */
+/** Returns the lowest serial number of a moment: UUIDs of version 7 begin with the time. */
 export function serialAt(moment: Instant): string {
   const digits = moment.toString(16).padStart(12, "0");
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
@@ -66,13 +57,10 @@ function suffixOf(month: Instant): string {
   return `${year}_${number}`;
 }
 
-/** How long rows are kept. Zero means that they are kept for ever. */
+/** How long rows are kept. Zero means for ever. */
 type Kept = { readonly historyKeepMonths: number; readonly callbackKeepDays: number };
 
-/**
- * Makes the partitions of the next months in all cells, and drops partitions whose rows were kept
- * long enough.
- */
+/** Makes the partitions of the next months in all cells, and drops those that are too old. */
 export function makeKeepPartitions(
   cells: Pick<Cells, "stores">,
   { historyKeepMonths: months, callbackKeepDays: days }: Kept,
@@ -100,8 +88,7 @@ export async function makePartitions(database: Database, now: Instant) {
   if ((await listPartitions(database.query)).length === 0) await makeFirst(database, now);
   for (const { table, month } of await onlyMissing(database.query, wanted)) {
     const isMade = await change(database, async (query) => {
-      // The check is repeated under the lock, because another node may have made the partition
-      // before this node got the lock.
+      // Another node may have made the partition before this node got the lock.
       const [missing] = await onlyMissing(query, [{ table, month }]);
       if (missing !== undefined) await attach(query, table, month);
       return missing !== undefined;
@@ -111,10 +98,7 @@ export async function makePartitions(database: Database, now: Instant) {
   return made;
 }
 
-/**
- * Makes the first partition of each table in a new cell. It contains everything until the end of
- * this month.
- */
+/** Makes a new cell's first partitions, which contain everything until the end of this month. */
 async function makeFirst(database: Database, now: Instant): Promise<void> {
   await change(database, async (query) => {
     if ((await listPartitions(query)).length > 0) return;
@@ -147,10 +131,7 @@ export async function dropPartitions(
   return dropped;
 }
 
-/**
- * Replaces the partitions by partitions with the given names, which come from another database. The
- * default partitions stay.
- */
+/** Replaces all but the default partitions by those of another database, given by name. */
 export async function replacePartitions(query: Query, names: readonly string[]): Promise<void> {
   for (const { name } of await listPartitions(query)) await query(`drop table ${name}`);
   for (const given of names) {
@@ -174,16 +155,15 @@ async function attachFirst(query: Query, table: PartitionedTable, until: Instant
 }
 
 /**
- * Makes the partition of a month as a separate table first and then attaches it. Payments would
- * have to wait if the partition was made inside the partitioned table.
+ * Makes the partition as a separate table before it is attached, because payments would wait for a
+ * partition that is made inside the partitioned table.
  */
 async function attach(query: Query, table: PartitionedTable, month: Instant): Promise<void> {
   const { name, from, until } = partitionOf(table, month);
   const isOfMonth = `${partitioned[table]} >= ${from} and ${partitioned[table]} < ${until}`;
   await query(`create table ${name} (like ${table} including defaults) with (${storage})`);
-  // Rows of the month that are already in the default partition are moved to the new one. The lock
-  // prevents nodes from adding another such row in between: PostgreSQL would then refuse the new
-  // partition.
+  // Rows of the month that are in the default partition are moved to the new one. The lock keeps
+  // nodes from adding another such row, for which PostgreSQL would refuse the new partition.
   await query(`lock table ${table}_default in share row exclusive mode`);
   const early = await query(`select from ${table}_default where ${isOfMonth} limit 1`);
   if (early.length > 0) {
@@ -196,8 +176,8 @@ async function attach(query: Query, table: PartitionedTable, month: Instant): Pr
 }
 
 /**
- * Runs a change of partitions, unless a backup is running. The change needs the rights of the
- * login, which owns the tables. The role of nodes has fewer rights.
+ * Runs a change of partitions, unless a backup is running. It needs the rights of the login, which
+ * owns the tables; the role of nodes has fewer rights.
  */
 function change<Result>(
   { transaction }: Database,
@@ -221,8 +201,8 @@ type Partition = {
 };
 
 /**
- * Lists all partitions except the default ones. The name of a partition contains its month. The
- * name of a first partition also says that it contains everything before the month.
+ * Lists all partitions except the default ones. A name contains the partition's month, or says that
+ * it contains everything before the month.
  */
 export async function listPartitions(query: Query): Promise<readonly Partition[]> {
   const rows = await query<{ table: string; name: string }>(

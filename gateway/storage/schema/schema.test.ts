@@ -1,7 +1,4 @@
-/**
- * The schema's files make the same tables as the migrations on top of the first release. New
- * databases are made by the files alone, and older ones by the migrations that they lack.
- */
+/** New databases are made by the schema's files, older ones by migrations. Both become equal. */
 import assert from "node:assert/strict";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -78,10 +75,7 @@ test("rows of the first release are copied into its schema, which is then migrat
   await database.query("select from notes");
 });
 
-/**
- * Makes the folder of a next release: the first schema by its name, a migration, and the schema
- * after it.
- */
+/** Makes the folder of a next release: the first schema, a migration, and the schema after it. */
 async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-schema-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
