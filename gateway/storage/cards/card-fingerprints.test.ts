@@ -1,6 +1,6 @@
 /**
- * The key of card fingerprints is replaced in a real database. Everything that depends on it is
- * recomputed in every cell, and until then cards are recognised by both keys.
+ * The fingerprint secret is replaced in a real database. Everything that depends on it is
+ * recomputed in every cell, and until the end cards are recognised by both secrets.
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -189,10 +189,7 @@ test("the payments of a card are counted together before, during and after the r
   assert.deepEqual(counts, [1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-/**
- * Returns a function that counts a payment of the card at the node and returns how many payments a
- * rule has seen, with this one.
- */
+/** Returns a function that counts a payment at the node and returns how many a rule has seen. */
 function makeCounter(card: CardNumber) {
   const { add: count, remove, findResults } = makeTallyStore(tables.database.hot, { retryMs: 0 });
   const rule: ConfiguredRule = {
@@ -241,10 +238,7 @@ function makeOnce(act: () => Promise<unknown>): () => Promise<unknown> {
   return () => (done ??= act());
 }
 
-/**
- * Renews the fingerprints. The two functions replace the waits: for nodes that may not know the new
- * key, and for orders in progress.
- */
+/** The two functions replace the waits for nodes with the old key, and for orders in progress. */
 async function renew(beforeNodes = async () => {}, beforeOrders = async () => {}) {
   const { keys } = await openVault();
   const pause = (durationMs: number) => (durationMs <= graceMs ? beforeNodes() : beforeOrders());
@@ -271,9 +265,7 @@ function tallyKey({ digestSubject }: Vault, digest: string): string | undefined 
   return rows.find(({ owner }) => owner === merchantId)?.key;
 }
 
-/**
- * Stores two cards, an order with both, an order whose card is destroyed, a reference and a count.
- */
+/** Stores two cards, an order with both, one with a destroyed card, a reference and a count. */
 async function fill(cell: Database, vault: Vault): Promise<void> {
   const { query } = cell;
   const { hashId, refusedId, digest } = namesOf(vault);

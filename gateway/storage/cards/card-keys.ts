@@ -1,41 +1,30 @@
 /**
- * The vault's keys in a cell: the cell's copy of the list of keys, and the cards whose fingerprints
- * are recomputed when the key of fingerprints is replaced. A statement that writes a card, or
- * pending card data, takes a shared lock on the row of its key. The statement that destroys a key
- * takes an exclusive lock on the same row. Therefore nothing is ever written under a destroyed key.
- * A key is added to the cell's list when a node first writes a card under it, and remains in the
- * list of every cell after it is destroyed.
+ * The vault's keys in a cell: its copy of the list of keys, and the cards whose fingerprints are
+ * recomputed when their secret is replaced. Nothing is ever written under a destroyed key, because
+ * a statement that writes a card, or pending card data, takes a shared lock on the row of its key,
+ * and the one that destroys a key an exclusive lock. The first card that a node writes under a key
+ * adds the row, which is never deleted.
  */
 import type { SealedCard } from "../../vault/vault.ts";
 import type { Database, Query } from "../server/database.ts";
 import { bytesArray, plainArray, textArray } from "../server/gather.ts";
 
-/**
- * Returns the part of a statement that locks keys before a card is written. It selects those of the
- * given keys that were not destroyed.
- */
+/** Selects and locks those of the given keys that were not destroyed, before a card is written. */
 export function lockUsableKeys(ids: string): string {
   return `usable as materialized (
   select id from card_keys where id = any(${ids}) and destroyed_at is null for share
 )`;
 }
 
-/**
- * The result of a statement that writes cards: either a written row, or the number of a key that
- * must not be used in this cell. In the second case, nothing was written.
- */
+/** A written row, or the number of a key that this cell refuses, so that nothing was written. */
 export type RefusedKey = { readonly refusedKey?: number | null };
 
-/**
- * Checks that the vault still has the keys. The function is absent where no key from a node's
- * memory is used.
- */
+/** Checks that the vault still has the keys. Absent where no key from a node's memory is used. */
 export type ConfirmKeys = { readonly confirmKeys?: (ids: readonly number[]) => Promise<boolean> };
 
 /**
- * Writes rows that are sealed with the vault's keys. Fails if one of these keys was destroyed, or
- * if the database has lost it in a failover. If a key is only missing in the cell's list, it is
- * added to the list and the rows are written again.
+ * Writes rows under the vault's keys. Fails if one of the keys was destroyed or lost in a failover.
+ * A key that is only missing in the cell's list is added to it, and the rows are written again.
  */
 export async function writeUnderKeys<Row extends RefusedKey>(
   query: Query,
@@ -46,8 +35,7 @@ export async function writeUnderKeys<Row extends RefusedKey>(
   const refused = rows.flatMap(({ refusedKey }) => refusedKey ?? []);
   if (refused.length === 0) return rows;
   if ((await confirmKeys?.(refused)) === false) {
-    // The check has read the keys again, so the caller's next attempt seals the card with a key
-    // that exists.
+    // The check has read the keys again, so the caller's next attempt uses a key that exists.
     const lost = new Error(`the vault does not have the key ${refused[0]}`);
     throw Object.assign(lost, { code: "40001" });
   }
@@ -67,9 +55,8 @@ export async function listCardKeys(query: Query, ids: readonly number[]): Promis
 }
 
 /**
- * Marks a key as destroyed in this cell, so that no card can be written under it. Waits for
- * statements that are writing such a card. Returns false if the cell has cards under the key: the
- * key stays as it is.
+ * Marks a key as destroyed in this cell, after waiting for statements that are writing under it.
+ * Returns false, and marks nothing, if the cell has cards under the key.
  */
 export function closeCardKey({ transaction }: Database, id: number): Promise<boolean> {
   return transaction(async (query) => {
@@ -88,7 +75,6 @@ const underKey = `
 (select from cards where key_id = $1 limit 1)
 union all (select from held_keys where key_id = $1 limit 1)`;
 
-/** Copies the list of destroyed keys into a new cell. */
 export async function copyDestroyedKeys(main: Query, cell: Query): Promise<void> {
   const rows = await main<{ id: number }>(
     "select id from card_keys where destroyed_at is not null",
@@ -104,7 +90,7 @@ const pageSize = 500;
 
 export type FingerprintedCard = SealedCard & { readonly fingerprint: Buffer };
 
-/** Lists a page of cards by merchant and id. The page begins after the card `after`. */
+/** Lists a page of cards by merchant and id, after the card `after`. */
 export function listSealedCards({ query }: Database, after: SealedCard | undefined) {
   return query<FingerprintedCard>(
     `select merchant_id as "merchantId", id as "cardId", key_id as "keyId", sealed, fingerprint
@@ -118,9 +104,7 @@ type NewFingerprint = Pick<FingerprintedCard, "merchantId" | "cardId" | "fingerp
   readonly hashId: string;
 };
 
-/**
- * Writes the new fingerprints of cards. Returns the numbers of changed cards and card references.
- */
+/** Returns the numbers of changed cards and card references. */
 export async function writeFingerprints(
   { query }: Database,
   cards: readonly NewFingerprint[],
@@ -150,10 +134,7 @@ export async function writeFingerprints(
   return { cards: written.length, references: references.length };
 }
 
-/**
- * Finds list entries that a node may have added under the previous key, because it was not yet
- * notified of the new one.
- */
+/** Finds list entries that a node may have added before it was notified of the new key. */
 export function findEarlierEntries(query: Query, keyId: number, graceMs: number) {
   return query<{ id: string; value: string }>(
     `select entry.id, value from list_entries as entry, vault.keys as made

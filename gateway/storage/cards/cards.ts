@@ -1,7 +1,6 @@
 /**
- * Reads and writes the tables of cards: sealed cards, references to them, and pending card data.
- * Only the vault can open what is stored here. A card of a new order is written by the statement
- * that begins the order (`commit.ts`).
+ * Sealed cards, references to them, and pending card data. Only the vault can open what is stored
+ * here. The statement that begins an order writes its card (`commit.ts`).
  */
 import type {
   CardOfMerchant,
@@ -38,10 +37,7 @@ import {
 } from "../server/gather.ts";
 import { type ConfirmKeys, lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 
-/**
- * Makes the look-up of sealed cards. Look-ups of the same moment share one statement, because
- * captures and returns often come in large numbers.
- */
+/** Look-ups of the same moment share one statement, because captures come in large numbers. */
 export function makeFindSealedCard(query: Query, options: GatherOptions = {}): FindSealedCard {
   const statement = `
     select cards.merchant_id, cards.id, cards.key_id as "keyId", cards.sealed, cards.fingerprint,
@@ -101,8 +97,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
           plainArray(referencePurposes.map((purpose) => ids[purpose])),
         ],
       );
-      // Several requests may register the same card at the same time. The first of them has written
-      // the references, and all of them return these.
+      // If several requests register the card at once, all of them get the references of the first.
       const written = await findByCard(merchantId, cardId);
       if (written === undefined) throw new Error("card references were written and are not there");
       return written.ids;
@@ -145,7 +140,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
     );
     if (rows.length === 0) return undefined;
     const ids = Object.fromEntries(rows.map(({ id, purpose }) => [purpose, id]));
-    // All references of a card are written by one statement, so the card has one for every purpose.
+    // One statement writes all references of a card, so the card has one for every purpose.
     const { removedBy } = rows.find((row) => row.removedBy !== null) ?? {};
     return { ids: ids as CardReferences, removedBy: removedBy ?? undefined };
   }
@@ -165,9 +160,8 @@ type ReferenceRow = Omit<
 const remover = "case when removed_at is not null then coalesce(removed_by, 'operator') end";
 
 /**
- * Finds cards whose references were removed and whose number can be destroyed. It skips a card
- * while an order with this card is in flight or in doubt, because the card number may have to be
- * sent again.
+ * Finds cards that are to be destroyed because their references were removed, except cards of
+ * orders in flight or in doubt, which may have to be sent again.
  */
 const findRemoved = `
 select merchant_id as "merchantId", card_id as "cardId" from card_references as removed
@@ -183,17 +177,15 @@ export function cardColumns(cards: readonly CardOfMerchant[]) {
 }
 
 /**
- * Stores pending card data and its keys in two tables that the database excludes from its
- * write-ahead log, and therefore from base backups and replicas. They survive the end of a node; a
- * crash of the database empties them.
+ * Stores pending card data and its keys in tables that the database excludes from its write-ahead
+ * log, and therefore from base backups and replicas. A crash of the database empties them.
  */
 export function makePendingCardStore(
   query: Query,
   options: GatherOptions & ConfirmKeys = {},
 ): PendingCardStore {
   const put = makeGather(async (items: readonly Put[]) => {
-    // If a batch has two items for the same order, the later one is written, because a statement
-    // can write a row only once.
+    // A statement can write a row only once, so only the last item of each order is written.
     const latest = [...new Map(items.map((item) => [item.row.context, item])).values()];
     const columns = [
       textArray(latest.map(({ row }) => row.context)),
@@ -233,18 +225,15 @@ export function makePendingCardStore(
 type Wanted = { readonly context: string; readonly now: Instant };
 type Put = { readonly row: PendingCardRow; readonly expiresAt: Instant };
 
-/**
- * Deletes the pending card data before an orderly shutdown of the database, which would write it to
- * the files.
- */
+/** Must precede an orderly shutdown of the database, which would write the data to its files. */
 export async function deletePendingCards(query: Query): Promise<void> {
   await query("truncate held_keys, held_secrets");
 }
 
 /**
- * Frees the space of deleted rows, so that an empty table leaves no page in its file. Only the
- * owner of a table may do that, so the connection drops the role of the vault first. The database
- * warns a login that is not the owner.
+ * Frees the space of deleted rows, so that an empty table leaves no page in its file. Only a
+ * table's owner may do that, so the connection drops the vault's role; PostgreSQL warns any other
+ * login.
  */
 export async function vacuumPendingCards({ connect }: Pick<Database, "connect">): Promise<void> {
   const client = await connect();
@@ -256,10 +245,7 @@ export async function vacuumPendingCards({ connect }: Pick<Database, "connect">)
   }
 }
 
-/**
- * Makes the statement fail for a merchant that has moved to another cell. The merchant is the first
- * part of the context of pending card data.
- */
+/** The merchant is the first part of the context of pending card data. */
 const assertOwnersHomeCell = assertHomeCell(
   "in (select split_part(owner, '/', 1)::bigint from unnest($1::text[]) as owner)",
 );

@@ -1,6 +1,6 @@
 /**
- * Stores the keys for message authentication that an acquirer's host delivers. Each is stored only
- * once, by the node that received it.
+ * Stores the keys for message authentication that an acquirer's host delivers, each only once, by
+ * the node that has received it.
  */
 import type { DeliveredKey, StoreKey } from "../../acquirers/gates.ts";
 import type { GateId } from "../../values/ids.ts";
@@ -11,12 +11,9 @@ import type { Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
 import { macKeyContext } from "./mac-keys.ts";
 
-/**
- * How long after its delivery the gateway begins to sign with a key. It begins earlier if the host
- * has used the key.
- */
+/** The gateway signs with a key after this time, or earlier if the host has used the key. */
 const writesAfterMs = 60_000;
-/** How long the previous key continues to verify messages after a delivery. */
+/** How long the previous key verifies messages after a delivery. */
 const verifiesForMs = 3_600_000;
 
 type StoreDependencies = {
@@ -26,8 +23,8 @@ type StoreDependencies = {
 };
 
 /**
- * Makes the function that stores a delivered key. One node stores the key, and all nodes are
- * notified of it. The first key of a gate is used at once, because the gate has no other key.
+ * Makes the function that stores a delivered key and notifies all nodes. The first key of a gate is
+ * used at once, because the gate has no other.
  */
 export function makeStoreKey(
   { audit, sealSecret, clock }: StoreDependencies,
@@ -89,10 +86,7 @@ export function makeStoreKey(
 
 export function makeDueKeys(query: Query, clock: Pick<Clock, "now">) {
   return {
-    /**
-     * Returns the gates for which the next key must be requested now. The same statement notes the
-     * request, so that no other node sends one too.
-     */
+    /** Returns gates whose next key is due, and notes the request, so that no other node asks. */
     async claimDue(): Promise<readonly GateId[]> {
       const rows = await query<{ gateId: GateId }>(
         `update gate_zone_keys set asked_at = to_timestamp($1::float8 / 1000)
@@ -103,7 +97,7 @@ export function makeDueKeys(query: Query, clock: Pick<Clock, "now">) {
       return rows.map(({ gateId }) => gateId);
     },
 
-    /** Makes the next request for a key due in a minute, because the host could not be asked. */
+    /** Makes the next request due in a minute, because the host could not be asked. */
     async postpone(gate: GateId): Promise<void> {
       await query(
         `update gate_zone_keys

@@ -1,7 +1,4 @@
-/**
- * Erasure of a person in a real database: no data of the person remains, and the books stay
- * complete.
- */
+/** Erasure of a person: no data of the person remains, and the books stay complete. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { advance, conditions, draft, events, start } from "../../orders/testing.ts";
@@ -103,8 +100,7 @@ test("nothing is erased or marked for destruction in a cell that the merchant ha
   const card = { merchantId, cardId: draft.card.cardId, why: "erased" } as const;
 
   await assert.rejects(eraseOrder(database, { merchantId, id }, by), hasMoved);
-  // The same error comes if the rows are deleted in this cell: it does not mean that the order is
-  // open by now.
+  // Rows that are deleted in this cell give the same error, which does not mean an open order.
   await assert.rejects(eraseOrder(database, { merchantId, id: asOrderId("1") }, by), hasMoved);
   await assert.rejects(condemnCards(database.query, [card], by.at), hasMoved);
   assert.deepEqual(await listOrdersAfter(database.query, asOrderId("700000"), 9), []);

@@ -1,7 +1,7 @@
 /**
  * Deletes data that must not be stored any longer from orders that stay in the books: a person's
- * data, and hash ids whose key is being replaced. The payments and results of the order do not
- * change. Besides the commit queue, this is the only code that writes orders.
+ * data, and hash ids by a replaced fingerprint secret. Payments and results do not change. Besides
+ * the commit queue, this is the only code that writes orders.
  */
 import type { CardOfMerchant } from "../../engine/cards.ts";
 import type { Purchase } from "../../orders/order.ts";
@@ -13,23 +13,17 @@ import { lockIndex } from "../portal/order-index.ts";
 import { besideOthers, type Database, type Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
 
-/**
- * How many orders one statement examines. The number is limited, so that payments are not delayed.
- */
+/** How many orders one statement examines: few, so that payments are not delayed. */
 const pageSize = 1_000;
 
-/** The author and the time of an erasure, for the history of the order. */
 export type Deletion = { readonly by: string; readonly at: Instant };
 
-/**
- * Replaces the digest of a request by zeros, which no request has, and the number of its key by
- * zero, which no key has.
- */
+/** No request has a digest of zeros, and no key the number zero. */
 const noDigest = "digest = decode(repeat('00', 32), 'hex'), digest_key = 0";
 
 /**
- * Writes the change as a step of the order, with an entry in its history. The row that says when
- * the order is due is moved to the new version of the order, so that no effect is lost.
+ * Writes the change as a step of the order, with an entry in its history. The time when the order
+ * is due is kept for the new version, so that no effect is lost.
  */
 const asStep = (update: string) => `
 with changed as (
@@ -44,17 +38,13 @@ with changed as (
 )
 select from changed`;
 
-/**
- * How long to wait before the orders are read. A node may still be storing orders with older
- * values, and the pass must find these too.
- */
+/** How long reading waits, because a node may still be storing orders with older values. */
 export const settledMs = 15 * 60_000;
 
 /**
- * Recomputes the hash ids in orders from the fingerprints of their cards. The hash id of a
- * destroyed card stays as it is. An order that changes while it is examined is read again. Each
- * call examines the page of orders after the previous call's page, and returns how many orders it
- * has examined.
+ * Recomputes the hash ids in orders from the fingerprints of their cards, and leaves those of
+ * destroyed cards. An order that changes while it is examined is read again. Each call examines the
+ * page after the previous call's, and returns how many orders it has examined.
  */
 export function makeRenewHashIds(
   query: Query,
@@ -69,7 +59,7 @@ export function makeRenewHashIds(
     return count;
   };
 
-  /** Writes the new hash ids of orders. Returns false if an order has changed since it was read. */
+  /** Returns false if an order has changed since it was read. */
   async function renewPage(after: string, last: string): Promise<boolean> {
     const page = await query<StoredProgress>(
       `select merchant_id as "merchantId", id, version, progress from orders
@@ -125,15 +115,12 @@ type StoredProgress = {
   readonly progress: Progress;
 };
 
-/**
- * Returns all cards that are stored in an order: the one that was charged, and those that were
- * refused on the payment page.
- */
+/** Returns the card that was charged, and those that were refused on the payment page. */
 function cardsIn({ card, page }: Progress): readonly HashedCard[] {
   return [...(card ? [card] : []), ...(page?.refused ?? []).map((each) => each.card)];
 }
 
-/** Returns the progress of the order with new hash ids, or undefined if no hash id has changed. */
+/** Returns undefined if no hash id has changed. */
 function renewHashIds(
   { merchantId, progress }: StoredProgress,
   hashIds: ReadonlyMap<string, string>,
@@ -166,10 +153,7 @@ function makeNextPage(query: Query) {
   };
 }
 
-/**
- * A person whose data is to be erased, named by an email address, or by the hash ids that a card
- * has at each merchant.
- */
+/** A person, named by an email address, or by the hash ids of a card, one for each merchant. */
 export type Person =
   /** The email address in each form in which it may be stored, in lower case. */
   | { readonly emails: readonly string[] }
@@ -178,16 +162,11 @@ export type Person =
 export type OrderOfPerson = {
   readonly merchantId: MerchantId;
   readonly id: OrderId;
-  /**
-   * True if the order is in flight or in doubt, or if a callback about it is still to be delivered.
-   */
+  /** True if the order is in flight or in doubt, or if a callback about it is to be delivered. */
   readonly isOpen: boolean;
 };
 
-/**
- * Finds the orders of a person. The database has no index of email addresses or hash ids, so all
- * orders are examined page by page.
- */
+/** Examines all orders page by page, because no index has email addresses or hash ids. */
 export async function findOrdersOf(
   { query }: Pick<Database, "query">,
   person: Person,
@@ -213,10 +192,7 @@ export async function findOrdersOf(
 }
 
 const byEmail = "lower(facts #>> '{purchase,customer,email}') = any($3::text[])";
-/**
- * A condition for orders with the card. An order also matches if the card was refused on its
- * payment page.
- */
+/** A condition for orders with the card, even if the card was refused on the payment page. */
 const byCard = `((merchant_id, progress #>> '{card,hashId}') in (
   select * from unnest($3::bigint[], $4::text[])) or exists (
   select from ${refusedTries} where (merchant_id, tried #>> '{card,hashId}') in (
@@ -230,8 +206,8 @@ type ErasedOrder = { readonly cards: readonly CardOfMerchant[] };
 
 /**
  * Erases the person's data in an order, its history, its callbacks and its card references. Returns
- * undefined if the order is open by now. The version of the order increases, so that a node with
- * the old order in memory cannot write the data back.
+ * undefined if the order is open now. Its version increases, so that a node with the old order in
+ * memory cannot write the data back.
  */
 export function eraseOrder(
   { transaction }: Pick<Database, "transaction">,
@@ -308,9 +284,9 @@ const eraseCallbacks = [
 ];
 
 /**
- * Erases the person's data in the portal's index of orders. The version in the index is set to one
- * less than the order's, so that a node indexes the erased order. A node that has the order in
- * memory with this lower version does not overwrite the row, because its version is not newer.
+ * Erases the person's data in the portal's index. The row gets a version one below the order's: a
+ * node still indexes the erased order, but does not overwrite the row with the old order in its
+ * memory, which is not newer.
  */
 const eraseIndex = `
 update order_index set email = '', name = '', people = '{}', last_four = '',
@@ -345,8 +321,8 @@ const erasedTables = [
 ];
 
 /**
- * Frees the space of the old contents of changed rows, unless an older transaction still sees them.
- * The disk and the write-ahead log may contain the old bytes for longer.
+ * Frees the space of the old contents, unless an older transaction still sees them. The disk and
+ * the write-ahead log may contain the old bytes for longer.
  */
 export async function vacuumErased(database: Pick<Database, "connect">): Promise<void> {
   const client = await database.connect();
@@ -363,10 +339,9 @@ type KeptOfPurchase =
   | "isUnattended";
 
 /**
- * The fields that an erasure removes from an order, its history and its card references, each with
- * the value that replaces it. A field without a replacement is left out. They are data about the
- * person and the card, and free text. Amounts, ids, dates, codes and the card's BIN stay, so that
- * the books still agree.
+ * The fields that an erasure removes from orders, their history and card references, each with its
+ * replacement, if it has one: data about the person and the card, and free text. Amounts, ids,
+ * dates, codes and the card's BIN stay, so that the books still agree.
  */
 // biome-ignore format: a table
 const erased: Readonly<Record<Exclude<keyof Purchase, KeptOfPurchase>, unknown>> &
@@ -391,10 +366,7 @@ const erased: Readonly<Record<Exclude<keyof Purchase, KeptOfPurchase>, unknown>>
   loyalty:      undefined,
 };
 
-/**
- * Returns a JSON document without personal data. Erasing a document a second time does not change
- * it.
- */
+/** Erasing a document a second time does not change it. */
 function erase(document: unknown): unknown {
   if (Array.isArray(document)) return document.map(erase);
   if (typeof document !== "object" || document === null) return document;

@@ -1,6 +1,6 @@
 /**
  * The stored keys of gates for message authentication, and the zone keys under which hosts deliver
- * them. The vault's keys seal both.
+ * them. Both are sealed by the vault's keys.
  */
 import type { GateMacKey, GateZoneKey } from "../../acquirers/gates.ts";
 import type { GateId } from "../../values/ids.ts";
@@ -59,7 +59,6 @@ function msOf(column: string): string {
   return `(extract(epoch from ${column}) * 1000)::float8`;
 }
 
-/** Returns the context in which a gate's key is sealed. */
 export function macKeyContext(gateId: string): string {
   return `mac-key/${gateId}`;
 }
@@ -68,10 +67,7 @@ export function zoneKeyContext(gateId: string): string {
   return `zone-key/${gateId}`;
 }
 
-/**
- * Lists the gates that have no key for message authentication although they should have one: an
- * operator has dropped the last key, or the host is configured to deliver keys.
- */
+/** Lists the gates that had a key, or whose host should deliver one, and that have none now. */
 export function listUnauthenticated(
   query: Query,
 ): Promise<readonly { readonly name: string; readonly hasZoneKey: boolean }[]> {

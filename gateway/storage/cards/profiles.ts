@@ -1,7 +1,6 @@
 /**
- * The storage of recurring payment profiles: card references that are registered without a payment,
- * and the changes of profiles. One statement writes both the sealed card and the rows that refer to
- * it.
+ * The storage of recurring payment profiles: card references that are registered without a payment.
+ * One statement writes both the sealed card and the rows that refer to it.
  */
 import type { AuditedChange, ProfileStore } from "../../engine/profiles.ts";
 import { type CardReferences, referencePurposes } from "../../orders/card-reference.ts";
@@ -40,8 +39,7 @@ export function makeProfileStore(query: Query, options: ConfirmKeys = {}): Profi
       const [row] = rows;
       if (row === undefined) return undefined;
       const { digest, keyId, hashId } = row;
-      // Each reference of a card has a different purpose, so no row of the query overwrites
-      // another.
+      // Each reference of a card has a different purpose, so no row overwrites another.
       const ids = Object.fromEntries(rows.map(({ purpose, id }) => [purpose, id]));
       const profile = { ids: ids as Partial<CardReferences>, hashId };
       return { digest: { digest, keyId, cvv: undefined }, profile };
@@ -76,10 +74,7 @@ type CreatedRow = {
   readonly keyId: number;
 };
 
-/**
- * Returns the card as parameters of a statement. The number of its key is in an array, which
- * `lockUsableKeys` needs.
- */
+/** The number of the card's key is in an array, because `lockUsableKeys` needs one. */
 function sealedColumns(card: SealedCard | undefined) {
   const keys = plainArray(card === undefined ? [] : [card.keyId]);
   return [keys, card?.sealed ?? null, card?.fingerprint ?? null] as const;
@@ -90,9 +85,8 @@ const refusedKeys = (ids: string) => `${lockUsableKeys(ids)}, refused as (
 )`;
 
 /**
- * Adds the references of a profile. The row with the profile's own id contains the client order id.
- * The other rows are only written if this row is, so that a client order id creates one profile
- * only.
+ * Adds the references of a profile. Only the row with the profile's own id has the client order id,
+ * and the others depend on it, so that a client order id creates one profile only.
  */
 const addProfile = `
 with ${refusedKeys("$9::int[]")}, named as (
@@ -127,10 +121,9 @@ join card_references as other
 where named.merchant_id = $1 and named.client_orderid = $2 and ${assertHomeCell("= $1")}`;
 
 /**
- * Changes a profile and all other references of its card. If the card number is replaced, the old
- * number keeps a removed reference, so that it is destroyed like the number of a removed card. It
- * is destroyed only after the time for which the numbers of paid orders are kept, because payments
- * with the old number can be refunded until then.
+ * Changes a profile and all other references of its card. A replaced card number keeps a removed
+ * reference, by which it is destroyed later: after the time for which the numbers of paid orders
+ * are kept, because payments with it can be refunded until then.
  */
 const changeProfile = `
 with ${refusedKeys("$9::int[]")}, changed as (
@@ -161,7 +154,7 @@ with ${refusedKeys("$9::int[]")}, changed as (
 )
 select id, null as "refusedKey" from changed union all select null, key_id from refused`;
 
-/** Starts a stopped profile again. Returns false if it is not stopped. */
+/** Returns false if the profile is not stopped. */
 export async function restartProfile(
   query: Query,
   { merchantId, cardId }: { readonly merchantId: MerchantId; readonly cardId: CardId },
@@ -175,10 +168,7 @@ export async function restartProfile(
   return rows.length > 0;
 }
 
-/**
- * Writes the audit entries of changes of profiles. Changes that one request makes at the same
- * moment share a transaction.
- */
+/** Changes that one request makes at the same moment share a transaction. */
 export function makeAuditProfiles(auditAs: (actor: Actor) => Audit) {
   return makeGather<AuditedChange, undefined>(async (changes) => {
     for (const [request, own = []] of Map.groupBy(changes, ({ by }) => by.request)) {

@@ -165,7 +165,7 @@ test("a marked card is destroyed by the next run, not by the one that marked it"
 
   await run();
   assert.equal(await listCards(), "1");
-  // Another node has not noticed the mark on the card, so it also waits for its own next run.
+  // Another node has not noticed the mark on the card, so its first run does not destroy the card.
   await makeRun()();
   assert.equal(await listCards(), "1");
   await run();

@@ -57,10 +57,7 @@ export function makeRetentionStore({ node, vault }: Databases): RetentionStore {
   };
 }
 
-/**
- * Marks cards that are to be destroyed. The role of the connection must have the right to write the
- * vault's tables.
- */
+/** Marks cards that are to be destroyed. The connection must have the vault's rights. */
 export async function condemnCards(
   query: Query,
   cards: readonly CondemnedCard[],
@@ -86,9 +83,9 @@ on conflict (days) do update set walked_at = excluded.walked_at
 returning after_id as after`;
 
 /**
- * Restarts the searches for expired cards from the first card if the retention rules have changed.
- * The row of 0 days stores a hash of the rules. Restarts are limited in frequency, because two
- * nodes with different settings would otherwise restart the searches again and again.
+ * Restarts the searches for expired cards from the first card if the retention rules, whose hash is
+ * in the row of 0 days, have changed. Restarts are limited in frequency, because two nodes with
+ * different settings would restart the searches again and again.
  */
 const restartWalks = `
 with changed as (

@@ -1,7 +1,4 @@
-/**
- * A rotation of the vault's keys in a real database seals everything with the new keys, in every
- * cell.
- */
+/** A rotation of the vault's keys seals everything with the new keys, in every cell. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, test } from "node:test";

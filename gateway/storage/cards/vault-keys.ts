@@ -1,8 +1,7 @@
 /**
- * The table of the vault's keys, and the rotation of keys in the database. In a rotation, a new key
- * is added, then cards and secrets are sealed with it page by page while nodes work, and then the
- * old key, which seals nothing any more, is destroyed. Nodes are notified of every change of the
- * table.
+ * The table of the vault's keys, and the rotation of keys: a new key is added, cards and secrets
+ * are sealed with it page by page while nodes work, and the old key, which seals nothing any more,
+ * is destroyed. Nodes are notified of every change of the table.
  */
 import type { KeyStore, SealedKey } from "../../vault/keys.ts";
 import type { CvvKeyRow, CvvKeyStore } from "../../vault/request-digests.ts";
@@ -67,8 +66,7 @@ export async function listKeys(
 
 /**
  * Returns the age of the current keys in days, by purpose. The key-encryption key is not in the
- * database, so its age is counted from the last time when the keys were sealed with another one, or
- * else from the oldest key.
+ * database: its age is that of the last change of it, or else of the oldest key.
  */
 export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, number>> {
   const days = (since: string) => `floor(extract(epoch from now() - ${since}) / 86400)::int`;
@@ -83,17 +81,14 @@ export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, num
   return new Map(rows.map((row) => [row.purpose, row.days]));
 }
 
-/**
- * A condition for old keys of pending card data. The list of keys omits them, because there is a
- * new one every day.
- */
+/** Lists omit these old keys of pending card data, because there is a new one every day. */
 const isOldPending =
   "coalesce(purpose = 'held' and destroyed_at < now() - interval '30 days', false)";
 
 /**
- * Returns whether the key of pending card data must be replaced because it is a day old. After a
- * change of the key-encryption key, the replacement waits for a day: a node that still has the old
- * key-encryption key could not open a new key.
+ * Returns whether the key of pending card data is a day old and must be replaced. After a change of
+ * the key-encryption key this waits for a day, because a node with the old one could not open a new
+ * key.
  */
 export async function isPendingKeyDue(vault: Query, node: Query): Promise<boolean> {
   const day = "now() - interval '1 day'";
@@ -105,10 +100,7 @@ export async function isPendingKeyDue(vault: Query, node: Query): Promise<boolea
   return (await node(wrapped)).length === 0;
 }
 
-/**
- * Takes the lock of key rotations. Returns undefined while another rotation holds it. The lock ends
- * when its connection closes.
- */
+/** Returns undefined while another rotation holds the lock, which ends with its connection. */
 export async function takeRotationLock(database: Database) {
   const client = await database.connect();
   const { rows } = await client.query("select pg_try_advisory_lock(8585, 0) as got");
@@ -117,10 +109,7 @@ export async function takeRotationLock(database: Database) {
   return undefined;
 }
 
-/**
- * Makes the operations with which the key of pending card data is replaced. The key seals rows in
- * the vault tables of all cells.
- */
+/** Makes the operations that replace the key of pending card data in all cells. */
 export function makePendingKeys(vault: Database, node: Pick<Database, "query">, cells: Cells) {
   const vaults = cells.stores((each) => each.vault);
   return {
@@ -131,10 +120,7 @@ export function makePendingKeys(vault: Database, node: Pick<Database, "query">, 
   };
 }
 
-/**
- * Seals all keys of the vault with another key-encryption key in one transaction. If one key fails,
- * all stay as they are.
- */
+/** Seals all keys of the vault with another key-encryption key, or changes nothing. */
 export async function rewrapKeys(
   database: Database,
   rewrap: (key: SealedKey) => Uint8Array,
@@ -151,10 +137,7 @@ export async function rewrapKeys(
   return count;
 }
 
-/**
- * Frees the space of the old contents of changed rows. The disk may contain the old bytes for
- * longer.
- */
+/** Frees the space of the old contents. The disk may contain the old bytes for longer. */
 const vacuumKeys = "vacuum vault.keys";
 
 export function makeRotationStore(database: Database, cells: readonly Database[]): RotationStore {
@@ -288,9 +271,8 @@ function cardsOf({ query }: Database): Pick<OfCell, "countCards" | "listCards" |
 }
 
 /**
- * Makes the functions that list the sealed secrets of the configuration with their contexts, and
- * write a resealed secret: control keys, keys of wallets and gates, users' secrets, and addresses
- * of cells.
+ * Lists the sealed secrets of the configuration with their contexts, and writes a resealed one:
+ * control keys, keys of wallets and gates, users' secrets, and addresses of cells.
  */
 function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
   return {
@@ -349,10 +331,7 @@ const reseal: Readonly<Record<string, string>> = {
   "mac-key":     "update gate_mac_keys set sealed = $3 where id = $1::bigint and sealed = $2",
 };
 
-/**
- * Stores the keys for digests of CVVs. There are only a few rows, which all nodes share and no
- * backup contains. The store uses the vault's connections.
- */
+/** Stores the few keys for digests of CVVs, which all nodes share and no backup contains. */
 export function makeCvvKeyStore(query: Query): CvvKeyStore {
   return {
     async find(slot) {
@@ -380,9 +359,7 @@ export function makeCvvKeyStore(query: Query): CvvKeyStore {
   };
 }
 
-/**
- * Deletes the keys before an orderly shutdown of the database, which would write them to its files.
- */
+/** Must precede an orderly shutdown of the database, which would write the keys to its files. */
 export async function deleteCvvKeys(query: Query): Promise<void> {
   await query("truncate vault.cvv_keys");
 }

@@ -1,8 +1,8 @@
 /**
- * The stored data of wallets: merchants' keys, which the vault's keys seal; used tokens, which are
- * stored so that each token pays only once; and the files below `/.well-known/` with which a wallet
- * checks that a domain belongs to the installation. Nodes read these files from the database at
- * each request, because wallets seldom ask.
+ * The stored data of wallets: merchants' keys; used tokens, so that each token pays only once; and
+ * the files below `/.well-known/` by which a wallet checks that a domain belongs to the
+ * installation. Nodes read these files from the database at each request, because wallets seldom
+ * ask.
  */
 import { createPrivateKey, randomUUID } from "node:crypto";
 import type { MerchantId } from "../../values/ids.ts";
@@ -49,7 +49,6 @@ type KeyRow = Pick<WalletKey, "id" | "merchantId" | "wallet"> & {
   readonly certificate: string | null;
 };
 
-/** Returns the context in which a wallet's key is sealed. */
 export function walletKeyContext(merchantId: string, wallet: string): string {
   return `wallet-key/${merchantId}/${wallet}`;
 }
@@ -120,7 +119,7 @@ export function makeWalletKeyAdministration(
       });
     },
 
-    /** Removes a key. `vacuumWalletKeys` destroys the private key after the commit. */
+    /** `vacuumWalletKeys` destroys the private key after the commit. */
     async remove(id: string): Promise<boolean> {
       return audit.change(async (inside, write) => {
         const rows = await inside(
@@ -137,20 +136,14 @@ export function makeWalletKeyAdministration(
   };
 }
 
-/**
- * Frees the space of the old contents of changed rows, because these contain the removed private
- * keys.
- */
+/** Frees the space of the old contents, which contain the removed private keys. */
 export async function vacuumWalletKeys(query: Query): Promise<void> {
   await query("vacuum vault.wallet_keys");
 }
 
 const deleteEveryMs = 60_000;
 
-/**
- * Claims a wallet's token for a request. Returns false if another request has used the token.
- * Repeats of the same request share the token.
- */
+/** Returns false if another request has used the token. Repeats of a request share it. */
 export function makeClaimToken(
   query: Query,
   clock: Clock,
@@ -190,10 +183,7 @@ export function makeClaimToken(
   return (token) => take({ ...token, claim: randomUUID() });
 }
 
-/**
- * A token with its claim. A claim belongs to one request, and all attempts to write it have the
- * same id.
- */
+/** A token with the id of its request's claim, which is the same in all attempts to write it. */
 type ClaimedToken = UsedToken & { readonly claim: string };
 
 type TokenRow = Record<"merchant_id" | "wallet" | "message_id", string> & { digest: Buffer };
@@ -201,9 +191,8 @@ type TokenRow = Record<"merchant_id" | "wallet" | "message_id", string> & { dige
 type Claim = Omit<ClaimedToken, "replayIds"> & UsedToken["replayIds"][number] & { holders: number };
 
 /**
- * Merges equal tokens of a batch, because a statement can write a row only once. If requests in the
- * batch share a replay id, the first of them is written. Requests that repeat the first one are
- * counted as further holders.
+ * Merges equal tokens of a batch, because a statement can write a row only once. Of requests that
+ * share a replay id, the first is written, and its repeats are counted as further holders.
  */
 function claimsOf(tokens: readonly ClaimedToken[]): readonly Claim[] {
   const claims = new Map<string, Claim>();
@@ -224,9 +213,8 @@ function keyOf({ merchantId, wallet }: Pick<UsedToken, "merchantId" | "wallet">,
 
 /**
  * Claims tokens, and returns for each the digest of the request that holds it. A released token can
- * be claimed by another request. If the database's answer was lost, the same claim is sent again
- * and counts once. If a repeat of the request was counted in between, the claim counts twice: the
- * token then stays with this request, which is safe.
+ * be claimed by another request. A claim that is sent again after a lost answer counts once, or
+ * twice if a repeat was counted in between: the token then stays with this request, which is safe.
  */
 const claimStatement = `
 insert into wallet_messages as known
@@ -246,10 +234,7 @@ on conflict (merchant_id, wallet, message_id) do update set
     then excluded.claim else known.claim end
 returning merchant_id, wallet, message_id, digest`;
 
-/**
- * Releases a token. When all requests that hold the token have released it, another request can
- * claim it.
- */
+/** Another request can claim the token when all requests that hold it have released it. */
 export async function releaseToken(query: Query, token: UsedToken): Promise<void> {
   const { merchantId, wallet, replayIds, digest } = token;
   await query(
@@ -275,7 +260,7 @@ export function listWellKnownFiles(
   return query("select name, octet_length(content) as bytes from well_known_files order by name");
 }
 
-/** Stores a file. A file of the same name is replaced. */
+/** Replaces a file of the same name. */
 export async function putWellKnownFile(audit: Audit, name: string, content: string): Promise<void> {
   await audit.change(async (inside, write) => {
     await inside(
@@ -288,7 +273,7 @@ export async function putWellKnownFile(audit: Audit, name: string, content: stri
   });
 }
 
-/** Removes a file. Returns whether it existed. */
+/** Returns whether the file existed. */
 export async function removeWellKnownFile(audit: Audit, name: string): Promise<boolean> {
   return audit.change(async (inside, write) => {
     const removed = await inside<{ readonly content: string }>(

@@ -1,7 +1,7 @@
 /**
  * Finds the transactions of a merchant by the time when they began, for reports. The first commit
- * of each transaction is in the history of its order, and a partial index has these rows by time.
- * Reports use the connections of screens, so that they never make a payment wait.
+ * of each is in the history of its order, and a partial index has these rows by time. Reports use
+ * the connections of screens, so that they never make a payment wait.
  */
 import type { Order } from "../../orders/order.ts";
 import { findNamed, initialOf } from "../../orders/transactions.ts";
@@ -34,8 +34,7 @@ export async function findBegun(query: Query, page: ReportPage) {
       serial === undefined
         ? { order, transaction: initialOf(order) }
         : findNamed(order, asSerialNumber(serial));
-    // After a restore, the history may have a transaction that the order lacks. Such a transaction
-    // is left out.
+    // After a restore, the history may have a transaction that the order lacks. It is left out.
     return named === undefined ? [] : [{ ...named, at: position.at }];
   });
   return { rows, end };
@@ -45,10 +44,7 @@ function positionOf({ begun_at, id: orderId, begun_version: version }: BegunRow)
   return { at: asInstant(begun_at), orderId, version };
 }
 
-/**
- * Finds commits that began a transaction. The condition repeats the condition of the partial index
- * `order_history_begun`, so that PostgreSQL uses the index.
- */
+/** Repeats the condition of the partial index `order_history_begun`, which PostgreSQL then uses. */
 const begunStatement = `
 select ${orderColumns.replace(/\w+/g, "orders.$&")}, begun_at, begun_version
 from (
@@ -68,9 +64,9 @@ order by begun_at, order_id, begun_version`;
 type Begun = { readonly position: ReportPosition; readonly order: Order };
 
 /**
- * Finds the serial numbers of transactions that began in these commits. It is used only for orders
- * that have more than one transaction or a chargeback, because PostgreSQL takes longer to read the
- * events of a commit than to find the order.
+ * Finds the serial numbers of these transactions. Only used for orders with several transactions or
+ * a chargeback, because PostgreSQL takes longer to read the events of a commit than to find the
+ * order.
  */
 async function findSerials(query: Query, merchantId: MerchantId, begun: readonly Begun[]) {
   const several = begun.filter(
@@ -101,13 +97,12 @@ from unnest($2::bigint[], $3::int[], $4::float8[]) as wanted(order_id, version, 
 join order_history using (order_id, version)
 where merchant_id = $1 and at = to_timestamp(begun_at / 1000)`;
 
-/** The first number of the lock of a report. The second number of the lock is the merchant's id. */
+/** The first number of the lock of a report. The second number is the merchant's id. */
 const lockClass = 8_583_037;
 
 /**
- * Takes the lock of the merchant's report, so that only one node at a time makes the report.
- * Returns the function that releases the lock, or undefined if another report of the merchant is
- * being made. The lock belongs to a connection, so it ends if the node ends.
+ * Lets only one node at a time make the merchant's report. Returns the function that ends this
+ * lock, which also ends with the node, or undefined if another report is being made.
  */
 export function makeTakeReport(database: Pick<Database, "connect">) {
   return async (merchant: MerchantId): Promise<(() => Promise<void>) | undefined> => {

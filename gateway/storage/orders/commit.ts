@@ -1,8 +1,8 @@
 /**
  * The commit queue, through which every order is written. It gathers the steps of all orders in
- * flight into one statement, which is one transaction. The statement writes the order, its history,
- * the time when it is due, and its card together. A step of an order that has changed since it was
- * read is returned as stale and does not affect the other steps.
+ * flight into one statement, which writes the orders, their history, when they are due, and their
+ * cards. A step of an order that has changed since it was read is returned as stale and does not
+ * affect the others.
  */
 import type { Begin, Beginning } from "../../engine/accept.ts";
 import type { Enter, Entry } from "../../engine/payment-page.ts";
@@ -28,33 +28,22 @@ import {
 import type { NodeName } from "../server/presence.ts";
 import { packEvents, packFacts, packProgress } from "./order-row.ts";
 
-/**
- * `retryMs` is infinite for a step that contains an acquirer's answer, because this node is the
- * only one that knows the answer.
- */
+/** `retryMs` is infinite for an acquirer's answer, because only this node knows the answer. */
 type CommitOptions = GatherOptions &
   ConfirmKeys & {
-    /**
-     * How long a new callback is reserved for the node that has written it. After that, any node
-     * may send it.
-     */
+    /** How long a new callback is reserved for the node that has written it. */
     readonly callbackLeaseMs: number;
     readonly isBusy?: () => boolean;
   };
 
 /**
- * The shortest time between two commits of a busy gateway (decision 0045). At a few hundred orders
- * a second, each order would otherwise have a commit of its own. Such a commit costs the gateway
- * and PostgreSQL half as much again as a commit of three orders. Under full load this time has no
- * effect, because a commit takes longer.
+ * The shortest time between two commits of a busy gateway (decision 0045). Without it, each of a
+ * few hundred orders a second has a commit of its own, which costs half as much again as a commit
+ * of three. Under full load it has no effect, because a commit takes longer.
  */
 const busyGapMs = 6;
 
-/**
- * The usual highest number of new orders in one commit (decision 0045). With larger commits, the
- * gateway and PostgreSQL would wait for each other: PostgreSQL would idle while the gateway
- * prepares a commit.
- */
+/** PostgreSQL would idle while the gateway prepares a commit of more orders (decision 0045). */
 const beginWholeMax = 48;
 
 type Begun = Awaited<ReturnType<Begin>>;
@@ -94,8 +83,7 @@ export function makeCommit(query: Query, node: NodeName, options: CommitOptions)
   const write = makeWrite(query, node, { ...options, ...statement });
   return makeGather(
     async (steps: readonly Step[], isRepeated): Promise<readonly Moved[]> => {
-      // Only one step of an order in a batch can be written, because all of them start from the
-      // same version. The others are returned as stale.
+      // All steps of an order in a batch start from the same version, so only the first is written.
       const seen = new Set<string>();
       const first = steps.filter(({ order }) => !seen.has(order.id) && seen.add(order.id));
       const written = await write(first, isRepeated, [...fromColumns(first)]);
@@ -115,10 +103,9 @@ type Writing = Pick<CommitOptions, "callbackLeaseMs" | "confirmKeys"> & {
 };
 
 /**
- * Returns a function that writes a batch of steps. If the answer to an earlier try was lost, that
- * try may have been committed, or may still be committed while this one runs. The versions and keys
- * of the rows keep the steps from being written twice, and the history shows which steps are
- * written.
+ * Returns a function that writes a batch of steps. An earlier try whose answer was lost may have
+ * been committed, or may be committed while this one runs. The versions and keys of the rows keep
+ * steps from being written twice, and the history shows which ones are written.
  */
 function makeWrite(
   query: Query,
@@ -171,10 +158,7 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
   ];
 }
 
-/**
- * Returns, for each step, the version that its order must have in the database, and the time when
- * the order was due before the step.
- */
+/** For each step: its order's version in the database, and when the order was due before. */
 function fromColumns(steps: readonly Step[]): string[] {
   return [
     plainArray(steps.map(({ from }) => from)),
@@ -183,10 +167,7 @@ function fromColumns(steps: readonly Step[]): string[] {
   ];
 }
 
-/**
- * Returns whether the order stays with the node that runs it. It does if the events of the step do
- * not change what the order owes, or if they are about an earlier attempt.
- */
+/** Returns whether the order stays with its node, as its events change nothing that it owes. */
 function leavesRun({ order, events }: Step): boolean {
   const isPriorNext = order.owed?.effect === "reverse_prior";
   return events.every(
@@ -195,9 +176,7 @@ function leavesRun({ order, events }: Step): boolean {
   );
 }
 
-/**
- * Packs new callbacks. They are reserved for this node, which sends them right after the commit.
- */
+/** Reserves new callbacks for this node, which sends them right after the commit. */
 function packCallbacks({ order, at, callbacks = [] }: Step, leaseMs: number): readonly string[] {
   const named = { merchant_id: order.merchantId, order_id: order.id };
   return callbacks.map(({ url, receiver, sequence, serialNumber: serial }) =>
@@ -205,19 +184,13 @@ function packCallbacks({ order, at, callbacks = [] }: Step, leaseMs: number): re
   );
 }
 
-/**
- * The callbacks are read in a part of the statement of their own, because Citus accepts in an
- * insert only functions that are immutable.
- */
+/** Citus accepts only immutable functions in an insert, so callbacks are read before it. */
 const owedCallbacks = `owed as materialized (
   select * from json_to_recordset($14::json) as owed (merchant_id bigint, order_id bigint,
     sequence int, serial uuid, url text, receiver text, at float8, due float8)
 )`;
 
-/**
- * Inserts the callbacks of orders that the statement has written. A callback may exist already if
- * an earlier try of the statement was committed.
- */
+/** A callback exists already if an earlier try of the statement was committed. */
 const insertCallbacks = (written: string) => `
   insert into callbacks (merchant_id, order_id, sequence, serial, url, receiver, made_at, begun_at,
     due_at)
@@ -228,10 +201,7 @@ const insertCallbacks = (written: string) => `
   where ${besideOthers}
   on conflict do nothing`;
 
-/**
- * Inserts the time when a node must look at the order. The row is valid only for this version of
- * the order.
- */
+/** Inserts the time when a node must look at the order, which is valid for this version only. */
 const insertDue = (written: string) => `
   insert into due (due_at, order_id, version, merchant_id, node)
   select to_timestamp(due_at / 1000), id, version, merchant_id, carrier from ${written}
@@ -283,8 +253,7 @@ select null, key_id from refused`;
 
 /**
  * Writes steps. The update changes no indexed column, so that PostgreSQL writes no index entries (a
- * HOT update). The update returns the columns of the new steps too, so that the history is inserted
- * without a second join.
+ * HOT update). It returns the new steps' columns too, so that the history needs no second join.
  */
 export const moveStatement = moveStatementWith();
 
@@ -292,9 +261,7 @@ type MoveParts = {
   /** Further parts of the `with` clause, before and after the update. */
   readonly before?: string;
   readonly after?: string;
-  /**
-   * Further arrays and JSON documents from which the update reads, and the names of their columns.
-   */
+  /** Further arrays and documents from which the update reads, with the names of their columns. */
   readonly arrays?: string;
   readonly arrayNames?: string;
   readonly documents?: string;
@@ -304,10 +271,7 @@ type MoveParts = {
   readonly result?: string;
 };
 
-/**
- * Returns the statement that writes steps. `parts` are additions for a statement that writes other
- * rows together with the steps.
- */
+/** `parts` are additions for a statement that writes other rows together with the steps. */
 function moveStatementWith(parts: MoveParts = {}): string {
   const { before = "", after = "", arrays = "", arrayNames = "" } = parts;
   const { documents = "", documentNames = "", set = "", condition = "" } = parts;
@@ -341,17 +305,13 @@ with ${before}moved as (
 ${parts.result ?? "select id from moved"}`;
 }
 
-/**
- * A commit that writes no order. Like the commit of an order, it waits for the disk and the
- * synchronous standby, and so shows how long a commit takes.
- */
+/** A commit that writes no order, but waits for the disk and the synchronous standby like one. */
 const probeStatement = "select pg_logical_emit_message(true, 'tollgate', 'probe')";
 
 /**
- * Finds the steps of a batch that are already written. It compares the events too, because another
- * step of this node may have the same version. The statement locks the rows, so that its commit
- * waits for the synchronous standby. Otherwise it might read commits that a server shows after a
- * crash although no standby has them.
+ * Finds the steps of a batch that are already written, by their events too, because another step of
+ * this node may have the same version. It locks the rows, so that its commit waits for the
+ * synchronous standby: after a crash, a server may show commits that no standby has.
  */
 export const writtenStatement = `
 select order_id as id from order_history as written
@@ -366,17 +326,16 @@ for update of written`;
 type Entered = Awaited<ReturnType<Enter>>;
 
 /**
- * Makes the commit of a try on the payment page. One statement writes the step, the card and the
- * payer. It writes nothing if the order has changed: if the cardholder submits cards in two tabs,
- * only one try begins. It also writes nothing under a destroyed key.
+ * Commits a try on the payment page: the step, the card and the payer in one statement. Nothing is
+ * written under a destroyed key, or if the order has changed, so that only one of two tabs begins a
+ * try.
  */
 export function makeEnter(query: Query, node: NodeName, options: CommitOptions) {
   const named = { ...options, statement: enterStatement, name: "enter_cards" };
   const write = makeWrite(query, node, named);
   return makeGather(
     async (entries: readonly Entry[], isRepeated): Promise<readonly Entered[]> => {
-      // Only one try of an order in a batch can be written, because all of them start from the same
-      // version.
+      // Only one try of an order in a batch is written, because all start from the same version.
       const seen = new Set<string>();
       const first = entries.filter(
         ({ step }) => !seen.has(step.order.id) && seen.add(step.order.id),

@@ -156,7 +156,6 @@ function openNode(query: Query = database.hot, limits?: { ordersMax: number; byt
   return { ...orders, poll };
 }
 
-/** Returns the steps of a return: requested, and done. */
 function returnOf(sale: Parameters<typeof step>[0]) {
   const opened = step(sale, asks("return"));
   return [opened, step(opened.order, events.returned)] as const;

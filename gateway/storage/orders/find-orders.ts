@@ -1,7 +1,7 @@
 /**
- * Reads orders. Look-ups of the same moment are gathered into one statement. Each look-up names the
- * merchant, so that no merchant reads another merchant's order. At the end of the file are look-ups
- * for messages that name an order without its merchant, by a number or by a host's reference.
+ * Reads orders. Look-ups of the same moment are gathered into one statement. Each names the
+ * merchant, so that no merchant reads another's order, except those at the end of the file, for
+ * messages that name an order only by a number or by a host's reference.
  */
 import type { ExistingOrder, NamedBySerial } from "../../engine/find.ts";
 import type { Order } from "../../orders/order.ts";
@@ -59,8 +59,7 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
       ],
       "orders_current",
     );
-    // The versions are compared here and not in the statement, because two status requests in one
-    // batch may ask about different versions of an order.
+    // SQL does not compare the versions: two requests of a batch may ask about different ones.
     const current = new Map(rows.map(({ id, version }) => [id, version]));
     return orders.map(({ id, version }) => current.get(id) === version);
   }, options);
@@ -75,7 +74,6 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
     /** Finds all orders with the client order id. The latest order is the last. */
     findExisting: (merchantId: MerchantId, clientOrderId: string) =>
       findAll({ merchantId, clientOrderId }),
-    /** Resolves when the queue of reads has sent its next batch. */
     probe: findRow.probe,
   };
 }
@@ -95,8 +93,7 @@ select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(m
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 where ${assertHomeCell("= any($1::bigint[])")}`;
 
-// The time of the step is compared besides the version. After a restore or a failover, a different
-// step may have the same version, but it was made at another time.
+// The step's time is compared too, because after a failover another step may have its version.
 const currentStatement = `
 select orders.id, orders.version from unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[])
   as wanted(merchant_id, id, version, changed_at)
@@ -136,10 +133,7 @@ export async function findBySerial(
   return { orderId: asOrderId(row.order_id), describes };
 }
 
-/**
- * Makes the look-up of orders for receipts on public pages. It runs one statement at a time, so
- * that these pages never use more than one connection.
- */
+/** Runs one statement at a time, so that public pages never use more than one connection. */
 export function makeFindOfReceipt(query: Query) {
   const find = makeGather(
     ([wanted = []]: readonly (readonly string[])[]) =>
@@ -153,9 +147,8 @@ export function makeFindOfReceipt(query: Query) {
 const ofReceipt = `merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`;
 
 /**
- * Makes the search for due orders. Those that have been overdue the longest come first. A row of
- * `due` is valid for one version of its order. If the order has another version, the row can never
- * be valid again and is deleted here.
+ * Finds due orders, the longest overdue first. A row of `due` that is for another version than its
+ * order's can never be valid again and is deleted.
  */
 export function makeFindDue(query: Query) {
   return async (now: Instant, most: number): Promise<readonly Order[]> => {
@@ -180,17 +173,11 @@ with found as materialized (
 )
 select ${orderColumns}, due_version from found`;
 
-/**
- * The ids of all orders that may be open. There are few of them, and `isOpen` then checks each
- * order.
- */
+/** The few orders that may be open, of which `isOpen` checks each. */
 export const openIds = "(select order_id from due)";
 export const isOpen = `(id in ${openIds} and (owes is not null or finished_at is null))`;
 
-/**
- * Makes the search for the orders that a node had in flight when it ended. The node is named by its
- * name.
- */
+/** The node is found by its configured name, which its next process has too. */
 export function makeFindOwned(query: Query) {
   return (node: string) => select(query, `${isOpen} and ${isHere} and carrier = $1`, [node]);
 }
@@ -215,24 +202,18 @@ export function findInDoubt(query: Query, most: number) {
   return select(query, `${inDoubt} order by ${longest} limit $1`, [most]);
 }
 
-/** Finds open orders with a payment page, by id. */
 export function findOpenPages(query: Query, after: OrderId, most: number) {
   const hasPage = "progress #> '{page}' is not null";
   const condition = `${isOpen} and ${isHere} and ${hasPage} and id > $1 order by id limit $2`;
   return select(query, condition, [after, most]);
 }
 
-/**
- * Lists the orders of a cell, the oldest first, for jobs that read all orders page by page. The
- * first page begins after the id zero.
- */
+/** Lists the orders of a cell, the oldest first, for jobs that read all orders page by page. */
 export function listOrdersAfter(query: Query, after: OrderId, limit: number) {
   return select(query, `id > $1 and ${isHere} order by id limit $2`, [after, limit]);
 }
 
-/**
- * Lists orders, the latest first. If `before` is not given, the list begins with the latest order.
- */
+/** Lists the latest orders, or the latest before `before`. */
 export function listOrdersBefore(query: Query, before: OrderId | undefined, limit: number) {
   const values = [before ?? idMax, limit];
   return select(query, `id < $1 and ${isHere} order by id desc limit $2`, values);
@@ -246,10 +227,7 @@ export function listOrders(query: Query, ids: readonly OrderId[]) {
 
 export type OrderTime = { readonly id: OrderId; readonly at: number };
 
-/**
- * Lists the ids and times of accepted orders, the latest first. If `before` is not given, the list
- * begins with the latest order.
- */
+/** Lists the ids and times of the latest accepted orders, or of the latest before `before`. */
 export async function listOrderTimes(
   query: Query,
   before: OrderId | undefined,
@@ -263,17 +241,11 @@ export async function listOrderTimes(
   return rows.map(({ id, at }) => ({ id, at: Number(at) }));
 }
 
-/**
- * A part of a `from` clause. It reads the tries that were refused on the payment page before the
- * order was paid.
- */
+/** A part of a `from` clause: the tries that were refused on the payment page. */
 export const refusedTries =
   "json_array_elements(coalesce(progress #> '{page,refused}', '[]')) as refused(tried)";
 
-/**
- * Returns a query for open orders that use the card, or that have a refused try with it. Such an
- * order may have to send the card number again.
- */
+/** Returns a query for open orders that may have to send the card again. */
 export function openWith(merchantId: string, cardId: string): string {
   return `select from orders where ${isOpen} and orders.merchant_id = ${merchantId}
     and (progress #>> '{card,cardId}' = ${cardId}::text or exists (
@@ -299,8 +271,8 @@ type CommitRow = {
 };
 
 /**
- * Returns the history of an order, one entry for each event. It reads only partitions from the
- * month in which the order began, because the clocks of nodes never differ by a month.
+ * Returns the history, one entry for each event. The partitions before the order's month are
+ * skipped, because the clocks of nodes never differ by a month.
  */
 export async function findHistory(query: Query, { merchantId, id, acceptedAt }: Order) {
   const since = monthStart(acceptedAt, -1);
@@ -317,9 +289,8 @@ where merchant_id = $1 and order_id = $2 and at >= to_timestamp($3::float8 / 100
 order by version`;
 
 /**
- * Finds an order in one cell by a number that a message without a merchant names. If the merchant
- * is fenced in this cell, the order here may be an outdated copy: the search then fails with the
- * error that the order is in another cell.
+ * Finds an order in one cell by a number that a message without a merchant names. Fails if the
+ * merchant is fenced in this cell, because the order here may be an outdated copy.
  */
 export async function findByNumber(query: Query, number: number): Promise<Order | undefined> {
   const id = asOrderId(String(number));
@@ -327,14 +298,12 @@ export async function findByNumber(query: Query, number: number): Promise<Order 
   return isNumericId(id) ? findById(query, id) : undefined;
 }
 
-/** Finds an order by its id alone, when the merchant is not known. */
 export async function findById(query: Query, id: OrderId): Promise<Order | undefined> {
   const row = await findFirst(query, id, id);
   if (row?.is_here === false) throw new MerchantMoving(`order ${row.id} is in another cell`);
   return row && unpackOrder(row);
 }
 
-/** Finds an order without its merchant by its position, as `findByNumber` does by its number. */
 export async function findAtPosition(
   query: Query,
   place: OrderPosition,
@@ -345,8 +314,8 @@ export async function findAtPosition(
 }
 
 /**
- * Searches a range of ids for the order with a sequence number. Ids and sequence numbers grow
- * together, even across several cells, so the search halves the range in each step.
+ * Searches a range of ids for the order with a sequence number. Both numbers grow together, even
+ * across cells, so the search halves the range in each step.
  */
 async function findInGap(
   query: Query,
@@ -364,10 +333,7 @@ async function findInGap(
   return undefined;
 }
 
-/**
- * Returns the first order in the range of ids that has a sequence number. An order that was never
- * charged has none and is skipped.
- */
+/** Returns the range's first order with a sequence number, which orders without a charge lack. */
 async function findCharged(query: Query, low: number, high: number): Promise<Order | undefined> {
   for (let from = low; from <= high; ) {
     const row = await findFirst(query, String(from), String(high));

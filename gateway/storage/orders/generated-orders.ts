@@ -1,13 +1,12 @@
 /**
- * Makes many finished orders inside the database, for benchmarks and for `gw generate orders`. They
- * are copies of an existing order with other ids, times, amounts, cards and emails, so that the
- * rows are as large and as different as real ones. Their ids have sixteen digits. No order of a
- * gateway has such an id: these are either shorter or longer (decision 0055).
+ * Makes many finished orders inside the database, for benchmarks and for `gw generate orders`:
+ * copies of an existing order with other ids, times, amounts, cards and emails, as large and as
+ * different as real ones. Their ids have sixteen digits, which no order of a gateway has (decision
+ * 0055).
  */
 import type { Query } from "../server/database.ts";
 
 type Portion = {
-  /** The id of the order that is copied, and the id of its merchant. */
   readonly template: string;
   readonly merchant: string;
   readonly from: number;
@@ -16,10 +15,7 @@ type Portion = {
   readonly days: number;
   /** The number of orders of all portions together. */
   readonly total: number;
-  /**
-   * If given, only orders are made whose number, divided by `of`, has one of the remainders
-   * `among`.
-   */
+  /** Makes only orders whose number, divided by `of`, has one of the remainders `among`. */
   readonly rests?: { readonly of: number; readonly among: readonly number[] };
 };
 
@@ -50,10 +46,7 @@ export async function addOrders(query: Query, portion: Portion): Promise<void> {
   }
 }
 
-/**
- * Returns the latest approved order and the latest declined order that are real, and the next
- * unused number for generated orders.
- */
+/** Returns the latest approved and the latest declined real order, and the next unused number. */
 export async function findTemplates(query: Query) {
   const templates = await query<{ template: string; merchant: string; stage: string }>(
     `select distinct on (stage) id as template, merchant_id as merchant, stage from orders
@@ -67,10 +60,7 @@ export async function findTemplates(query: Query) {
   return { templates, next: Number(row?.next ?? 1) };
 }
 
-/**
- * Makes the nodes add generated orders to the portal's lists and figures. They begin with the order
- * of this number.
- */
+/** Makes the nodes index generated orders for the portal, from the order of this number on. */
 export async function indexFrom(query: Query, number: number): Promise<void> {
   const before = 1_000_000_000_000_000n + BigInt(number) * 1_000_000n - 1n;
   // If a node is still indexing orders with lower ids, it continues where it is.

@@ -28,10 +28,7 @@ function open(ownTime = systemClock.now) {
   return { takeBlock: (size = 20) => ids.takeBlock(size), close: ids.close };
 }
 
-/**
- * Sets the database back, as if by a restore, to a backup that was made when this block was the
- * newest.
- */
+/** Sets the database back to a backup that was made when this block was the newest. */
 async function loseAfter({ firstSequence, firstId, size }: Block): Promise<void> {
   await database.query("select setval('order_sequence', $1)", [firstSequence]);
   await database.query("update order_numbers set next_id = $1", [firstId + size]);
@@ -154,8 +151,7 @@ test("a node that restarts repeatedly does not use up the numbers of years", asy
   const { firstSequence, firstId } = await open().takeBlock();
 
   assert.ok(firstSequence < minimumOf(Date.now() + 60_000), "more than a minute of numbers");
-  // There are two thousand million ids. Even a node that starts every ten seconds must not use them
-  // up for years.
+  // There are two thousand million ids, enough for years of a node that starts every ten seconds.
   assert.ok(firstId - from < starts * 2_000, `${firstId - from} ids`);
 });
 

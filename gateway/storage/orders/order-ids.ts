@@ -1,8 +1,8 @@
 /**
- * Order ids, and the sequence numbers from which acquirer references are made. Both are known
- * before an order is inserted: a node takes a block of them from the database and uses the block
- * from memory. Acquirers remember references, so no sequence number may be issued twice, even after
- * the database has lost the latest blocks (decisions 0037, 0055).
+ * Order ids, and the sequence numbers from which acquirer references are made. A node takes blocks
+ * of them from the database and uses them from memory, so that both are known before an order is
+ * inserted. No sequence number may be issued twice, even after the database has lost the latest
+ * blocks, because acquirers remember references (decisions 0037, 0055).
  */
 import { asOrderId, type OrderId, orderIdMax } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
@@ -11,15 +11,12 @@ import { makeGather } from "../server/gather.ts";
 
 /** The number of sequence numbers in each block, and the highest number of order ids in a block. */
 export const blockMax = 1_000;
-/**
- * The time after which a block should be used up. A node that ends loses the unused rest of its
- * blocks.
- */
+/** Blocks last about this long, because a node that ends loses the rest of its blocks. */
 const blockMs = 10_000;
 const blockMin = 20;
 /**
- * The longest time for which a block is used. The search for expired cards goes through orders by
- * id. Therefore ids must grow with time, except for differences of up to an hour.
+ * The longest use of a block. Ids must grow with time, except for differences of up to an hour,
+ * because the search for expired cards goes through orders by id.
  */
 const blockLifeMs = 3_600_000;
 
@@ -30,18 +27,15 @@ export type Block = {
   readonly firstId: number;
   readonly size: number;
   /**
-   * Returns false if the connection that fetched the block has ended. A standby may have taken over
-   * that does not know the block and would issue its ids again.
+   * Returns false if the connection that fetched the block has ended: a standby that does not know
+   * the block may have taken over, and would issue its ids again.
    */
   readonly isKnown: () => boolean;
 };
 
 type FetchedBlock = Block & { readonly fetchedAt: number };
 
-/**
- * Returns a function for the id and the sequence number of the next order. It fetches the next
- * block before the present one is used up.
- */
+/** Fetches the next block before the present one is used up. */
 export function makeNextNumbers(
   takeBlock: (size: number) => Promise<Block>,
 ): () => Promise<OrderNumbers> {
@@ -62,8 +56,8 @@ export function makeNextNumbers(
       spare ??= fetchBlock();
       const fetched = spare;
       const next = await fetched;
-      // Several callers may have waited for the next block, and the first of them begins it. If the
-      // next block is used up by then, the others already wait for the block after it.
+      // Several callers may have waited for the next block, which the first of them begins. If it
+      // is used up before the others run, they already wait for the block after it.
       if (used >= block.size && spare === fetched) {
         spare = undefined;
         block = next;
@@ -88,10 +82,7 @@ export function makeNextNumbers(
     return fetching;
   }
 
-  /**
-   * Returns the size of the next block. It follows from how fast the present block was used, so
-   * that a node with few orders takes few ids.
-   */
+  /** A node with few orders takes few ids. */
   function sizeAt(now: number): number {
     const perMs = used / Math.max(now - block.fetchedAt, 1);
     return Math.max(blockMin, Math.min(blockMax, Math.ceil(perMs * blockMs)));
@@ -101,18 +92,15 @@ export function makeNextNumbers(
 type Connection = Awaited<ReturnType<Database["connect"]>>;
 
 type Options = {
-  /**
-   * Returns the time of the node's machine, which is used because the database's clock may be slow.
-   */
+  /** The time of the node's machine, which is used because the database's clock may be slow. */
   readonly ownTime: () => Instant;
-  /** For how long the node repeats its request for a block while the database is unreachable. */
+  /** How long the node repeats its request for a block while the database is unreachable. */
   readonly retryMs: number;
 };
 
 /**
- * Takes blocks over a connection of its own. With the first block of each connection, the node
- * tells the database that the server may have changed: the new server may not know the latest
- * blocks.
+ * Takes blocks over a connection of its own. The first request of each connection says that the
+ * server may be another one, which lacks the latest blocks.
  */
 export function openOrderIds(database: Pick<Database, "connect">, { ownTime, retryMs }: Options) {
   let connection: Promise<Connection> | undefined;
@@ -140,8 +128,7 @@ export function openOrderIds(database: Pick<Database, "connect">, { ownTime, ret
       reachedId = firstId + size;
       return { firstSequence, firstId, size, isKnown };
     } catch (error) {
-      // The node does not wait until the connection is closed, because a server that has not
-      // answered may not confirm the close either.
+      // The node does not wait for the close, which a silent server may not confirm either.
       void close();
       throw error;
     }
@@ -167,9 +154,9 @@ type BlockRow = { readonly first_sequence: string; readonly first_id: string };
 const takeStatement = "select * from take_order_numbers($1, $2, $3, $4, $5)";
 
 /**
- * The position of an order with a given sequence number. If a stored block contains the number, the
- * position is the order's id. Otherwise it is the range of ids between the two nearest blocks: a
- * standby that took over may lack blocks that nodes still use, even the very first one.
+ * Where the order with a sequence number is: its id, if a stored block contains the number, or the
+ * range of ids between the two nearest blocks. A standby that took over may lack blocks that nodes
+ * still use, even the very first one.
  */
 export type OrderPosition =
   | { readonly id: OrderId }
@@ -195,20 +182,15 @@ export async function findPosition(query: Query, sequence: number): Promise<Orde
 
 /**
  * Skips order ids and sequence numbers after a restore, before a node runs. The orders since the
- * backup are lost. But merchants know their ids and acquirers know their references, so neither may
- * be issued again.
+ * backup are lost, but merchants know their ids and acquirers their references.
  */
 export async function moveOrderNumbersAhead(query: Query): Promise<void> {
-  // Ten million is the number of orders of a busy day, and less than a two-hundredth of all ids
-  // below 2^31.
+  // Ten million orders are a busy day's, and less than a two-hundredth of all ids below 2^31.
   await query("update order_numbers set next_id = next_id + 10000000");
   await query(moveSequenceAhead);
 }
 
-/**
- * Moves the sequence ahead by the numbers of one day, at 10,000 per second. It starts from the last
- * number or from the number that belongs to the present time, whichever is higher.
- */
+/** Moves the sequence ahead by a day's numbers, from its last number or the present time's. */
 const moveSequenceAhead = `
 select setval('order_sequence', 864000000 + greatest(last_value,
   floor((extract(epoch from clock_timestamp()) - 1735689600) * 10000)::bigint))

@@ -1,7 +1,7 @@
 /**
- * Converts an order to a row and back. The order is stored in two JSON columns: `facts` is written
- * when the order begins, and again by each try on the payment page, and `progress` is written by
- * every step. The other columns are for searches.
+ * Converts an order to a row and back. An order is stored in two JSON columns: `facts`, from its
+ * begin and from each try on the payment page, and `progress`, from every step. The other columns
+ * are for searches.
  */
 import type { OrderEvent } from "../../orders/events.ts";
 import { parseReference } from "../../orders/messages.ts";
@@ -39,9 +39,9 @@ const schema = 1;
 export const orderColumns =
   "merchant_id, id, endpoint_id, client_orderid, attempt, version, changed_at, facts, progress";
 
-// Packs the amounts of a plain sale before `JSON.stringify`. That function is three times as fast
-// if no value has a method `toJSON`, which saves 3 % of the time of a sale. All other amounts have
-// `toJSON`, which gives the same text.
+// `JSON.stringify` is three times as fast without values that have a method `toJSON`, which saves 3
+// % of the time of a sale. The amounts of a plain sale are packed for this; `toJSON` of all others
+// gives the same text.
 
 export function packFacts({ acceptedAt, purchase }: Order): string {
   return JSON.stringify({ acceptedAt, purchase: packAmount(purchase) });
@@ -69,7 +69,6 @@ export function packEvents(events: readonly OrderEvent[]): string {
   return JSON.stringify(events.map(packAnswer));
 }
 
-/** Unpacks an event that `packEvents` has packed. */
 export function unpackEvent(stored: object): OrderEvent {
   const { answer, request, next, chargeback, ...rest } = stored as PackedEvent;
   // The column contains nothing but packed events, so the type holds.
@@ -131,10 +130,7 @@ export function unpackOrder(row: OrderRow): Order {
   };
 }
 
-/**
- * Returns the sequence number of the order, which is a part of the reference of its first charge.
- * Returns zero if there was no charge.
- */
+/** Returns the sequence number in the reference of the order's first charge, or else zero. */
 function sequenceOf({ earlier, transaction }: Progress): number {
   const { reference = "" } = (earlier[0] ?? transaction).identifiers ?? {};
   return parseReference(reference)?.sequence ?? 0;
@@ -163,10 +159,7 @@ type PackedPage = Omit<PaymentPage, "refused"> & {
   })[];
 };
 type Progress = Pick<Order, "card" | "owed" | "deadlineAt"> & {
-  /**
-   * The sequence number of an order with a payment page. It is stored because the order has no
-   * reference until a card is entered.
-   */
+  /** Stored for an order with a payment page, which has no reference until a card is entered. */
   readonly sequence?: number;
   readonly page?: PackedPage;
   readonly transaction: PackedTransaction;
@@ -203,10 +196,7 @@ function unpackOptional(money: PackedMoney | undefined) {
   return money && unpackMoney(money);
 }
 
-/**
- * Checks that the stored progress has the version that this code reads. The compiler cannot check
- * the type of stored JSON.
- */
+/** The compiler cannot check stored JSON, so its version is checked here. */
 function readProgress(stored: object): Progress {
   const found = "schema" in stored ? stored.schema : undefined;
   if (found === schema) return stored as Progress;

@@ -1,6 +1,6 @@
 /**
  * The storage of payment links in the merchant's cell. Each use is reserved by an update of the
- * link's row. Therefore concurrent payments, at any node, each see all earlier uses.
+ * link's row, so that concurrent payments, at any node, each see all earlier uses.
  */
 import type { LinkKey, PaymentLink } from "../../orders/payment-page.ts";
 import { asEndpointId, asLinkId, asMerchantId, type MerchantId } from "../../values/ids.ts";
@@ -42,10 +42,7 @@ type LinkFilter = {
 export function makeLinkStore(query: Query) {
   const key = ({ merchantId, id }: LinkKey) => [merchantId, id];
   return {
-    /**
-     * Adds a link. Returns false if the merchant already has a link with this id, and then changes
-     * nothing.
-     */
+    /** Returns false, and changes nothing, if the merchant already has a link with this id. */
     async add(link: PaymentLink): Promise<boolean> {
       const { endpointId, amount, description, createdAt, createdBy } = link;
       const added = await query(
@@ -81,7 +78,6 @@ export function makeLinkStore(query: Query) {
       return row && toLink(row);
     },
 
-    /** Lists links, the latest first. */
     async list({ merchantId, limit, after }: LinkFilter): Promise<readonly PaymentLink[]> {
       const rows = await query<LinkRow>(
         `${selected} where ($1::bigint is null or merchant_id = $1)
@@ -93,7 +89,7 @@ export function makeLinkStore(query: Query) {
       return rows.map(toLink);
     },
 
-    /** Closes a link. Returns false if it was closed before. */
+    /** Returns false if the link was closed before. */
     async close(link: LinkKey, at: Instant): Promise<boolean> {
       const closed = await query(
         `update payment_links set closed_at = $3
@@ -115,8 +111,7 @@ export function makeLinkStore(query: Query) {
   };
 }
 
-// Reserves a use of the link for an order. An order whose page is submitted twice has only one use.
-// If the link has no maximum number of uses, uses are not counted.
+// An order whose page is submitted twice has one use. Without a maximum, uses are not counted.
 const reserveStatement = `
 update payment_links
 set uses = case when uses_max is null or $3::text = any(uses) then uses

@@ -1,8 +1,7 @@
 /**
- * The sums that endpoints pay out on a day, and the numbers of payouts to cards. Both counts of a
- * payout are added by one transaction, and each only while it stays within its bound: concurrent
- * payouts, at any node, never exceed a bound together, and none is refused for one that was not
- * counted.
+ * The sums that endpoints pay out on a day, and the numbers of payouts to cards. One transaction
+ * adds a payout to all its counts, or to none if a bound would be exceeded, so that concurrent
+ * payouts, at any node, never exceed a bound together.
  */
 import type { PayoutCount, PayoutDays } from "../../screening/payout-bounds.ts";
 import type { MerchantId } from "../../values/ids.ts";
@@ -13,7 +12,7 @@ import { plainArray } from "../server/gather.ts";
 
 export function makePayoutDays({ query, transaction }: Pick<Database, "query" | "transaction">) {
   return {
-    /** Returns the keys of the bounds that have no room left; nothing is counted then. */
+    /** Returns the keys of the bounds that are used up. If there is one, nothing is counted. */
     add: (merchant: MerchantId, counts: readonly PayoutCount[]) =>
       transaction(async (change) => {
         const added = await change<{ readonly key: string }>(addStatement, [

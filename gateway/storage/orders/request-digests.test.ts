@@ -1,7 +1,4 @@
-/**
- * Repeats are recognised for ever and other CVVs for some minutes. After that the CVV is unknown
- * everywhere.
- */
+/** Repeats are recognised for ever, and other CVVs for some minutes, after which none is known. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret } from "../../values/secret.ts";
@@ -93,8 +90,7 @@ test("if the database loses the keys in a crash, no CVV is compared and no payme
   assert.equal(await next.digests.isSame(asked("124"), first), true);
   const second = await next.digests.make(asked("124"));
   assert.equal(await next.digests.isSame(asked("125"), second), false);
-  // Now both nodes have a key for the same minutes, and each node has a key that the other never
-  // had.
+  // Both nodes have a key for the same minutes here, and each one that the other never had.
   assert.equal(await next.digests.isSame(asked("123"), first), true);
   assert.equal(await node.digests.isSame(asked("124"), second), true);
   assert.equal(await node.digests.isSame(asked("124"), first), false);

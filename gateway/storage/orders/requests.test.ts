@@ -1,7 +1,4 @@
-/**
- * Nonces, tokens and records of requests in a real database: each counts once, even if an answer is
- * lost.
- */
+/** Nonces, tokens and records of requests: each counts once, even if an answer is lost. */
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { asEndpointId, asMerchantId, asSerialNumber } from "../../values/ids.ts";
@@ -100,10 +97,7 @@ test("a request recognises the commit of its own try whose answer was lost", asy
   assert.equal((await database.query("select from requests")).length, 1);
 });
 
-/**
- * Returns a query whose connection ends after the first statement is committed and before its
- * answer arrives.
- */
+/** The connection ends after the first statement is committed and before its answer arrives. */
 function losingFirst(): Query {
   let isLost = false;
   return async (text, values, name) => {

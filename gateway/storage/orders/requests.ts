@@ -1,7 +1,7 @@
 /**
  * The storage of merchants' requests. A request that begins an order is written with the order.
- * Repeated and refused requests are stored here by their serial numbers, with the answers. The
- * nonces of signed requests are stored so that each is accepted only once, by any node.
+ * Repeated and refused ones are stored here with their answers. The nonces of signed requests are
+ * stored so that each is accepted only once, by any node.
  */
 import { randomUUID } from "node:crypto";
 import type { RequestRecord } from "../../merchant-api/routes.ts";
@@ -17,10 +17,7 @@ import {
   textArray,
 } from "../server/gather.ts";
 
-/**
- * Makes the function that stores a request. A serial number belongs to one request, so if a row
- * with the number exists, an earlier try has written it.
- */
+/** A row that has the same serial number already was written by an earlier try. */
 export function makeStoreRequest(
   query: Query,
   options: GatherOptions = {},
@@ -56,10 +53,7 @@ export type NonceOptions = Pick<GatherOptions, "retryMs"> & {
 
 type SignedNonce = { merchantId: MerchantId; nonce: string; signedAt: Instant };
 
-/**
- * Makes the function that stores a nonce. It returns false if the nonce was used before. Nonces are
- * stored for twice the permitted age of a time stamp, because the clocks of nodes differ a little.
- */
+/** Keeps nonces for twice the permitted age of a time stamp, because the nodes' clocks differ. */
 export function makeTakeNonce(
   query: Query,
   { clock, windowMs, ...options }: NonceOptions,
@@ -73,8 +67,7 @@ export function makeTakeNonce(
   );
 
   const take = makeGather(async (asked: readonly (SignedNonce & Claim)[]) => {
-    // If a batch contains the same nonce twice, only the first is written, because a statement can
-    // write a row only once. The second request is refused.
+    // A statement can write a row only once, so the second of two equal nonces is refused.
     const firsts = new Map(asked.toReversed().map((each) => [keyOf(each), each]));
     const nonces = [...firsts.values()];
     const rows = await query<{ merchant_id: string; nonce: string }>(
@@ -94,18 +87,14 @@ export function makeTakeNonce(
   return (nonce) => take({ ...nonce, claim: randomUUID() });
 }
 
-/**
- * A random id of the request. All tries of the statement write the same id, so that a request
- * recognises its own row.
- */
+/** A random id, equal in all tries of a request, by which the request recognises its own row. */
 type Claim = { readonly claim: string };
 
 function keyOf({ merchantId, nonce }: SignedNonce): string {
   return `${merchantId}/${nonce}`;
 }
 
-// Inserts nonces in the order of their keys. Two nodes then lock rows in the same order and never
-// block each other.
+// Rows are locked in the order of their keys, so that two nodes never block each other.
 const insertNonces = `
 insert into oauth_nonces as known (merchant_id, nonce, signed_at, claim)
 select merchant_id, nonce, to_timestamp(signed_at / 1000), claim

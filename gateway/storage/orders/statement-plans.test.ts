@@ -183,10 +183,7 @@ const filledTables = `select relname as name from pg_class
   where relkind = 'r' and relnamespace::regnamespace::text in ('public', 'vault')
     and pg_relation_size(oid) > 0 and relname not in ('due', 'card_keys', 'keys')`;
 
-/**
- * Returns scans of filled tables without a condition on an index. Due orders are few rows in a
- * table of their own.
- */
+/** Returns scans of filled tables without a condition on an index. */
 function findScans(plan: string, filled: ReadonlySet<string>): readonly string[] {
   const lines = plan.split("\n");
   return lines.filter((line, index) => {
