@@ -1,7 +1,4 @@
-/**
- * Adds, lists and examines cells, including those that Citus distributes. A cell is listed once it
- * has all tables and grants.
- */
+/** Adds, lists and examines cells, also on Citus. A listed cell has all tables and grants. */
 import { Problem } from "../../values/problem.ts";
 import type { Vault } from "../../vault/vault.ts";
 import { copyDestroyedKeys } from "../cards/card-keys.ts";
@@ -12,10 +9,7 @@ import { approveAll, migrateCell } from "../schema/migrate.ts";
 import type { Database, Query } from "../server/database.ts";
 import { type CellLocation, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
 
-/**
- * Adds a cell and returns a description of where it is. The caller holds the lock of key rotations,
- * so that no key is destroyed before the new cell is listed.
- */
+/** The caller holds the lock of key rotations, so that the cell's list misses no destroyed key. */
 export async function addCell(
   { audit, database, cells, sealSecret }: AddingCell,
   place: CellLocation,
@@ -29,8 +23,7 @@ export async function addCell(
       if (problem !== undefined) throw new Error(problem.sentence);
     }
     await prepareCell(cell.node, place, report);
-    // The next statement locks the whole table. No payment has to wait, because no merchant is in
-    // the new cell yet.
+    // This locks a whole table, which delays no payment, because the new cell has no merchant yet.
     if (place.onCitus === true) {
       await storeTalliesUncompressed(cell.node.query, schemaOf(place.name));
     }
@@ -56,7 +49,6 @@ type AddingCell = {
   readonly sealSecret: Vault["sealSecret"];
 };
 
-/** Makes the tables and grants of a cell for this version of the gateway. */
 export async function prepareCell(
   cell: Database,
   { name, onCitus = false }: CellLocation,
@@ -79,7 +71,6 @@ export function countMerchants(query: Query) {
   );
 }
 
-/** Returns what `gw cell check` shows of a reachable cell. */
 export async function examineCell({ query }: Database, { name, onCitus = false }: CellLocation) {
   await query("select from moved_merchants limit 1");
   const schema = name === mainCell ? "public" : schemaOf(name);
@@ -95,10 +86,6 @@ export async function examineCell({ query }: Database, { name, onCitus = false }
   return onCitus ? { ...row, ...(await examineOnWorker(query, schema)) } : row;
 }
 
-/**
- * Describes in words where the tables of a cell are. On Citus, the coordinator knows the worker
- * that has them.
- */
 export async function describePlace(
   { query }: Database,
   { name, url, onCitus = false }: CellLocation,
@@ -109,7 +96,7 @@ export async function describePlace(
   return `${database}, Citus worker ${worker}`;
 }
 
-/** Makes a distributed schema. Tables that are made in it later are placed on the same worker. */
+/** Makes a schema that Citus keeps, with all its later tables, on one of its worker servers. */
 async function makeDistributedSchema(
   { query, transaction }: Database,
   schema: string,
@@ -129,9 +116,9 @@ async function makeDistributedSchema(
 }
 
 /**
- * Turns off the compression of the column of tallies on the worker. Citus does not forward a change
- * of a column's storage to the shard. Its commands use connections of their own, so the table must
- * be committed before.
+ * Turns off the compression of the screening tallies on their Citus worker server, because Citus
+ * forwards no change of a column's storage. Its commands use connections of their own, so the table
+ * must be committed before.
  */
 async function storeTalliesUncompressed(query: Query, schema: string): Promise<void> {
   const [row] = await query<{ failure: string | null }>(
@@ -143,10 +130,7 @@ async function storeTalliesUncompressed(query: Query, schema: string): Promise<v
   throw new Error(`the shard of screening_tallies: ${row.failure}`);
 }
 
-/**
- * Returns the Citus worker that has the schema. The answer comes from the coordinator's catalogue,
- * because the worker may be unreachable.
- */
+/** Reads the worker server's name from the coordinator, because the worker server may be down. */
 async function findWorker(query: Query, schema: string): Promise<string> {
   const [row] = await query<{ worker: string }>(
     `select nodename || ':' || nodeport as worker
@@ -158,9 +142,8 @@ async function findWorker(query: Query, schema: string): Promise<string> {
 }
 
 /**
- * Checks that the worker prints times in the default form. The move of a merchant compares rows as
- * texts. The gateway sets this form in its session with the coordinator, but the worker uses its
- * own settings.
+ * Checks that the Citus worker server writes times and bytes in the default form, because a
+ * merchant's move compares rows as texts. The gateway sets this form only on the coordinator.
  */
 async function checkWorker(query: Query, schema: string): Promise<void> {
   const [row] = await query<{ result: string }>(
@@ -173,10 +156,7 @@ async function checkWorker(query: Query, schema: string): Promise<void> {
   throw new Error(`the worker needs timezone UTC, datestyle ISO, bytea_output hex: ${row?.result}`);
 }
 
-/**
- * Returns the numbers of rows and the sizes of tables. They are read from the worker, because the
- * coordinator's own tables are empty.
- */
+/** Asks the Citus worker server for sizes, because the coordinator's own tables are empty. */
 async function examineOnWorker(query: Query, schema: string) {
   const [row] = await query<{ orders: string; size: string }>(
     `select result as orders,

@@ -1,8 +1,7 @@
 /**
  * Cells (decision 0034). A cell is a schema with the tables of some merchants' orders, in the main
- * database or on a server of its own. Every merchant belongs to one cell. Each cell has its own
- * stores with their own connections and queues, so that an unreachable cell only affects its own
- * merchants.
+ * database or on a server of its own. Each cell has its own stores, connections and queues, so that
+ * an unreachable cell only affects its own merchants.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { MerchantId } from "../../values/ids.ts";
@@ -12,20 +11,14 @@ import type { Database, Query } from "../server/database.ts";
 
 export const mainCell = "main";
 
-/**
- * The databases of a cell: `node` for the tables of orders, and `vault` for the vault's tables,
- * with connections of its own.
- */
+/** The connections to a cell: `node` for the tables of orders, `vault` for the vault's. */
 export type CellDatabases = { readonly node: Database; readonly vault: Database };
 
 export type CellLocation = {
   readonly name: string;
-  /** The address of the cell's database. Undefined if the cell is in the main database. */
+  /** Undefined if the cell is in the main database. */
   readonly url?: Secret<string> | undefined;
-  /**
-   * True if the cell's database is a Citus coordinator, which keeps the tables of the cell on a
-   * worker.
-   */
+  /** True if the cell's database is a Citus coordinator. */
   readonly onCitus?: boolean;
 };
 
@@ -33,7 +26,6 @@ export function schemaOf(cell: string): string {
   return `cell_${cell}`;
 }
 
-/** Returns the context in which a cell's address is sealed. */
 export function cellContext(cell: string): string {
   return `cell/${cell}`;
 }
@@ -53,10 +45,7 @@ export async function loadCells(
   }));
 }
 
-/**
- * Loads the list of cells, and the cell of each merchant. Commands use this too, because they have
- * no configuration in memory.
- */
+/** Commands use this too, because they have no configuration in memory. */
 export async function loadCellMap(query: Query, open: Vault["openSecret"]): Promise<CellMap> {
   const rows = await query<{ id: MerchantId; cell: string }>("select id, cell from merchants");
   return {
@@ -76,19 +65,15 @@ export async function openCellMap(load: () => Promise<CellMap>) {
 }
 
 /**
- * Returns a condition for every statement that reads or writes a merchant's rows. After the
- * merchant has moved to another cell, the condition fails with a division by zero, even if the
- * node's configuration is outdated. A function that raises an error would do the same, but it would
- * have to exist on every server of a Citus cluster.
+ * A condition for every statement that reads or writes a merchant's rows. After the merchant has
+ * moved to another cell, it fails with a division by zero, even if the node's configuration is
+ * outdated. A function that raises an error would have to exist on every server of a Citus cluster.
  */
 export function assertHomeCell(merchants: string): string {
   return `(select 1 / (count(*) = 0)::int from moved_merchants where merchant_id ${merchants}) = 1`;
 }
 
-/**
- * A condition for statements that find rows of all merchants. It excludes merchants that have moved
- * to another cell, because their rows here are only copies.
- */
+/** Excludes merchants that have moved to another cell, because their rows here are only copies. */
 export const isHere = "merchant_id not in (select merchant_id from moved_merchants)";
 
 const divisionByZero = "22012";
@@ -98,9 +83,8 @@ export function hasMoved(error: unknown): boolean {
 }
 
 /**
- * The error of a call for a merchant that is still being moved after the longest wait, or of a
- * search that has found a copied row. PostgreSQL uses its code for an object that is in use, so the
- * caller tries again later.
+ * A call has waited too long for a merchant that is being moved, or a search has found a copied
+ * row. The code is PostgreSQL's for an object that is in use, so that callers try again later.
  */
 export class MerchantMoving extends Error {
   readonly code = "55006";
@@ -114,9 +98,7 @@ export type CellMap = {
 type Options = {
   readonly main: CellDatabases;
   readonly open: (place: CellLocation) => CellDatabases;
-  /**
-   * How long a call waits for a merchant that is being moved, if the call gives no time of its own.
-   */
+  /** How long a call waits for a merchant that is being moved, if the caller gives no limit. */
   readonly waitMs: number;
   readonly onFailed: (cell: string, error: unknown) => void;
 };
@@ -142,16 +124,14 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   };
   return {
     ...router,
-    /** Opens the databases of a cell that may not be listed yet. The caller closes them. */
+    /** Opens a cell that need not be listed yet. The caller closes its databases. */
     open,
-    /** Takes the merchants' cells from the configuration in the node's memory from now on. */
+    /** Takes the merchants' cells from a node's configuration from now on. */
     follow(source: { current(): CellMap; reload(): Promise<void> }): void {
       current = source.current;
       reload = source.reload;
     },
-    /** Makes a store for each cell when it is first used. */
     stores: <Store>(make: (databases: CellDatabases) => Store) => makeStores(router, make),
-    /** Closes the databases of all cells except the main one. */
     async close(): Promise<void> {
       const others = [...opened.values()].filter((databases) => databases !== main);
       await Promise.allSettled(others.flatMap(({ node, vault }) => [node.close(), vault.close()]));
@@ -168,10 +148,7 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
     return databases;
   }
 
-  /**
-   * Resolves when the configuration names another cell for the merchant, or when the move was taken
-   * back.
-   */
+  /** Resolves when the configuration names another cell, or the move was taken back. */
   function awaitMove(merchant: MerchantId, from: string): Promise<void> {
     const waiting = moving.get(merchant) ?? untilMoved(merchant, from);
     moving.set(merchant, waiting);
@@ -181,8 +158,7 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   async function untilMoved(merchant: MerchantId, from: string): Promise<void> {
     const { query } = databasesOf(from).node;
     for (let isFenced = true; isFenced; ) {
-      // If the main database is unreachable, this error is ignored, and the configuration is read
-      // again in the next round of the loop.
+      // A failure is ignored, because the next round of the loop reads the configuration again.
       await reload().catch(() => undefined);
       if (router.cellOf(merchant) !== from) break;
       await delay(lookEveryMs, undefined, { ref: false });
@@ -202,20 +178,14 @@ type Router = Pick<Options, "waitMs" | "onFailed"> & {
   cellOf(merchant: MerchantId): string;
   databasesOf(name: string): CellDatabases;
   awaitMove(merchant: MerchantId, from: string): Promise<void>;
-  /**
-   * Returns the promise for which calls of a merchant that is being moved wait, or undefined if
-   * none has waited yet.
-   */
+  /** Returns the promise on which calls for a moving merchant wait, or undefined if none waits. */
   moving(merchant: MerchantId): Promise<void> | undefined;
 };
 
 function makeStores<Store>(router: Router, make: (databases: CellDatabases) => Store) {
   const made = new Map<string, Store>();
   const failed = new Set<string>();
-  /**
-   * Cells that have failed and in which a call is still in progress. No further call waits for such
-   * a cell.
-   */
+  /** Failed cells in which a call is in progress again. No other call waits for such a cell. */
   const retried = new Set<string>();
 
   return { of, call, each, inTurn, search };
@@ -228,10 +198,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     return store;
   }
 
-  /**
-   * Calls the store of the merchant's cell. If the merchant moves to another cell at that time, the
-   * store of the other cell is called.
-   */
+  /** Calls the store of the merchant's cell, or that of its new cell if the merchant has moved. */
   async function call<Result>(
     merchant: MerchantId,
     use: (store: Store, isAgain: boolean) => Promise<Result>,
@@ -240,8 +207,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     const giveUpAt = performance.now() + waitMs;
     for (let isAgain = false; ; isAgain = true) {
       const cell = router.cellOf(merchant);
-      // If the merchant is known to be moving, the call waits before its first attempt. Its
-      // statement would fail, and with it the other items of the same batch.
+      // The statement of a moving merchant would fail, with all other items of its batch.
       let moving = router.moving(merchant);
       try {
         if (moving === undefined) return await use(of(cell), isAgain);
@@ -257,9 +223,8 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
   }
 
   /**
-   * Calls the stores of all cells at once. A cell that fails is reported, and its result is
-   * omitted. The call fails only if no cell succeeds. It does not wait for a cell whose last call
-   * has failed.
+   * Calls the stores of all cells at once. A failing cell is reported and its result is left out,
+   * unless all fail. A cell whose last call has failed is not waited for.
    */
   async function each<Result>(
     use: (store: Store, cell: string) => Promise<Result>,
@@ -288,10 +253,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     return [...results];
   }
 
-  /**
-   * Calls the stores one after the other. If one fails, the whole call fails and the other stores
-   * are not called.
-   */
+  /** Calls the stores one after the other, until one fails. */
   async function inTurn<Result>(
     use: (store: Store, cell: string) => Promise<Result>,
   ): Promise<readonly Result[]> {
@@ -300,10 +262,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     return results;
   }
 
-  /**
-   * Searches all cells and returns the first result that is found. Fails if no cell has a result
-   * and at least one cell could not be asked.
-   */
+  /** Searches all cells. Fails if no cell has a result and one of them could not be searched. */
   async function search<Result>(
     use: (store: Store) => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
@@ -322,9 +281,9 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
 
 const nothing = new Error("not in this cell");
 /**
- * Returns the same cells with the connections that are reserved for screens. The caller may hold
- * the lock of the audit's end. It must not wait for ordinary connections, because all of them may
- * be occupied by changes that wait for this lock.
+ * Returns the same cells with the connections that are reserved for screens. A caller that holds
+ * the lock of the audit's end needs them: all ordinary connections may be occupied by changes that
+ * wait for this lock.
  */
 export function cellsForScreens(cells: Cells): Cells {
   const databasesOf = (name: string): CellDatabases => {

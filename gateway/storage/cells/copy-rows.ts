@@ -1,7 +1,7 @@
 /**
- * Copies a merchant's rows from one cell to another. First, all rows are compared page by page, by
- * their keys and by digests of their contents. Later changes are found by sums over ranges of rows
- * without transferring the rows, which takes about a second for each hundred thousand orders.
+ * Copies a merchant's rows from one cell to another. All rows are compared page by page, by keys
+ * and digests. Later changes are found by sums over ranges of rows, without transferring the rows,
+ * in about a second for each hundred thousand orders.
  */
 import type { MerchantId } from "../../values/ids.ts";
 import type { Database, Query } from "../server/database.ts";
@@ -16,44 +16,32 @@ const others = [
 ];
 
 /**
- * Tables whose changes can be found in the history of orders. Every commit that changes an order
- * adds a row to the history. So if a part of the history is equal in both cells, the orders of this
- * part are equal too, and none of their attempts were erased. The history is copied first: a change
- * during the copy is found by the next comparison.
+ * Tables whose changes the history of orders shows, because every commit that changes an order adds
+ * a row to it. Where the history is equal in both cells, so are the orders, and none of their
+ * attempts were erased. The history is copied before these tables, so that the next comparison
+ * finds a change during the copy.
  */
 const byHistory = ["orders", "callback_attempts"];
-/**
- * Tables in which rows are only added and deleted. It is enough to compare their keys, which are in
- * an index.
- */
+/** Rows of these tables never change, so it is enough to compare keys, which are in an index. */
 const byKey = ["order_history", "requests", "callback_attempts"];
 
 export type Pair = {
   readonly from: Database;
   readonly to: Database;
-  /**
-   * The time when the fence in the target cell was set. It identifies the run of the move. A run
-   * stops writing when the fence has another time.
-   */
+  /** The time when this run has fenced the new cell. The run stops if another run changes it. */
   readonly mark: string;
 };
 
 export type Table = {
   readonly name: string;
   readonly columns: readonly string[];
-  /**
-   * The columns that do not contain JSON documents. Documents can change only in orders and in the
-   * history.
-   */
+  /** The columns without JSON documents, which change only in orders and in the history. */
   readonly plain: readonly string[];
   readonly key: readonly string[];
   readonly types: readonly string[];
 };
 
-/**
- * Lists the tables with a merchant's rows. Either the column merchant_id names the merchant, or the
- * first part of a context does.
- */
+/** Lists the tables with a merchant's rows, named by merchant_id or by the start of `context`. */
 export function listTables({ query }: Database, schema: string) {
   return query<Table>(
     `select relname as name,
@@ -82,7 +70,6 @@ export type CopiedTable = Table & {
   readonly bounds: readonly string[];
 };
 
-/** Compares all rows and copies those that differ. */
 export async function copyTable(pair: Pair, table: Table, merchant: MerchantId) {
   const bounds: string[] = [];
   const place = rangePart(table);
@@ -96,9 +83,8 @@ export async function copyTable(pair: Pair, table: Table, merchant: MerchantId) 
 }
 
 /**
- * Finds the ranges of rows that differ between the cells and copies their rows. Returns how many
- * rows differed. For a table for which `retriesUntilEqual` returns true, it repeats this until no
- * rows differ.
+ * Finds the ranges of rows that differ between the cells and copies them, for tables of
+ * `retriesUntilEqual` again until none differs. Returns how many rows differed.
  */
 export async function copyChanges(
   pair: Pair,
@@ -130,9 +116,8 @@ async function copyUntilSame(pair: Pair, table: Table, range: Range, retriesUnti
 }
 
 /**
- * How often a range is copied before the move fails. The merchant is stopped while the ranges are
- * made equal, so few rows change, and a range that still differs after this many copies shows a
- * fault.
+ * How often a range is copied before the move fails. The merchant is stopped at that time and few
+ * rows change, so a range that still differs shows a fault.
  */
 const passesMax = 10;
 
@@ -148,14 +133,13 @@ async function findDiffering(pair: Pair, table: CopiedTable, merchant: MerchantI
   for (const at of differing) {
     const last = ranges.at(-1);
     const isNext = last !== undefined && last.until === bounds[at - 1];
-    // Adjacent ranges are joined, so that their rows are copied together.
     if (isNext) ranges.pop();
     ranges.push({ merchant, from: isNext ? last.from : bounds[at - 1], until: bounds[at] });
   }
   return ranges;
 }
 
-/** Returns a text for each range, with the number of its rows and the sum of their digests. */
+/** Returns the number of rows and the sum of their digests for each range. */
 async function sumRanges({ query }: Database, table: CopiedTable, merchant: MerchantId) {
   const place = rangePart(table);
   const columns = byKey.includes(table.name) ? table.key : table.plain;
@@ -168,18 +152,11 @@ async function sumRanges({ query }: Database, table: CopiedTable, merchant: Merc
   return new Map(rows.map(({ range, sum }) => [range, sum]));
 }
 
-/**
- * Returns which column of the key divides the table into ranges: the column after the merchant's
- * id, or the only column of the key.
- */
 function rangePart({ key }: Table): number {
   return key[0] === "merchant_id" ? 1 : 0;
 }
 
-/**
- * Returns the expression by which rows are sorted. Texts are sorted by their bytes, because two
- * servers may have different rules for sorting texts.
- */
+/** Sorts texts by their bytes, because two servers may sort texts by different rules. */
 function sortable({ key, types }: Table, place: number): string {
   return types[place] === "text" ? `${key[place]} collate "C"` : (key[place] ?? "");
 }
@@ -191,9 +168,7 @@ function ownedBy({ columns }: Table): string {
 
 type KeyedHash = { readonly key: string; readonly hash: string };
 
-/**
- * Makes the target's rows equal to those of the source, page by page. Returns how many differed.
- */
+/** Makes the rows of the new cell equal to those of the old one. Returns how many differed. */
 async function copyRange(
   pair: Pair,
   table: Table,
@@ -246,15 +221,12 @@ async function replaceRows(
 }
 
 /**
- * A condition that the fence still has the time that this run has set. The condition is a plain
- * comparison, because Citus accepts in a delete no function of a column unless it is immutable.
+ * A condition that the fence is still that of this run. It is a plain comparison, because Citus
+ * accepts only immutable functions in a delete.
  */
 export const isMarked = "moved_at = to_timestamp($2::float8)";
 
-/**
- * Locks the fence, so that no other run of the move can remove it or set its time again until the
- * transaction ends.
- */
+/** Until the transaction ends, no other run of the move can remove the fence or set it again. */
 async function holdFence(query: Query, merchant: MerchantId, mark: string): Promise<void> {
   const held = await query(
     `select merchant_id from moved_merchants
@@ -264,20 +236,14 @@ async function holdFence(query: Query, merchant: MerchantId, mark: string): Prom
   if (held.length === 0) throw new OtherRun();
 }
 
-/**
- * The error of a run that was suspended for so long that a later run of the move has continued it
- * or taken it back.
- */
+/** A run was suspended for so long that a later run has continued the move or taken it back. */
 export class OtherRun extends Error {
   constructor() {
     super("another run goes on with the move, or has taken it back");
   }
 }
 
-/**
- * Deletes rows page by page, because one statement for millions of rows would delay a standby and a
- * vacuum.
- */
+/** Deletes by pages, because one statement for millions of rows delays standbys and vacuums. */
 export async function deleteRows(
   database: Database,
   table: Table,
@@ -296,10 +262,7 @@ export async function deleteRows(
   }
 }
 
-/**
- * A range of rows of one merchant. It begins with the rows that have the value `from`, and ends
- * before those that have the value `until`.
- */
+/** Rows of one merchant, from the value `from` up to, but without, the value `until`. */
 type Range = {
   readonly merchant: MerchantId;
   readonly from?: string | undefined;

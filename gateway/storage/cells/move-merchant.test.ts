@@ -84,7 +84,6 @@ test("rows that change, appear or disappear after the first copy are the same in
     step("101, 101000001, 7"),
     "update callbacks set tries = 3 where order_id = 101001100",
     "delete from cards where id = 101000500",
-    // A callback is attempted several times without a step of its order.
     `insert into callback_attempts (merchant_id, order_id, sequence, at, node, method, url,
        duration_ms) values (101, 101000700, 1, now(), 'a', 'GET', '', 1),
          (101, 101000700, 1, now(), 'b', 'GET', '', 1)`,
@@ -197,7 +196,6 @@ test("an order whose writer commits after the fence is in the new cell", async (
   assert.equal((await other.query("select from orders where id = 777000001")).length, 1);
 });
 
-/** Returns the statements of a commit, which changes the order and its history together. */
 function step(key: string): string {
   const [, id, version] = key.split(", ");
   return `with moved as (update orders set version = ${version} where id = ${id})
@@ -232,8 +230,7 @@ test("a search by number never answers with a copy that may be stale", async () 
     neighbour,
   );
 
-  // The order was in the old cell, then in none while both were fenced, then in the new cell
-  // besides the old rows.
+  // The order was in the old cell, in none while both were fenced, and at last in the new one.
   assert.deepEqual(seen, [9, "55006", 9]);
   assert.equal((await search())?.version, 9);
 });

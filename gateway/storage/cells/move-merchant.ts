@@ -1,9 +1,8 @@
 /**
- * Moves a merchant from one cell to another. The rows are copied and compared while payments go on.
- * Then the merchant is fenced in its old cell, which means that every statement for the merchant
- * fails there. Later changes are copied and compared, and the merchant's row names the new cell.
- * Every step can be repeated: a move that was interrupted at any point is continued by starting it
- * again, or is taken back.
+ * Moves a merchant to another cell. Rows are copied and compared while payments go on, until few
+ * differ. The merchant is fenced in its old cell, so that every statement for it fails there, the
+ * last changes are copied, and the merchant's row names the new cell. An interrupted move is
+ * continued by starting it again, or is taken back.
  */
 import { setTimeout } from "node:timers/promises";
 import type { MerchantId } from "../../values/ids.ts";
@@ -27,23 +26,17 @@ import {
 /** How long statements of other merchants may wait for the locks that a fence takes. */
 const lockWaitMs = 200;
 
-/**
- * Tables from which nodes delete expired rows. After the merchant is fenced, these tables are
- * copied only once and need not become equal.
- */
+/** Nodes delete expired rows from these tables, so they need not become equal in both cells. */
 const expiringTables = ["oauth_nonces", "wallet_messages", "held_keys", "held_secrets"];
 
-/** The merchant is fenced as soon as a comparison of all rows finds no more changes than this. */
+/** The merchant is fenced when a comparison of all rows finds no more changes than this. */
 const changesMax = 200;
-/**
- * The merchant is fenced after this many comparisons even if there are more changes, because a busy
- * merchant may always have many.
- */
+/** The merchant is fenced after this many comparisons, even if many rows still change. */
 const looksMax = 5;
 
 type Report = (progress: string) => void | Promise<void>;
 type Places = { readonly main: Database; readonly cells: Cells };
-/** The result for an operator if another move of the merchant has begun: it must end first. */
+/** Another move of the merchant has begun and must end before. */
 type OtherMove = { readonly begun: string };
 type Moved = { readonly rows: number; readonly stoppedMs: number };
 
@@ -59,8 +52,7 @@ export async function moveMerchant(
   const tables = await tablesOf(cells, from_cell, to_cell);
   let [rows, stoppedAt] = [0, performance.now()];
   const isSwitched = (await cellOf(main, merchant)) === to_cell;
-  // The merchant is fenced in the new cell too until the move is complete, because the rows there
-  // are only a copy.
+  // The merchant is fenced in the new cell until the move is complete, because its rows are a copy.
   const mark = isSwitched ? await findFence(to, merchant) : await fence(to, merchant);
   if (!isSwitched) {
     const pair = { from, to, mark };
@@ -88,17 +80,15 @@ export async function moveMerchant(
 }
 
 /**
- * Takes a move back if the merchant's row does not name the new cell yet. The merchant stays in its
- * old cell, and the copy is deleted. The fence of the other cell remains, because the merchant does
- * not live there.
+ * Takes a move back, unless the merchant's row names the new cell already. The copy is deleted, and
+ * the fence of the other cell remains, because the merchant does not live there.
  */
 export async function abortMove(
   { main, cells }: Places,
   merchant: MerchantId,
   report: Report,
 ): Promise<"aborted" | "none" | "switched"> {
-  // Taking back registers itself as the latest run of the move, so that an earlier run that still
-  // works can no longer switch the merchant.
+  // Taking back counts as the latest run, so that no earlier one can switch the merchant.
   const [move] = await main.query<{ from_cell: string; to_cell: string }>(
     `update merchant_moves set begun_at = clock_timestamp() where merchant_id = $1
      returning from_cell, to_cell`,
@@ -122,10 +112,7 @@ type UnfinishedMove = {
   readonly from: string;
   readonly to: string;
   readonly since: string;
-  /**
-   * How far the move has come. `stopped` means that the merchant's requests get the status 503
-   * until the move is continued or taken back.
-   */
+  /** While the move is `stopped`, the merchant's requests get the status 503. */
   readonly state: "copying" | "stopped" | "switched" | "unknown";
 };
 
@@ -156,10 +143,7 @@ function databasesOf(cells: Cells, from: string, to: string): Omit<Pair, "mark">
   return { from: cells.databasesOf(from).node, to: cells.databasesOf(to).node };
 }
 
-/**
- * Lists the tables that are copied. They are read from a cell that has a schema of its own, because
- * the first cell's schema also contains the tables of the installation.
- */
+/** The schema of the first cell also has the installation's tables, so the other cell's is read. */
 function tablesOf(cells: Cells, from: string, to: string) {
   const listed = to === mainCell ? from : to;
   return listTables(cells.databasesOf(listed).node, schemaOf(listed));
@@ -190,8 +174,8 @@ async function cellOf({ query }: Database, merchant: MerchantId) {
 }
 
 /**
- * Writes the new cell into the merchant's row. Only the latest run of the move may do it. An
- * earlier run gets false, because a later run may have removed the fence.
+ * Writes the new cell into the merchant's row. Returns false to all but the latest run of the move,
+ * because a later run may have removed the fence.
  */
 function switchCell({ transaction }: Database, merchant: MerchantId, to: string, run: string) {
   return transaction(async (query) => {
@@ -202,10 +186,7 @@ function switchCell({ transaction }: Database, merchant: MerchantId, to: string,
   });
 }
 
-/**
- * Returns whether the run is the latest run of the move. Inside a transaction, the row's lock
- * prevents another run from beginning.
- */
+/** Inside a transaction, the lock of the row prevents another run of the move from beginning. */
 async function isLatest(query: Query, merchant: MerchantId, run: string): Promise<boolean> {
   const own = await query(
     `select from merchant_moves
@@ -215,10 +196,7 @@ async function isLatest(query: Query, merchant: MerchantId, run: string): Promis
   return own.length > 0;
 }
 
-/**
- * Fences a merchant. Returns the time of the fence, by which a run recognises that no later run has
- * fenced the merchant again.
- */
+/** Returns the time of the fence, which changes when a later run fences the merchant again. */
 async function fence({ query }: Database, merchant: MerchantId): Promise<string> {
   const [row] = await query<{ at: string }>(
     `with fenced as (
@@ -240,19 +218,15 @@ async function findFence({ query }: Database, merchant: MerchantId): Promise<str
   return row?.at ?? noMark;
 }
 
-/** The time that stands for a merchant without a fence. */
 const noMark = "0";
 
-/** Removes the fence, unless another run of the move has fenced the merchant again since. */
+/** Removes the fence, unless another run has set it again. */
 async function liftFence({ query }: Database, merchant: MerchantId, mark: string): Promise<void> {
   const own = `merchant_id = $1 and ${isMarked}`;
   await query(`delete from moved_merchants where ${own}`, [merchant, mark]);
 }
 
-/**
- * Copies all rows and compares all of them. Then it copies the changes that payments make, again
- * and again, until there are only few.
- */
+/** Copies and compares all rows, and copies later changes again until few rows differ. */
 async function copyAll(pair: Pair, tables: readonly Table[], merchant: MerchantId) {
   let rows = 0;
   for (const table of tables) rows += (await copyTable(pair, table, merchant)).changed;
@@ -271,17 +245,15 @@ async function copyAll(pair: Pair, tables: readonly Table[], merchant: MerchantI
 }
 
 /**
- * Fences the merchant and copies the last changes. If this fails, the fence is removed and the
- * merchant continues in its old cell. The copy in the new cell stays fenced. A fence that another
- * run has set since is not removed.
+ * Fences the merchant and copies the last changes. On a failure, the merchant continues in its old
+ * cell, and the copy stays fenced. A fence that another run has set again is not removed.
  */
 async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: MerchantId) {
   const { from } = pair;
   const mark = await fence(from, merchant);
   const lift = async () => {
     await liftFence(from, merchant, mark);
-    // While the merchant was fenced, the searches for expired cards did not see its cards, so they
-    // begin again.
+    // The searches for expired cards did not see the fenced merchant's cards, so they begin again.
     await restartWalks(from);
   };
   try {
@@ -297,16 +269,14 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
 
 async function restartWalks({ query }: Database): Promise<void> {
   await query("update retention_walks set after_id = 0 where days > 0");
-  // Nodes drop the orders of a fenced merchant without indexing them. Therefore the search for
-  // unindexed orders goes back five minutes.
+  // Nodes have not indexed the fenced merchant's orders, so the search for these goes back.
   const earlier = "now() - interval '5 minutes'";
   await query(`update order_index_progress set swept_at = ${earlier} where swept_at > ${earlier}`);
 }
 
 /**
- * Waits for statements that began before the fence, by taking the lock of each of their tables
- * once. The wait has no time limit, but an unreachable server makes the run fail, and an operator
- * can start the run again.
+ * Waits for statements that began before the fence, by taking the lock of each of their tables. An
+ * unreachable server makes the run fail, and the operator can start it again.
  */
 async function awaitWriters({ transaction }: Database, tables: readonly Table[]): Promise<void> {
   const locks = [...tables.map(({ name }) => `lock table ${name} in share mode`), lockIndex];

@@ -1,6 +1,6 @@
 /**
- * Stores that have the interface of a cell's store and work on all cells. A call that names a
- * merchant goes to the merchant's cell. A search for due or expired rows goes to all cells.
+ * Stores that work on all cells: a call that names a merchant goes to the merchant's cell, and a
+ * search for due or expired rows goes to all cells.
  */
 import type { CallbackStore } from "../../callbacks/callback.ts";
 import type { Begin } from "../../engine/accept.ts";
@@ -73,18 +73,15 @@ type OrderOptions = ConfirmKeys & {
   readonly retryMs: number;
   readonly callbackLeaseMs: number;
   readonly isBusy: () => boolean;
-  /**
-   * Wraps the search for due orders in one cell. The wrapper sees the orders before a node claims
-   * them.
-   */
+  /** Sees the due orders of one cell before a node claims them. */
   readonly watchDue: (findDue: ReturnType<typeof makeFindDue>) => ReturnType<typeof makeFindDue>;
 };
 
 /**
- * Makes the queues that gather the reads and commits of all orders in flight into few statements.
- * While the database is unreachable, the commits of merchants' requests fail after some time, so
- * that the merchant gets an error. The commits of effect handlers are repeated without end, because
- * an acquirer's answer must not be lost.
+ * Makes the queues that gather the statements of all orders in flight. While the database is
+ * unreachable, a commit for a merchant's request fails after some time, so that the merchant gets
+ * an error. A commit of an effect handler is repeated without end, because an acquirer's answer
+ * must not be lost.
  */
 export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOptions) {
   const brief = options;
@@ -133,7 +130,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
       stores.call(merchant, (store) => store.findExisting(merchant, clientOrderId)),
     findBySerial: (merchant: MerchantId, serial: SerialNumber) =>
       stores.call(merchant, (store) => store.bySerial(merchant, serial)),
-    /** Finds an order by a host's message, which names the order and no merchant. */
+    /** Finds the order of a host's message, which names no merchant. */
     byNumber: (number: number) => stores.search(({ hot }) => findByNumber(hot, number)),
     atPosition: (place: OrderPosition) => stores.search(({ hot }) => findAtPosition(hot, place)),
     findDue: async (now: Instant, most: number) =>
@@ -141,10 +138,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     findOwned: async (owner: string) =>
       (await stores.each((store) => store.findOwned(owner))).flat(),
     countInDoubt: async () => sum(await stores.each((store) => store.countInDoubt())),
-    /**
-     * Returns a probe for each cell. A probe resolves when the queues of the cell, that of reads
-     * and that of new orders, have sent their next batch.
-     */
+    /** Each probe resolves when its cell's reads and new orders have sent their next batch. */
     probes: () =>
       new Map(
         cells.names().map((name) => [
@@ -251,7 +245,6 @@ export function routeCallbacks(cells: Cells, node: NodeName) {
     find: (filter: DeliveryFilter, most: number) => findCallbacks(query, filter, most),
   }));
   return {
-    /** Finds callbacks of a merchant, the latest first. */
     find: (filter: DeliveryFilter & Pick<OrderKey, "merchantId">, most: number) =>
       stores.call(filter.merchantId, (store) => store.find(filter, most)),
     async claimDue(claim) {

@@ -1,7 +1,7 @@
 /**
- * Makes the cluster, which is the folder in which PostgreSQL keeps its files. It is made in a
- * temporary folder and renamed when it is complete. Therefore an interrupted first start leaves no
- * incomplete cluster.
+ * Makes PostgreSQL's cluster, the folder with its files. A new cluster is made in a temporary
+ * folder, which is renamed at the end, so that an interrupted first start leaves no incomplete
+ * cluster.
  */
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
@@ -10,9 +10,7 @@ import { Problem } from "../../values/problem.ts";
 import * as system from "./system.ts";
 
 export const superuser = "tollgate";
-/**
- * The major version of PostgreSQL. A cluster that another major version has made cannot be opened.
- */
+/** PostgreSQL cannot open a cluster that another major version has made. */
 const majorVersion = "18";
 
 export type Cluster = {
@@ -23,14 +21,10 @@ export type Cluster = {
   readonly logFile: string;
 };
 
-/** Shows the operator what the start of the database is doing. */
 export type ReportProgress = (progress: string) => void;
 type Binaries = { readonly initdb: string; readonly postgres: string };
 
-/**
- * Where the cluster is or will be, with the operating system user that owns it. The user's access
- * to the folder was checked.
- */
+/** Where the cluster is or will be. The access of `user` to the folder was checked. */
 type ClusterLocation = Pick<Cluster, "folder" | "binaries" | "user">;
 
 export async function prepareLocation(folder: string): Promise<ClusterLocation | Problem> {
@@ -42,7 +36,6 @@ export async function prepareLocation(folder: string): Promise<ClusterLocation |
   return findBlocked(user, binaries, dirname(folder)) ?? { folder, binaries, user };
 }
 
-/** Finds the programs of PostgreSQL in the npm package for this platform. */
 async function findBinaries(): Promise<Binaries | Problem> {
   const platform = `${process.platform}-${process.arch}`;
   const missing = new Problem(
@@ -77,10 +70,7 @@ function findBlocked(user: system.DatabaseUser, { initdb, postgres }: Binaries, 
   );
 }
 
-/**
- * Makes the cluster on the first start. On later starts, checks that this gateway can run the
- * existing cluster.
- */
+/** Makes the cluster on the first start. Later, checks that this gateway can run it. */
 export async function openCluster(
   location: ClusterLocation,
   report: ReportProgress,
@@ -153,12 +143,10 @@ async function makeCluster(cluster: Cluster, report: ReportProgress): Promise<Pr
     `--pwfile=${passwordFile}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
-    // PostgreSQL's own locale C.UTF-8 sorts texts in the same way on all machines. The locales of
-    // the operating system may change with an update and are not used.
+    // PostgreSQL's own locale is used, because an operating system's may change with an update.
     ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"],
     "--data-checksums",
-    // PostgreSQL writes the whole of a new log segment before its first use, and the next commit
-    // has to wait. Small segments make this wait short.
+    // A commit waits while PostgreSQL writes the whole of a new log segment, so segments are small.
     "--wal-segsize=2",
   ]);
   fs.rmSync(passwordFile);
@@ -169,10 +157,7 @@ async function makeCluster(cluster: Cluster, report: ReportProgress): Promise<Pr
   return undefined;
 }
 
-/**
- * Gives access to the folder to its owner only, because PostgreSQL refuses a folder that another
- * user owns or may read.
- */
+/** PostgreSQL refuses a folder that another user owns or may read. */
 function restrictAccess({ folder, user }: Cluster): void {
   const owners = [folder, join(folder, "PG_VERSION")].map((path) => fs.statSync(path).uid);
   if (user.ids.uid !== undefined && owners.includes(0)) system.changeOwner(user, folder);
@@ -185,9 +170,9 @@ export function lastLine(text: string): string {
 }
 
 /**
- * Makes this gateway the only owner of the embedded database in a data folder. Otherwise a second
- * `npm start` would adopt the running server, and would stop it when it ends, while the first
- * gateway still needs it.
+ * Makes this gateway the only owner of the database in a data folder. Without this, a second `npm
+ * start` would adopt the running server, and stop it at its own end while the first gateway needs
+ * it.
  */
 export function takeOwnership(file: string): Problem | undefined {
   const owner = readOwner(file);

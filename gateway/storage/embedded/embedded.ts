@@ -1,7 +1,7 @@
 /**
- * Runs PostgreSQL from an npm package, for installations without a database server. The server
- * keeps running if its gateway is killed, and the next gateway adopts it. Problems that the
- * operator can solve are returned as sentences.
+ * Runs PostgreSQL from an npm package, for installations without a database server. If the gateway
+ * is killed, the server keeps running and the next gateway adopts it. Problems that the operator
+ * can solve are returned as sentences.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -34,10 +34,7 @@ import { isAlive } from "./system.ts";
 export type EmbeddedServer = ReturnType<typeof keepRunning>;
 
 type EmbeddedOptions = {
-  /**
-   * The folder `<data folder>/postgres`, which contains the cluster. The password and the log are
-   * files next to it.
-   */
+  /** The folder of the cluster. The password and the log are files next to it. */
   readonly folder: string;
   readonly report: ReportProgress;
   readonly settings?: Readonly<Record<string, string>>;
@@ -73,10 +70,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   }
 }
 
-/**
- * Returns the address of the running server in this folder, for a command that runs at the same
- * time as a gateway.
- */
+/** Returns the address of the running server, for commands that run beside a gateway. */
 export function findEmbeddedUrl(folder: string): string | undefined {
   const passwordFile = passwordFileOf(resolve(folder));
   if (!existsSync(folder) || !existsSync(passwordFile)) return undefined;
@@ -84,10 +78,7 @@ export function findEmbeddedUrl(folder: string): string | undefined {
   return postmaster && urlOf(postmaster, readFileSync(passwordFile, "utf8").trim());
 }
 
-/**
- * Adopts the server if it is running already, otherwise launches it. Waits until it accepts
- * connections.
- */
+/** Adopts or launches the server, and waits until it accepts connections. */
 async function startServer(
   cluster: Cluster,
   { report, settings = {} }: EmbeddedOptions,
@@ -114,8 +105,7 @@ async function startServer(
     }
     if (isAlive(postmaster.pid)) break;
     const cause = adopted === undefined ? fatalErrorIn(cluster.logFile, logged) : undefined;
-    // These two errors mean that processes of the old server are still ending. The start is
-    // repeated and succeeds a little later.
+    // These errors mean that the old server is still ending, so a repeated start succeeds.
     if (cause !== undefined && !/shared memory block|lock file/.test(cause)) {
       removeSocketFolder(socketFolder);
       return new Problem(`PostgreSQL did not start: ${cause} (see ${cluster.logFile}).`);
@@ -130,10 +120,7 @@ async function startServer(
   );
 }
 
-/**
- * Waits until the server accepts connections. Returns "gone" if the server has ended or the
- * deadline has passed.
- */
+/** Returns "gone" if the server has ended or the deadline has passed. */
 async function untilConnected(
   cluster: Cluster,
   postmaster: Postmaster,
@@ -160,10 +147,7 @@ async function adopt({ folder }: Cluster, report: ReportProgress): Promise<Postm
   return undefined;
 }
 
-/**
- * Starts the server again whenever it ends unexpectedly. This stops when the gateway stops the
- * server, or after too many restarts.
- */
+/** Starts the server again whenever it ends unexpectedly, but not too often. */
 function keepRunning(
   cluster: Cluster,
   first: Postmaster,
@@ -203,10 +187,7 @@ function keepRunning(
   }
 
   return {
-    /**
-     * The URL for `pg`, with the socket's folder as the host. It stays the same after a restart of
-     * the server.
-     */
+    /** The URL for `pg`, which stays the same after a restart of the server. */
     url: urlOf(first, cluster.password),
     get pid(): number {
       return postmaster.pid;
@@ -215,13 +196,10 @@ function keepRunning(
   };
 }
 
-/**
- * Returns the last fatal error in PostgreSQL's log since the position `from`, where the log ended
- * when the server was launched.
- */
+/** Returns the last fatal error after `from`, the end of PostgreSQL's log before the launch. */
 function fatalErrorIn(logFile: string, from: number): string {
   const log = readFileSync(logFile);
-  // If the log is shorter than before, the launch has renamed the old log and begun a new one.
+  // A log that is shorter than before is new, because the launch has renamed the old log.
   const text = log.subarray(log.length < from ? 0 : from).toString();
   const fatal = text.split("\n").findLast((line) => /FATAL|PANIC/.test(line));
   return (fatal ?? lastLine(text)).replace(/^.*?(FATAL|PANIC): +/, "").trim();

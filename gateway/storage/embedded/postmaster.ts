@@ -1,6 +1,6 @@
 /**
- * The process of the database server: finds, launches, tests and stops it. It runs in its own
- * process group, so that Ctrl-C in a terminal reaches only the gateway.
+ * Finds, launches, tests and stops the process of the database server. It has its own process
+ * group, so that Ctrl-C in a terminal reaches only the gateway.
  */
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
@@ -18,23 +18,18 @@ const database = "tollgate";
 const connectTimeoutMs = 5_000;
 const socketFolderPrefix = "tollgate-postgres-";
 const socketName = ".s.PGSQL.5432";
-/**
- * The maximum length of a socket's path. The operating system limits it, and macOS has the lowest
- * limit.
- */
+/** The longest path of a socket on macOS, the lowest limit of the supported systems. */
 const socketPathBytesMax = 103;
 const logBytesMax = 10 * 1024 * 1024;
 const fastShutdownMs = 30_000;
 const immediateShutdownMs = 10_000;
 
 /**
- * Settings of PostgreSQL on its command line, which have priority over configuration files that
- * were edited. All of them keep a committed order on the disk, even where another value would be
- * faster.
+ * Settings on PostgreSQL's command line, which override edited configuration files. All of them
+ * keep a committed order on the disk, even where another value would be faster.
  */
 const settings = {
-  // The server is reached through a socket file in a folder of its own and does not listen on the
-  // network.
+  // The server is reached through a socket file in a folder of its own, and not by the network.
   listen_addresses: "",
   port: "5432",
   unix_socket_permissions: "0700",
@@ -53,16 +48,14 @@ const settings = {
   timezone: "UTC",
 
   // Order rows are updated a few times soon after their insert, so many small vacuums are better
-  // than a big one. Analysing a table takes longer than vacuuming it, and payments wait for the
-  // processor.
+  // than a big one. Analysing takes longer than vacuuming, and takes the processor from payments.
   autovacuum_naptime: "15s",
   autovacuum_vacuum_scale_factor: "0.02",
   autovacuum_vacuum_insert_scale_factor: "0.05",
   autovacuum_analyze_scale_factor: "0.2",
   autovacuum_vacuum_cost_limit: "1000",
 
-  // Parameters, failing rows and statements contain sealed cards and personal data, so they are
-  // never logged. The gateway's own log shows which function failed.
+  // Parameters, failing rows and statements are not logged: they contain cards and personal data.
   log_min_messages: "warning",
   log_parameter_max_length: "0",
   log_parameter_max_length_on_error: "0",
@@ -124,10 +117,7 @@ function openLog(file: string): number {
   return fs.openSync(file, "a", 0o600);
 }
 
-/**
- * Returns the URL of the server. The host is the folder of the socket, percent-encoded, which both
- * `pg` and `psql` accept.
- */
+/** The host is the folder of the socket, percent-encoded, which both `pg` and `psql` accept. */
 export function urlOf(postmaster: Postmaster, password: string): string {
   const host = encodeURIComponent(postmaster.socketFolder);
   return `postgres://${superuser}:${encodeURIComponent(password)}@${host}:5432/${database}`;
@@ -136,10 +126,7 @@ export function urlOf(postmaster: Postmaster, password: string): string {
 const wrongPassword = "28P01";
 const noSuchDatabase = "3D000";
 
-/**
- * Tests the connection to the server and makes the gateway's database if it is missing. Returns
- * "not yet" while the server starts, recovers or ends.
- */
+/** Makes a missing database. Returns "not yet" while the server starts, recovers or ends. */
 export async function checkConnection(
   cluster: Cluster,
   postmaster: Postmaster,
@@ -156,10 +143,7 @@ export async function checkConnection(
   );
 }
 
-/**
- * Runs a statement over a new connection. Returns the error code, or an empty text if the statement
- * has succeeded.
- */
+/** Returns the error code, or an empty text if the statement has succeeded. */
 async function connectTo(
   name: string,
   { password }: Cluster,
@@ -174,8 +158,7 @@ async function connectTo(
     database: name,
     connectionTimeoutMillis: connectTimeoutMs,
   });
-  // The server may end while this connection is open. Without a listener, the error event would end
-  // the gateway.
+  // Without a listener, the error event of a server that ends would end the gateway.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -188,10 +171,7 @@ async function connectTo(
   }
 }
 
-/**
- * Stops the server by a fast shutdown: open transactions are rolled back, and everything committed
- * is on the disk.
- */
+/** A fast shutdown rolls open transactions back and leaves everything committed on the disk. */
 export async function stopPostmaster({ pid, socketFolder }: Postmaster): Promise<void> {
   signal(pid, "SIGINT");
   if (!(await hasEnded(pid, fastShutdownMs))) {
@@ -212,7 +192,7 @@ async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
 
 /**
  * Ends the sessions of a killed server. A session in a long query does not notice that its server
- * is gone, and keeps the next one from starting. Recovery repairs the data files.
+ * is gone, and keeps the next server from starting. Recovery repairs the data files.
  */
 export function endOrphans(folder: string): void {
   for (const pid of system.findProcessesIn(folder)) {
@@ -228,10 +208,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/**
- * Makes the folder for the server's socket. The path of the socket must be short enough, and the
- * user of the database must have access to the folder.
- */
+/** The socket's path must be short enough, and the database's user must have access to it. */
 export function makeSocketFolder({ user }: Cluster): string | Problem {
   for (const place of [tmpdir(), "/tmp", "/var/tmp"]) {
     const length = Buffer.byteLength(join(place, `${socketFolderPrefix}XXXXXX`, socketName));
@@ -258,7 +235,7 @@ function pidFileOf(folder: string): string {
   return join(folder, "postmaster.pid");
 }
 
-/** Reads the pid file: the process id is on the first line, the socket's folder on the fifth. */
+/** The process id is on the first line of the file, the socket's folder on the fifth. */
 function readPidFile(folder: string): Postmaster | undefined {
   const lines = system.readLines(pidFileOf(folder));
   return lines && { pid: Number(lines[0]), socketFolder: lines[4] ?? "" };
@@ -274,16 +251,14 @@ function identify(pid: number, folder: string): "none" | "ours" | "another" | "u
   return parameters.includes(folder) ? "ours" : "unclear";
 }
 
-/**
- * A process id that no process has, because it is higher than the limit of all supported systems.
- */
+/** No process has this id, which exceeds the limit of all supported systems. */
 const unusedPid = 99_999_999;
 
 /**
- * Writes an unused process id into the pid file of a server that has ended. PostgreSQL refuses to
- * start while a process with the noted id lives, even if that id now belongs to another program.
- * The file is not deleted: PostgreSQL finds processes of the old server that still run by the
- * shared memory that the last line of the file names.
+ * Writes an unused process id into the pid file of a server that has ended, because PostgreSQL does
+ * not start while any process, even of another program, has the noted id. The file is not deleted:
+ * the shared memory that its last line names shows PostgreSQL whether processes of the old server
+ * still run.
  */
 function resetPidFile(folder: string): void {
   const noted = readPidFile(folder);

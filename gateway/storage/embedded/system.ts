@@ -1,7 +1,6 @@
 /**
- * Facts about processes of the operating system, and the operating system user that runs
- * PostgreSQL. A process id alone does not identify a process, because after a reboot another
- * process may have the same id.
+ * Facts about processes, and the operating system user that runs PostgreSQL. A process id alone
+ * identifies no process, because another one may have it after a reboot.
  */
 import { execFile, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
@@ -9,10 +8,7 @@ import { userInfo } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { Problem } from "../../values/problem.ts";
 
-/**
- * Returns whether the process is running. A process that has ended counts as ended even if its
- * parent process has not collected its result yet.
- */
+/** A process has ended even if its parent process has not collected its result yet. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
@@ -24,18 +20,12 @@ export function isAlive(pid: number): boolean {
   return !state.startsWith("Z");
 }
 
-/**
- * Returns the start time of a process as the system prints it. The text never changes while the
- * process runs.
- */
+/** Returns the start time as the system prints it, a text that never changes. */
 export function startTimeOf(pid: number): string {
   return readStat(pid)?.startTime ?? askPs(pid, "lstart=");
 }
 
-/**
- * Returns the program of a process and its arguments. Returns an empty list if the system does not
- * reveal them.
- */
+/** Returns the program and its arguments, or an empty list if the system does not reveal them. */
 export function commandOf(pid: number): readonly string[] {
   const line = readOrNothing(() => fs.readFileSync(`/proc/${pid}/cmdline`, "utf8"));
   if (line !== undefined) return line.split("\0").filter((word) => word !== "");
@@ -46,10 +36,7 @@ export function workingFolderOf(pid: number): string | undefined {
   return readOrNothing(() => fs.readlinkSync(`/proc/${pid}/cwd`));
 }
 
-/**
- * Returns the processes that have this working folder. On systems other than Linux, the list is
- * always empty.
- */
+/** Returns the processes that have this working folder; none on systems other than Linux. */
 export function findProcessesIn(folder: string): readonly number[] {
   if (process.platform !== "linux") return [];
   const pids = fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -60,7 +47,6 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** Returns the content of a file, or undefined if the file does not exist. */
 export function readLines(file: string): readonly string[] | undefined {
   try {
     return fs.readFileSync(file, "utf8").split("\n");
@@ -71,8 +57,8 @@ export function readLines(file: string): readonly string[] | undefined {
 }
 
 /**
- * Reads the state of a process from `/proc`, which only Linux has. The program's name is in
- * brackets and may contain any character, so the fields after the last bracket are read.
+ * Reads `/proc`, which only Linux has. The program's name is in brackets and may contain any
+ * character, so the fields after the last bracket are read.
  */
 function readStat(pid: number): { readonly state: string; readonly startTime: string } | undefined {
   const line = readOrNothing(() => fs.readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -94,19 +80,15 @@ function readOrNothing(read: () => string): string | undefined {
   }
 }
 
-/**
- * The operating system user that runs PostgreSQL. `ids` are given to new processes. They are empty
- * if PostgreSQL runs as the same user as the gateway.
- */
+/** The operating system user of PostgreSQL. `ids` are empty if it is the gateway's own user. */
 export type DatabaseUser = {
   readonly name: string;
   readonly ids: { readonly uid: number; readonly gid: number } | Record<string, never>;
 };
 
 /**
- * Chooses the operating system user that runs PostgreSQL. PostgreSQL refuses to run as root. If the
- * gateway runs as root, the user is the owner of an existing cluster, or else `postgres`, or else
- * `nobody`.
+ * PostgreSQL refuses to run as root. If the gateway runs as root, the user is the owner of an
+ * existing cluster, else `postgres`, else `nobody`.
  */
 export function chooseDatabaseUser(folder: string): DatabaseUser | Problem {
   if (process.getuid?.() !== 0) return { name: ownName(), ids: {} };
@@ -133,24 +115,17 @@ function readUsers(): readonly DatabaseUser[] {
   return lines.flatMap((line) => {
     const [name = "", , uid = "", gid = ""] = line.split(":");
     if (!/^-?\d+$/.test(uid) || !/^-?\d+$/.test(gid)) return [];
-    // Some systems write the user id of `nobody` as -2. It is converted to the unsigned number that
-    // the system uses.
+    // Some systems write the user id of `nobody` as -2, which is converted to the unsigned number.
     return [{ name, ids: { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 } }];
   });
 }
 
-/**
- * Returns the name of the user that runs the gateway, or the user's id if the system's list of
- * users does not contain it.
- */
+/** Returns the gateway's user by name, or by id if the system's list of users lacks it. */
 export function ownName(): string {
   return readOrNothing(() => userInfo().username) ?? `user ${process.getuid?.() ?? "unknown"}`;
 }
 
-/**
- * Returns the first folder or file on the path to `target` that the user may not enter or read.
- * Returns undefined if the user has access to `target`.
- */
+/** Returns the first part of the path to `target` that is closed to the user, or undefined. */
 export function findBlockedBy(
   user: DatabaseUser,
   target: string,
@@ -176,10 +151,7 @@ function ancestors(target: string): readonly string[] {
   return above === target ? [target] : [...ancestors(above), target];
 }
 
-/**
- * Makes the user the owner of a folder and everything in it. Does nothing if the gateway does not
- * run as root.
- */
+/** Makes the user the owner of a folder with its content, if the gateway runs as root. */
 export function changeOwner(user: DatabaseUser, path: string): void {
   const { uid, gid } = user.ids;
   if (uid === undefined || gid === undefined) return;
@@ -190,10 +162,7 @@ export function changeOwner(user: DatabaseUser, path: string): void {
   }
 }
 
-/**
- * Makes missing folders, with permissions for the user of the database even if the umask of the
- * gateway is strict.
- */
+/** Makes folders that the user of the database may enter, even if the umask is strict. */
 export function makeFolders(user: DatabaseUser, path: string): void {
   const highest = fs.mkdirSync(path, { recursive: true });
   if (highest === undefined || user.ids.uid === undefined) return;
@@ -202,15 +171,12 @@ export function makeFolders(user: DatabaseUser, path: string): void {
   }
 }
 
-/**
- * Returns the `node_modules` folder that contains the path, or undefined if the path is not in one.
- */
+/** Returns the `node_modules` folder that contains the path, if there is one. */
 export function packagesFolderOf(path: string): string | undefined {
   const at = path.indexOf(`${sep}node_modules`);
   return at < 0 ? undefined : `${path.slice(0, at)}${sep}node_modules`;
 }
 
-/** Runs a program of PostgreSQL to its end, as the database user. */
 export function runAs(
   user: DatabaseUser,
   program: string,
@@ -224,10 +190,7 @@ export function runAs(
   });
 }
 
-/**
- * Returns an environment without variables such as PGPORT, which PostgreSQL obeys and which may be
- * set for another server.
- */
+/** Leaves out variables such as PGPORT, by which PostgreSQL may be led to another server. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
 }

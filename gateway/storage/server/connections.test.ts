@@ -53,7 +53,6 @@ test("no connection to a cell on Citus asks for generic plans, which Citus canno
 
 const planMode = "select current_setting('plan_cache_mode') as mode";
 
-/** Returns the address of the test's database with other servers in front. */
 function behind(...hosts: readonly string[]): string {
   return served.url.replace("@", `@${hosts.map((host) => `${host},`).join("")}`);
 }
@@ -105,7 +104,7 @@ test("a connection that is ready too late for one query serves the next one", as
   const late: unknown[] = [];
   const ask = () => query("select 1").catch((error) => late.push(error));
 
-  // Queries arrive while connections are slow, and some of their callers give up just before.
+  // Queries arrive while connections are slow, and some callers give up before they get one.
   line.hold();
   const asked: Promise<unknown>[] = [];
   for (let count = 0; count < 60; count += 1) {
@@ -122,7 +121,6 @@ test("a connection that is ready too late for one query serves the next one", as
   assert.equal(both.flat().length, options.poolSize);
 });
 
-/** Starts a proxy to the server that can hold back answers to statements. */
 async function startSlowLine(url: string) {
   // The folder of the server's socket replaces the host in the address.
   const [, place = ""] = /@([^/]+)\//.exec(url) ?? [];
@@ -180,7 +178,7 @@ test("a commit that waits for its standby continues to wait after its client has
   while ((await watcher.query(standbyWait, [held])).length === 0);
   blocked.query("select pg_sleep(3600)").catch(() => undefined);
   for (const client of [waiting, blocked]) client.connection.stream.destroy();
-  // The server has noticed the loss and has ended the statement that is not a commit.
+  // The server has noticed the lost connection and has ended the statement that is no commit.
   await untilGone(watcher, freed);
   const stillThere = await watcher.query(standbyWait, [held]);
   const seen = await watcher.query("select from kept");

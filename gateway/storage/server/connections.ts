@@ -1,10 +1,9 @@
 /**
- * Opens connections to every database of the gateway. A connection is made to the first server of
- * an address that accepts writes, beginning with the server that did so last. All time limits are
- * those of the client: when a limit passes, the client closes the connection and never cancels the
- * statement. If a commit is cancelled while it waits for its standby, PostgreSQL reports success
- * although the standby does not have the commit (decision 0036). If the connection is closed, the
- * commit continues to wait.
+ * Opens connections to the server of an address that accepts writes, beginning with the one that
+ * did so last. The client keeps all time limits: when one passes, it closes the connection and
+ * never cancels the statement. A commit that is cancelled while it waits for its standby would be
+ * reported as a success that the standby lacks (decision 0036); after a close, it continues to
+ * wait.
  */
 import { TLSSocket } from "node:tls";
 import pg from "pg";
@@ -15,10 +14,7 @@ import { isServerInDoubt, judge, readOnly } from "./faults.ts";
 export type ConnectionOptions = {
   readonly poolSize: number;
   readonly connectTimeoutMs: number;
-  /**
-   * The time after which a connection is closed if its statement has not ended. Undefined for
-   * commands, whose statements may take any time.
-   */
+  /** The longest duration of a statement. Undefined for commands, which may take any time. */
   readonly statementTimeoutMs?: number | undefined;
   /** Called when a connection that no statement uses was lost. */
   readonly onLost: (error: Error) => void;
@@ -27,26 +23,23 @@ export type ConnectionOptions = {
 export type Servers = ReturnType<typeof makeServers>;
 
 /**
- * The servers of one database address. When a server is replaced by a standby, all connections that
- * share this object leave the old server together. An old server that was frozen and wakes up again
- * still says that it accepts writes, and must not be used.
+ * The servers of one address. When a standby replaces a server, all connections that share this
+ * object leave the old server together: it may have been frozen, and on waking up it still says
+ * that it accepts writes.
  */
 export function makeServers(url: string) {
   const parsed = parseDatabaseUrl(url);
   if (parsed instanceof Problem) throw new Error(parsed.sentence);
   const list: readonly Server[] = parsed;
   /**
-   * Called when the connections must leave a server. If `isReplaced` is true, a standby has
-   * replaced the server, and even its answers to statements in progress must be ignored.
+   * Called when the connections must leave a server. If a standby has replaced it, even its answers
+   * to statements in progress must be ignored.
    */
   const listeners = new Set<(isReplaced: boolean) => void>();
   let next = 0;
   let serving = 0;
   let generation = 0;
-  /**
-   * The newest timeline among the servers that have accepted writes. A timeline is only compared
-   * with that of the same database system.
-   */
+  /** The newest timeline of a server that has accepted writes, among servers of the same system. */
   let newest = { system: "", timeline: 0 };
   let watching: NodeJS.Timeout | undefined;
   let isLooking = false;
@@ -54,7 +47,7 @@ export function makeServers(url: string) {
     list,
     listeners,
     watch,
-    /** Removes a listener. If there is no other listener, the regular checks of the servers end. */
+    /** Without listeners, the regular checks of the servers end. */
     unlisten(listener: (isReplaced: boolean) => void): void {
       listeners.delete(listener);
       if (listeners.size === 0) clearInterval(watching);
@@ -64,10 +57,7 @@ export function makeServers(url: string) {
     isCurrent: (mark: Mark | undefined) =>
       mark?.generation === generation && mark.server === serving,
     passOver,
-    /**
-     * Notes that a server accepts writes. The note is ignored if a server was put in doubt after
-     * this connection was begun.
-     */
+    /** Notes that a server accepts writes, unless the connection began before the last doubt. */
     arrive(mark: Mark, { system, timeline }: Timeline): void {
       const isOld = system === newest.system && timeline < newest.timeline;
       if (isOld) throw readOnlyError("the server was replaced by a standby");
@@ -76,7 +66,7 @@ export function makeServers(url: string) {
       serving = mark.server;
       for (const listener of listeners) listener(false);
     },
-    /** Puts a server in doubt. Connections to it that exist already are not used again. */
+    /** Puts a server in doubt: its present connections are not used again. */
     doubt(mark: Mark): void {
       if (mark.generation !== generation) return;
       generation += 1;
@@ -86,8 +76,8 @@ export function makeServers(url: string) {
   };
 
   /**
-   * Checks the other servers once a second. When a standby has taken over, it has a new timeline.
-   * The old server may be frozen at that time, and may return outdated data when it wakes up.
+   * Checks the other servers once a second. A new timeline shows that a standby has taken over, and
+   * that the old server, if it was frozen, returns outdated data when it wakes up.
    */
   function watch(timeoutMs: number): void {
     if (watching !== undefined || list.length === 1) return;
@@ -111,34 +101,20 @@ export function makeServers(url: string) {
     }
   }
 
-  /** Makes the next connection try the server after this one. */
   function passOver({ server }: Mark): void {
     if (next === server) next = (server + 1) % list.length;
   }
 }
 
-/**
- * The server of a connection, and the number of times when a server had been put in doubt before
- * the connection was begun.
- */
+/** The server of a connection, and how many doubts there had been when the connection began. */
 type Mark = { readonly server: number; readonly generation: number };
 
-/**
- * How long a connection is idle before keep-alive probes are sent. After ten unanswered probes, one
- * a second, the connection counts as lost, so that a dead machine is noticed.
- */
+/** Ten unanswered probes after this idle time, one a second, show that a machine is dead. */
 const keepAliveInitialDelayMillis = 5_000;
-/**
- * The form in which servers print values. All servers use the same form, because `copy-rows.ts`
- * compares printed values of two servers.
- */
+/** Fixes how servers print values, because `copy-rows.ts` compares those of two servers. */
 const form = "-c timezone=UTC -c datestyle=ISO,YMD -c bytea_output=hex";
-/** How often the other servers of an address are checked. */
 const watchMs = 1_000;
-/**
- * The error of a pool in which all connections are in use. It does not mean that the server has
- * failed.
- */
+/** The error of a pool whose connections are all in use. The server has not failed. */
 const poolIsBusy = "timeout exceeded when trying to connect";
 
 export type Connections = ReturnType<typeof makeConnections>;
@@ -150,7 +126,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   const outside = new Set<pg.Client>();
   const all = new Set<pg.Client>();
   servers.listeners.add(dropOlder);
-  // Only a node checks the other servers regularly. A command ends soon and does not.
+  // Only a node checks the other servers regularly, because a command ends soon.
   if ((options.statementTimeoutMs ?? 0) > 0) servers.watch(options.connectTimeoutMs || watchMs);
 
   class MarkedClient extends pg.Client {
@@ -159,8 +135,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       super({ ...config, connectionString: servers.list[mark.server]?.url });
       marks.set(this, mark);
       all.add(this.on("end", () => all.delete(this)));
-      // If a statement is in progress, it reports the lost connection itself. Without a listener,
-      // the error event would end the process.
+      // A running statement reports a lost connection itself. This keeps the process alive.
       this.on("error", () => undefined);
     }
   }
@@ -177,17 +152,15 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   return {
     openPool(settings: string, min = 0, max = options.poolSize): pg.Pool {
       const pool = new pg.Pool({ ...shared(settings), max, min, Client: MarkedClient });
-      // A connection that was lost while no statement used it is reported. The next statement opens
-      // another one.
+      // Reports a lost connection that no statement used. The next statement opens another one.
       pool.on("error", options.onLost);
       pools.push(pool);
       return pool;
     },
 
-    /** Takes a free connection from a pool, or opens one. */
     take: (pool: pg.Pool): Promise<pg.PoolClient> => atEachServer(servers, () => takeFresh(pool)),
 
-    /** Opens a connection that belongs to no pool, to hold a lock or to receive notices. */
+    /** Opens a connection outside the pools, to hold a lock or to receive notices. */
     async open(settings: string): Promise<pg.Client> {
       const client = await atEachServer(servers, () => connect(settings));
       outside.add(client);
@@ -195,10 +168,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       return client;
     },
 
-    /**
-     * Decides by an error whether the server is in doubt. It must be called with every error of a
-     * statement.
-     */
+    /** Must get every error of a statement, because some errors put the server in doubt. */
     doubt(client: pg.ClientBase, error: unknown): void {
       const mark = marks.get(client);
       if (mark !== undefined && isServerInDoubt(error)) servers.doubt(mark);
@@ -230,7 +200,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
     arrived.add(client);
   }
 
-  /** Fails if the server accepts no writes, because it is a standby or was set to read-only. */
+  /** Fails if the server is a standby or was set to read-only. */
   async function checkWritable(client: pg.ClientBase): Promise<Timeline> {
     const limitMs = options.connectTimeoutMs;
     const question = { text: firstStatement, query_timeout: limitMs };
@@ -240,9 +210,8 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 
   /**
-   * Takes a connection from a pool, and checks it if it is new. The pool has an option for this
-   * check (`verify`), but with it the pool would lose a connection if the caller's time limit ends
-   * during the check.
+   * Checks a new connection when it is taken. With the pool's own option for this (`verify`), the
+   * pool would lose a connection if the caller's time limit ends during the check.
    */
   async function takeFresh(pool: pg.Pool): Promise<pg.PoolClient> {
     for (;;) {
@@ -259,9 +228,8 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 
   /**
-   * Closes connections that were made before the latest doubt. Those that no statement uses are
-   * closed at once. The others are not used again, and end with their statement or its time limit.
-   * If the server was replaced, all of these connections are closed at once.
+   * Closes connections that were made before the latest doubt. One that a statement uses ends with
+   * the statement or its time limit, or at once if a standby has replaced the server.
    */
   function dropOlder(isReplaced: boolean): void {
     if (isReplaced) {
@@ -294,7 +262,6 @@ export async function examineServers(url: string, timeoutMs: number) {
   );
 }
 
-/** Opens a connection to one server and asks for its state. */
 async function askServer(url: string, timeoutMs: number) {
   let client: pg.Client | undefined;
   try {
@@ -310,7 +277,7 @@ async function askServer(url: string, timeoutMs: number) {
     const { rows } = await client.query<ServerState>(serverState);
     const isWritable = rows[0]?.readOnly === "off";
     const { stream } = client.connection;
-    // The certificate of the server. Undefined for a connection without TLS.
+    // Undefined for a connection without TLS.
     const certificate = stream instanceof TLSSocket ? stream.getPeerX509Certificate() : undefined;
     return { isWritable, ...timelineOf(rows[0]), failure: undefined, certificate };
   } catch (error) {
@@ -330,7 +297,7 @@ function timelineOf(state: ServerState | undefined): Timeline {
   return { system: state?.system ?? "", timeline: state?.timeline ?? 0 };
 }
 
-/** Reads the state of a server. The timeline of a standby is empty until the standby takes over. */
+/** The timeline of a standby is empty until it takes over. */
 const serverState = `
 select current_setting('transaction_read_only') as "readOnly",
   (select system_identifier::text from pg_control_system()) as system,
@@ -338,9 +305,9 @@ select current_setting('transaction_read_only') as "readOnly",
     then ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
 
 /**
- * The first statement of each connection. It makes the server end a statement when the client has
- * gone. Otherwise such statements would pile up behind a lock. A commit continues even then. Some
- * operating systems cannot detect that a client has gone, and do not get this setting.
+ * The first statement of each connection. It makes the server end a statement, though not a commit,
+ * whose client has gone, because such statements would pile up behind a lock. Some operating
+ * systems cannot detect that a client has gone, and do not get this setting.
  */
 const firstStatement = `${serverState},
   case when version() ~* 'linux|darwin|bsd'
@@ -351,18 +318,12 @@ function drop(client: pg.PoolClient): void {
   client.release(true);
 }
 
-/**
- * Closes the socket at once. The protocol's own close message would wait for minutes if the server
- * does not answer.
- */
+/** Closes the socket at once, because the protocol's close waits minutes for a silent server. */
 function destroy(client: pg.Client): void {
   client.connection.stream.destroy();
 }
 
-/**
- * Tries the servers one after the other and returns the first connection that can be opened. Fails
- * after each server was tried once.
- */
+/** Tries each server once and returns the first connection that can be opened. */
 async function atEachServer<Client>(
   { list, mark, passOver }: Servers,
   connect: () => Promise<Client>,
@@ -383,8 +344,8 @@ async function atEachServer<Client>(
 }
 
 /**
- * Adds the name of the server to an error. It also adds a missing code and message: errors of the
- * driver have no code, and some errors of the operating system have no message.
+ * Adds the server's name to an error, and what may be missing: errors of the driver have no code,
+ * and some of the operating system no message.
  */
 function nameServer(error: Error, server: Server | undefined): Error {
   const known = "code" in error && typeof error.code === "string" ? error.code : undefined;
@@ -400,10 +361,7 @@ function readOnlyError(sentence: string): Error {
 }
 const notAuthorized = "28000";
 
-/**
- * Joins the errors of all servers into one. If a later try may succeed at one of the servers, the
- * joined error has the code of that server's error.
- */
+/** If one of the errors may go away, the joined error has its code, and the caller tries again. */
 function joinFailures(failures: readonly Error[]): Error {
   const telling = failures.find((each) => judge(each) === "retry") ?? failures[0];
   const message = failures.map((each) => each.message).join("; ");

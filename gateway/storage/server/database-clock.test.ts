@@ -78,8 +78,8 @@ test("a clock that is set between two measurements is noticed, and no claim uses
 
   machine.ownMs += 3_600_000;
   pass(1_000);
-  // The clock does not know yet which of the two times is right. The later one decides whether
-  // leases have ended, and no lease begins.
+  // The clock does not know yet which of the two times is right. The later one decides that a lease
+  // has ended, and no lease begins.
   const [meanwhile, earliest] = [clock.now(), clock.earliest()];
   await clock.certain();
 

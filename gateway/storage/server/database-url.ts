@@ -1,16 +1,14 @@
 /**
  * The address of a database, which may name several servers of which one accepts writes:
- * `postgres://user:password@host1:5432,host2:5432/name`. The driver accepts one server in an
- * address, so the address is split into one for each server. Messages contain only the names of the
- * servers.
+ * `postgres://user:password@host1:5432,host2:5432/name`. It is split into an address for each
+ * server, because the driver accepts no other.
  */
 import { isIP } from "node:net";
 import { Problem } from "../../values/problem.ts";
 
 export type Server = {
-  /** The server as messages name it, without user and password. */
+  /** The server's name in messages, without user and password. */
   readonly name: string;
-  /** The address of this server for the driver. */
   readonly url: string;
 };
 
@@ -47,9 +45,7 @@ export function parseDatabaseUrl(address: string): readonly Server[] | Problem {
   return servers;
 }
 
-/**
- * Returns, for each server of the address, its host and whether the driver connects to it by TLS.
- */
+/** Returns the host of each server, and whether the driver connects to it by TLS. */
 export function listLinks(url: string): readonly { host: string; isEncrypted: boolean }[] {
   const servers = parseDatabaseUrl(url);
   if (servers instanceof Problem) return [];
@@ -62,7 +58,6 @@ export function listLinks(url: string): readonly { host: string; isEncrypted: bo
   });
 }
 
-/** Returns the names of all servers, for messages to the operator. */
 export function namesOfServers(url: string): string {
   const servers = parseDatabaseUrl(url);
   return servers instanceof Problem ? "" : servers.map(({ name }) => name).join(", ");
@@ -77,17 +72,13 @@ function findParameterFault(parameters: URLSearchParams): string | undefined {
   if (wanted !== "read-write" && wanted !== "primary") {
     return "the gateway writes, so target_session_attrs must be read-write, or absent";
   }
-  // PostgreSQL's own time limit is refused, because it cancels statements. A commit that is
-  // cancelled may be stored without being replicated (decision 0036).
+  // A commit that this limit cancels may be stored but not replicated (decision 0036).
   return parameters.has("statement_timeout")
     ? "set GW_DATABASE_STATEMENT_TIMEOUT_S instead of its statement_timeout"
     : undefined;
 }
 
-/**
- * Encodes a host for an address. The host may be a folder of sockets. Its slashes are encoded,
- * because they are only allowed in the path of an address.
- */
+/** The slashes of a socket folder are encoded, because only an address's path may have them. */
 function encodeHost(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : encodeURIComponent(host);
 }
@@ -96,10 +87,7 @@ function withPort(host: string, port: string): string {
   return port === "" || /:\d*$/.test(host.replace(/^\[[^\]]*\]/, "")) ? host : `${host}:${port}`;
 }
 
-/**
- * Returns what is wrong with a host, or undefined if it is valid. A single empty host is valid: the
- * driver then uses its default.
- */
+/** Returns what is wrong with a host. A single empty one is valid: the driver has a default. */
 function findHostFault(text: string, isOneOfSeveral: boolean): string | undefined {
   const [, literal, plain = "", port] = /^(?:\[(.*)\]|([^:[\]]*))(?::(.*))?$/.exec(text) ?? [];
   if (port !== undefined && !/^\d{1,5}$/.test(port)) return `the port of ${nameOf(text)} is wrong`;

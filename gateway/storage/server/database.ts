@@ -1,7 +1,7 @@
 /**
- * Connections to PostgreSQL. Frequent statements have connections of their own, with settings that
- * forbid PostgreSQL's planner to read whole tables. Otherwise a plan that was cached while a table
- * was empty would be used when the table has grown.
+ * Connections to PostgreSQL. Frequent statements have their own, whose settings forbid PostgreSQL's
+ * planner to read whole tables, because a plan that was cached for an empty table is used when the
+ * table has grown.
  */
 import type pg from "pg";
 import {
@@ -22,37 +22,29 @@ export type Database = Readonly<ReturnType<typeof openDatabase>>;
 
 const genericPlans = "-c plan_cache_mode=force_generic_plan";
 
-// Planner settings for frequent statements. They join a batch with a table by one index look-up for
-// each row. Any other plan reads the whole table, which looks cheap until the statistics show that
-// the table has grown. The page costs prevent a nested loop over the rows of the table, however few
-// they are now.
+// Planner settings for frequent statements, which join a batch with a table by one index look-up
+// for each row. Every other plan reads the whole table, which only looks cheap until the statistics
+// know its growth. The page costs rule out a nested loop over few rows of the table.
 export const hotPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
   ...["enable_bitmapscan=off", "random_page_cost=0.01", "seq_page_cost=0.01"],
 ].reduce((settings, setting) => `${settings} -c ${setting}`, genericPlans);
 
 type DatabaseOptions = ConnectionOptions & {
-  /** The database role that the session uses in place of its login. */
+  /** The database role that the session has in place of its login. */
   readonly role?: string | undefined;
-  /**
-   * The schemas in which statements find the tables of the cell. By default, these are the schemas
-   * of the first cell.
-   */
+  /** The schemas with the tables of the cell; by default those of the first cell. */
   readonly searchPath?: string;
-  /**
-   * True if the database is a Citus coordinator. Citus cannot make generic plans for batches, and
-   * does not forward planner settings to its workers.
-   */
+  /** Citus makes no generic plans for batches and forwards no planner settings. */
   readonly onCitus?: boolean;
 };
 
-/** The search path for the first cell, and for the tables that an installation has once. */
+/** Finds the tables of the first cell, and those that an installation has once. */
 const mainSearchPath = "public,vault";
 
 /**
- * Settings of a session on Citus. `set local` is forwarded to the worker, so that time limits for
- * locks apply there too. The wait for a worker has the same limit as the gateway's wait for the
- * coordinator.
+ * Settings of a session on Citus: time limits for locks are forwarded to the worker server, and the
+ * wait for this server has the limit of the gateway's wait for the coordinator.
  */
 const sessionOnCitus = (connectTimeoutMs: number) => [
   "-c citus.propagate_set_commands=local",
@@ -60,32 +52,25 @@ const sessionOnCitus = (connectTimeoutMs: number) => [
 ];
 
 /**
- * The number of connections that always stay open: one for new orders, and three for other frequent
- * statements, such as steps and look-ups. A new connection makes its first batch wait, because the
- * statement must be planned.
+ * How many connections for new orders, and for other frequent statements, always stay open, because
+ * the first batch of a new connection waits until its statement is planned.
  */
 const [newMin, hotMin] = [1, 3];
 
 const screenConnectionsMax = 3;
 
 /**
- * A condition that is always true. On Citus it is replaced by a condition that reads a table of the
- * cell. Without such a condition, Citus sends the rows of a CTE to every worker before it inserts
- * them, and one unreachable worker would stop all cells.
+ * A true condition, which on Citus becomes one that reads a table of the cell. Without it, Citus
+ * sends the rows of a CTE to every worker server before it inserts them, so that an unreachable one
+ * would stop all cells.
  */
 export const besideOthers = "true /* beside others */";
 const readsCell = "not exists (select from moved_merchants where merchant_id = 0)";
 
-/**
- * The factor by which the time limit of a transaction exceeds that of a statement. A transaction
- * may replace a whole list with few statements.
- */
+/** A transaction may take this many times as long as a statement: some replace whole lists. */
 const transactionPatience = 12;
 
-/**
- * Opens a database. If two databases share their `Servers`, the connections of both leave a failed
- * server together.
- */
+/** The connections of databases that share `Servers` leave a failed server together. */
 export function openDatabase(place: string | Servers, options: DatabaseOptions) {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
   const onCitus = options.onCitus === true;
@@ -118,24 +103,16 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
   };
 
   return {
-    /** Runs a statement with the default settings of PostgreSQL's planner. */
     query: ask(cold),
-    /** Runs statements that find rows in large tables. The planner has to use an index for them. */
+    /** Finds rows in large tables. PostgreSQL's planner must use an index. */
     hot: makeReplanned(ask(hot)),
-    /**
-     * Runs statements that insert batches of rows. The arrays of a batch are joined by hash, and
-     * the statement is planned only once.
-     */
+    /** Inserts batches of rows. The arrays of a batch are joined by hash, and planned once. */
     add: ask(adding),
-    /**
-     * Runs the queries of screens. They have few connections, wait for each other, and never make a
-     * payment wait.
-     */
+    /** Serves screens by few connections, so that they wait for each other and payments do not. */
     forScreens: ask(screens),
-    /** Runs several statements that all read from the same snapshot. */
     snapshot: readIn(cold),
     snapshotForScreens: readIn(screens),
-    /** Opens a connection that belongs to no pool, to hold a lock or to receive notices. */
+    /** Opens a connection outside the pools, to hold a lock or to receive notices. */
     connect: () => connections.open(session),
     async transaction<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
       return using(connections, cold, async (client) => {
@@ -155,7 +132,7 @@ function makePoolQuery(connections: Connections, pool: pg.Pool): Query {
     using(connections, pool, (client) => makeQuery(client)(text, values, name));
 }
 
-/** Runs work on a connection from the pool. The connection is closed if a statement fails. */
+/** Closes the connection if a statement fails. */
 async function using<Result>(
   { take, doubt }: Connections,
   pool: pg.Pool,
@@ -174,9 +151,9 @@ async function using<Result>(
 }
 
 /**
- * Makes PostgreSQL plan a prepared statement again at its 10th, 100th, 1000th and every further
- * such use, by preparing it under another name. A prepared statement keeps its first plan.
- * Replanning this often is enough for a table that is empty at first and has no statistics.
+ * Gives a prepared statement a new name, and so a new plan, at its 10th, 100th, 1000th use and so
+ * on. PostgreSQL keeps the first plan, which was made when the table was empty and had no
+ * statistics.
  */
 function makeReplanned(query: Query): Query {
   const uses = new Map<string, number>();
@@ -197,8 +174,7 @@ function makeQuery(client: pg.PoolClient, limitMs = 0): Query {
       ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
     };
     const { rows } = await client.query(statement);
-    // The driver does not know the types of the columns, so the type that the caller has declared
-    // is used.
+    // The driver does not know the types of columns, so the caller has declared them.
     return rows as Result[];
   };
 }

@@ -1,15 +1,12 @@
 /**
- * Decides what an error of the database means for the statement that got it, by the codes of
- * PostgreSQL and of the operating system and by the messages of the driver. `retry`: the same
- * statement may succeed later, and it may also have been committed already. `refuse`: an operator
- * has to act first. `bug`: the statement never succeeds.
+ * Decides what an error of the database means for its statement, by the codes of PostgreSQL and of
+ * the operating system and by the messages of the driver. `retry`: the statement may succeed later,
+ * or has been committed. `refuse`: an operator has to act before. `bug`: the statement never
+ * succeeds.
  */
 export type Verdict = "retry" | "refuse" | "bug";
 
-/**
- * The meaning of PostgreSQL's error codes. A key is a code or the beginning of several codes. If
- * several keys match, the longest one counts.
- */
+/** PostgreSQL's error codes, or the beginnings of several; the longest that matches is used. */
 const sqlStates: Readonly<Record<string, Verdict>> = {
   "08": "retry", // the connection has failed
   "25006": "retry", // the server accepts no writes: it is a standby, or it was demoted
@@ -75,31 +72,21 @@ function judgeState(code: string): Verdict {
   return "bug";
 }
 
-/**
- * Returns whether the database is unavailable for the moment: the client may send the request again
- * later.
- */
+/** Returns whether a client may succeed with the same request later. */
 export function isUnavailable(error: unknown): boolean {
   return judge(error) !== "bug" || isClosed(error);
 }
 
-/**
- * Returns whether one item of a batch may have caused the error, so that the other items may
- * succeed without it.
- */
+/** Returns whether one item of a batch may be the cause, so that the others may succeed. */
 export function isOfStatement(error: unknown): boolean {
   return judge(error) === "bug" || (error instanceof Error && codeOf(error).startsWith("XX"));
 }
 
-/** Returns whether the node is ending and has closed its connections. */
 export function isClosed(error: unknown): boolean {
   return error instanceof Error && error.message.includes("after calling end on the pool");
 }
 
-/**
- * Returns whether the server may be frozen, disconnected or demoted. Other connections to this
- * server must not be used again then.
- */
+/** Returns whether the server may be frozen or demoted, so that no connection to it is used. */
 export function isServerInDoubt(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return codeOf(error) === readOnly || error.message.startsWith("Query read timeout");
@@ -107,10 +94,7 @@ export function isServerInDoubt(error: unknown): boolean {
 
 export const readOnly = "25006";
 
-/**
- * Returns whether the error comes from a lock that another transaction holds, or from two
- * transactions that have waited for each other.
- */
+/** Returns whether a lock of another transaction is the cause, or a deadlock. */
 export function isLocked(error: unknown): boolean {
   return error instanceof Error && ["55P03", "40P01"].includes(codeOf(error));
 }

@@ -95,7 +95,6 @@ test("one bad item fails alone, and a lost connection fails all", async () => {
 
 const away = (code = "57P01") => Object.assign(new Error("away"), { code });
 
-/** Returns a `run` that fails this many times and then succeeds. It notes its arguments. */
 function failing(times: number, error: Error) {
   const runs: { readonly items: readonly number[]; readonly isRepeated: boolean }[] = [];
   const run = async (items: readonly number[], isRepeated: boolean) => {

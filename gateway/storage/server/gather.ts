@@ -1,8 +1,7 @@
 /**
- * Gathers items that many callers submit at the same moment into one statement. While a statement
- * runs, further items are collected for the next batch. Therefore batches grow with the load, and a
- * quiet gateway never waits. This file also makes the array literals of a batch, and deletes in the
- * background.
+ * Gathers items that many callers submit at the same moment into one statement. While it runs,
+ * further items are collected for the next, so that batches grow with the load and a quiet gateway
+ * never waits. Also makes the array literals of batches, and deletes in the background.
  */
 import { setTimeout } from "node:timers/promises";
 import type { MerchantId } from "../../values/ids.ts";
@@ -14,26 +13,21 @@ import { isClosed, isOfStatement, judge } from "./faults.ts";
 export type GatherOptions = {
   readonly batchMax?: number;
   /**
-   * The highest number of items in a batch. If more than three times as many items wait, a batch
-   * has a third of them: not all callers must wait for the same huge batch.
+   * If more than three times as many items wait, a batch takes a third of them, so that not all
+   * callers wait for the same huge batch.
    */
   readonly wholeMax?: number;
   /**
    * Returns the shortest time between the beginnings of two batches, so that items of several turns
-   * of the event loop share a batch. The next batch begins earlier if at least `wholeMax` items
-   * wait.
+   * of the event loop share one. A batch begins earlier if `wholeMax` items wait.
    */
   readonly gapMs?: () => number;
   readonly onBatch?: (size: number, durationMs: number) => void;
-  /**
-   * If true, each item of a batch is run alone after the batch has failed because of a bug, because
-   * one of the items may have caused the failure.
-   */
+  /** If true, a batch that has failed by a bug is run item by item: one may be the cause. */
   readonly retryAlone?: boolean;
   /**
-   * How long an item is tried again while the database is unreachable. Running an item twice must
-   * be harmless. If this is infinite, an item is not even lost after a failure because of a bug: it
-   * is tried alone until it succeeds.
+   * How long an item is tried again while the database is unreachable; running it twice must be
+   * harmless. If infinite, an item that fails because of a bug is tried alone until it succeeds.
    */
   readonly retryMs?: number;
   /** Called when an item is tried alone after a failure. */
@@ -44,24 +38,20 @@ export type GatherOptions = {
 const firstGapMs = 50;
 const gapMaxMs = 1000;
 const stuckGapMs = 5000;
-/**
- * The longest wait of an item in the queue while batches fail. After it, the item is rejected
- * without a try.
- */
+/** How long an item may wait in the queue while batches fail. Then it is rejected without a try. */
 const patienceMs = 2000;
 
 /**
- * A queue that gathers items. Its probe waits for the next batch, or sends an empty batch, and
- * resolves when the batch has ended. The probe is therefore delayed by the same causes as an item.
- * At most one probe waits at a time.
+ * A queue that gathers items. Its probe resolves when the next batch, empty if there are no items,
+ * has ended, so it is delayed by the same causes as an item. At most one probe waits.
  */
 type Gather<Item, Result> = ((item: Item, isRepeated?: boolean) => Promise<Result>) & Probed;
 type Probed = { readonly probe: () => Promise<void> };
 
 /**
- * Makes a queue. `run` runs a batch and returns one result for each item, in the same order. A
- * batch that was sent only for a probe has no items. `isRepeated` is true if an earlier try of some
- * of the items has failed: that try may have been committed nevertheless.
+ * `run` returns one result for each item of a batch, in their order; a probe's batch may be empty.
+ * `isRepeated` means that an earlier try of some items failed, which may have been committed
+ * nevertheless.
  */
 export function makeGather<Item, Result>(
   run: (items: readonly Item[], isRepeated: boolean) => Promise<readonly Result[]>,
@@ -87,10 +77,7 @@ export function makeGather<Item, Result>(
     return nextProbe.promise;
   }
 
-  /**
-   * The batch begins only after this turn of the event loop, so that it contains the items of all
-   * requests that the turn reads.
-   */
+  /** Begins after this turn of the event loop, to take the items of all its requests. */
   function start(): void {
     isBusy = true;
     setImmediate(runBatch);
@@ -135,8 +122,7 @@ export function makeGather<Item, Result>(
       const verdict = judge(error);
       const isOfOne = isOfStatement(error) && (retryAlone || retriesForever || hasMoved(error));
       if (isOfOne && batch.length > 1) {
-        // The server has answered, so the connection works and one of the items has caused the
-        // error.
+        // The server has answered, so the connection works and an item has caused the error.
         tested?.resolve();
         return (await Promise.all(batch.map((each) => tryAll([each])))).flat();
       }
@@ -146,15 +132,15 @@ export function makeGather<Item, Result>(
         return [];
       }
       const isHopeless = verdict === "bug" || (verdict === "refuse" && !retriesForever);
-      // When a batch fails, items that have waited in the queue for long are rejected too. They
-      // would fail as well, and their callers must not wait longer.
+      // Items that have waited in the queue for long are rejected with a failed batch, because they
+      // would fail as well and their callers must not wait longer.
       if (!isHopeless) waiting = rejectOlder(waiting, error, Math.max(retryMs, patienceMs));
       const retried = rejectOlder(batch, error, isHopeless ? 0 : retryMs);
       return retried.map((each) => ({ ...each, isRepeated: true }));
     }
   }
 
-  /** Tries an item alone. Neither the queue nor the end of the node waits for it. */
+  /** Neither the queue nor the end of the node waits for this item. */
   async function tryLater(each: Waiting<Item, Result>, error: unknown): Promise<void> {
     options.onStuck?.(error);
     await setTimeout(options.stuckGapMs ?? stuckGapMs, undefined, { ref: false });
@@ -179,10 +165,7 @@ type Waiting<Item, Result> = Omit<PromiseWithResolvers<Result>, "promise"> & {
 
 export type KeyedRow = { readonly merchant_id: string; readonly id: string };
 
-/**
- * Makes a look-up of rows by merchant and id. It returns a row only to the merchant that the row
- * belongs to. The parameters $1 and $2 of the statement are the arrays of merchants and ids.
- */
+/** A row is returned only to its merchant. The statement's $1 are merchants, its $2 ids. */
 export function makeFindRow<Row extends KeyedRow, Id extends string>(
   query: Query,
   { statement, name, ...options }: GatherOptions & { statement: string; name: string },
@@ -198,12 +181,11 @@ export function makeFindRow<Row extends KeyedRow, Id extends string>(
   return Object.assign(findRow, { probe: find.probe });
 }
 
-// Makes the literals of arrays, which the driver could make too. The driver escapes every element
-// twice, and a batch of orders has fifteen columns. Documents are sent as one JSON array, which
-// needs no further escapes.
+// The driver could make these array literals too, but it escapes every element twice, and a batch
+// of orders has fifteen columns. Documents are one JSON array, which needs no further escapes.
 const needsQuotes = /[{}",\\\s]|^$|^null$/i;
 
-/** Returns the array literal of numbers, UUIDs and other texts that never need quotes. */
+/** Fits numbers, UUIDs and other texts that never need quotes. */
 export function plainArray(values: readonly (string | number | bigint | null)[]): string {
   return `{${values.map((value) => value ?? "NULL").join(",")}}`;
 }
@@ -218,7 +200,7 @@ function textElement(value: string | null): string {
   return `"${value.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Returns an argument for `json_array_elements`. Each of the given texts is a JSON document. */
+/** Returns an argument for `json_array_elements`; each text is a JSON document. */
 export function jsonArray(documents: readonly string[]): string {
   return `[${documents.join(",")}]`;
 }
@@ -231,10 +213,7 @@ function bytesElement(value: Uint8Array | null): string {
   return value === null ? "NULL" : `"\\\\x${value.toHex()}"`;
 }
 
-/**
- * Returns a function that starts a deletion in the background, at most once in `everyMs`. If a
- * deletion fails, the next one deletes the same rows.
- */
+/** Deletes in the background, at most once in `everyMs`. The next run deletes what is left. */
 export function makeSweep(
   clock: Clock,
   everyMs: number,

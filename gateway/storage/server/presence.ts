@@ -1,9 +1,9 @@
 /**
- * Shows the other nodes that this node is running. One connection holds a lock on the name of the
- * node while the process lives. If a node gets the lock on its name, the previous node of that name
- * has ended, and its orders can be claimed at once. No node runs without the lock, because commits
- * and orders in flight contain the name. The connection also receives notices of a changed
- * configuration, and acquirers' answers that other nodes hand over.
+ * Shows the other nodes that this node is running: a connection holds a lock on its name while the
+ * process lives. A node that gets the lock knows that the previous node of that name has ended,
+ * whose orders can be claimed at once. No node runs without the lock, because commits and orders in
+ * flight contain the name. The connection also receives notices of a changed configuration, and
+ * acquirers' answers that other nodes hand over.
  */
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import type pg from "pg";
@@ -11,32 +11,23 @@ import { configurationChannel } from "../configuration/configuration.ts";
 import type { Database, Query } from "./database.ts";
 import { makeGather, textArray } from "./gather.ts";
 
-/**
- * The name that the node has now. The node gets a different name if another node has taken this one
- * while the database was unreachable.
- */
+/** The node's name, which changes if another node takes it while the database is unreachable. */
 export type NodeName = {
   readonly name: string;
-  /**
-   * Returns all names that this process has had. Each commit of this process contains one of them.
-   */
+  /** Returns all names that this process has had and that its commits contain. */
   names(): readonly string[];
 };
 
-/** Makes a name that never changes, for a command. */
 export function makeFixedName(name: string): NodeName {
   return { name, names: () => [name] };
 }
 
 type Options = {
-  /** Possible names of the node. The node takes the first name that is free. */
+  /** Possible names of the node, which takes the first that is free. */
   readonly names: readonly string[];
-  /**
-   * How long to wait if all names are in use, because a process that has one of them may just be
-   * ending.
-   */
+  /** How long to wait if all names are in use, because a process that has one may be ending. */
   readonly waitMs: number;
-  /** How often the connection is tested, and how long the server may take to answer the test. */
+  /** How often the connection is tested, and how long the server may take to answer. */
   readonly checkMs: number;
   readonly onLost: (error: Error) => void;
   readonly onRenamed: (renamed: { readonly from: string; readonly to: string }) => void;
@@ -48,16 +39,12 @@ export class NodeNameTaken extends Error {
   }
 }
 
-/**
- * The channel on which nodes hand over acquirers' answers. An answer may arrive at another process
- * than the one that waits for it.
- */
+/** Nodes hand over acquirers' answers, which may arrive at another node than the one that waits. */
 const answerChannel = "tollgate_answers";
 
 /**
- * Makes the function that hands a text to every node, including this one. A node that is not
- * connected at that moment does not get the text. Therefore a node that waits for a text must be
- * able to continue without it.
+ * Hands a text to every node, including this one. A node that has just lost its connection does not
+ * get it, so no node may depend on a text.
  */
 export function makeHandOver(query: Query, { retryMs }: { readonly retryMs: number }) {
   return makeGather<string, void>(
@@ -69,7 +56,8 @@ export function makeHandOver(query: Query, { retryMs }: { readonly retryMs: numb
       );
       return texts.map(() => undefined);
     },
-    // A text that is too long for a notice fails alone, because each text is then tried on its own.
+    // PostgreSQL refuses all texts of a batch if one is too long for a notice. Each is sent alone
+    // after that, so that only the long one is lost.
     { retryMs, retryAlone: true },
   );
 }
@@ -95,15 +83,11 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       return name;
     },
     names: () => [...held, name],
-    /**
-     * Calls the function at every notice of a changed configuration from now on. If there was a
-     * notice before, the function is also called immediately.
-     */
+    /** Calls the function at each notice of a changed configuration, and now if one came before. */
     follow(onNotice: () => void): void {
       notice = onNotice;
       if (wasNoticed) onNotice();
     },
-    /** Calls the function with every text that a node hands over from now on. */
     receive(onHandedOver: (text: string) => void): void {
       takeOver = onHandedOver;
     },
@@ -125,15 +109,12 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     }
   }
 
-  /**
-   * Takes the first free name on a new connection. If the connection is lost before that is
-   * complete, the call fails.
-   */
+  /** Takes the first free name on a new connection. Fails if the connection is lost before. */
   async function join(candidates: readonly string[]): Promise<string> {
     const joining = await database.connect();
     try {
       await joining.query(prepareSession);
-      // The server may not have noticed yet that the previous connection of this node is lost.
+      // The server may not have noticed yet that this node has lost its previous connection.
       if (session !== undefined) await joining.query(endSession, [session.pid, session.begun]);
       const free = await lockFirst(joining, candidates);
       if (free === undefined) throw new NodeNameTaken(candidates);
@@ -144,7 +125,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       await joining.query(`listen ${configurationChannel}`);
       await joining.query(`listen ${answerChannel}`);
       session = (await joining.query<Session>(ownSession)).rows[0];
-      // Both events may report the loss of the same connection. Only the first report counts.
+      // Both events may report the same loss, whose first report is used.
       joining.on("error", (error) => void lose(joining, error));
       joining.on("end", () => void lose(joining, new Error("the connection ended")));
       client = joining;
@@ -160,16 +141,13 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     notice();
   }
 
-  /**
-   * Tests the connection regularly. If the server does not answer, the node can no longer rely on
-   * its lock.
-   */
+  /** If the server does not answer a test, the node can no longer rely on its lock. */
   async function check(): Promise<void> {
     const checked = client;
     if (checked !== undefined) {
       const silent = new Error("the connection does not answer");
-      // If the process was busy for longer than the limit, the answer may have arrived already.
-      // Therefore the process reads its input once more before it decides that there is no answer.
+      // If the process was busy for longer than the limit, the answer may be in its input already,
+      // so it reads the input before it decides that there is none.
       const late = pause(checkMs, silent, { ref: false }).then((error) => setImmediate(error));
       const error = await Promise.race([checked.query("select").then(noError, asError), late]);
       if (error !== undefined) void lose(checked, error);
@@ -177,10 +155,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     if (!stopped) nextCheck = setTimeout(check, checkMs).unref();
   }
 
-  /**
-   * Called when the connection is lost, and the lock with it. The node takes its name again, or a
-   * different one if another node has taken its name.
-   */
+  /** The lock is lost. The node takes its name again, or another one if the name is taken. */
   async function lose(lost: pg.Client, error: Error): Promise<void> {
     if (lost !== client || stopped) return;
     client = undefined;
@@ -223,17 +198,14 @@ async function lockFirst(client: pg.Client, names: readonly string[]): Promise<s
 }
 
 /**
- * Prepares the connection. Keep-alive probes make the server release the name of a node about ten
- * seconds after its machine has failed. The connection keeps the rights of the login, which may end
- * its own earlier session. The role of nodes may not do that.
+ * Prepares the connection. Keep-alive probes release the name about ten seconds after the node's
+ * machine has failed. The session keeps the login's rights, because the role of nodes may not end
+ * the node's own earlier session.
  */
 const prepareSession = `set role none; set tcp_keepalives_idle = 5;
   set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`;
 const ownSession =
   "select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()";
-/**
- * Ends the previous session of this node and waits for its end, because that session still holds
- * the lock on the name.
- */
+/** Ends the previous session of this node, which still holds the lock on the name. */
 const endSession = `select pg_terminate_backend(pid, 2000) from pg_stat_activity
   where pid = $1 and backend_start = $2::timestamptz`;

@@ -1,6 +1,4 @@
-/**
- * A database for one test file. It has all tables and no rows, and tests can add further cells.
- */
+/** A database for one test file, with all tables and no rows. Tests can add further cells. */
 import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -31,16 +29,13 @@ export async function startDatabase(given?: Server) {
     database,
     audit: makeAudit(database, { actor: { who: "a test", from: "here" } }),
     url: server.url,
-    /** Adds another cell in the same database. */
     async addCell(schema: string): Promise<Database> {
       const cell = openDatabase(server.url, { ...options, searchPath: schema });
       opened.push(cell);
       await migrateCell(cell, schema, () => undefined);
       return cell;
     },
-    /**
-     * Adds a cell to the list without making its tables. The vault seals the address of the cell.
-     */
+    /** Lists a cell without making its tables. `sealedUrl` is its address, sealed by the vault. */
     async listCell(name: string, sealedUrl: Uint8Array): Promise<void> {
       const values = [name, sealedUrl];
       await database.query("insert into cells (name, sealed_url) values ($1, $2)", values);
@@ -52,7 +47,6 @@ export async function startDatabase(given?: Server) {
   };
 }
 
-/** Starts a database with a second cell and a vault. */
 export async function startVault() {
   const tables = await startDatabase();
   const { database } = tables;
@@ -61,9 +55,7 @@ export async function startVault() {
     ...tables,
     cell,
     cells: [database, cell],
-    /**
-     * Opens the vault as a process of the gateway does, with the keys that exist at this moment.
-     */
+    /** Opens the vault as a process of the gateway does, with the keys that exist now. */
     async open(find: FindSealedCard = async () => undefined) {
       const keys = await openKeys(new Uint8Array(32).fill(5), makeKeyStore(database.query));
       return { keys, vault: makeVault(keys, find) };
@@ -71,10 +63,7 @@ export async function startVault() {
   };
 }
 
-/**
- * Makes a new database. It is on the server that all test files of a run share, or on a server of
- * its own.
- */
+/** Makes a new database on the server that all test files of a run share, or on its own server. */
 export async function startEmpty(template: "empty" | "tables" = "empty"): Promise<Server> {
   const folder = process.env["TOLLGATE_TEST_FOLDER"];
   const url = folder === undefined ? undefined : findEmbeddedUrl(join(folder, "postgres"));
@@ -90,8 +79,8 @@ export async function startEmpty(template: "empty" | "tables" = "empty"): Promis
 }
 
 /**
- * Makes the template database, which has all tables. The first test file takes a lock and makes it.
- * The other files wait for the lock and copy the template.
+ * Makes the template database, which has all tables. The test file that takes the lock makes it,
+ * and the files that wait for the lock copy it.
  */
 async function ensureTables(client: pg.Client, urlOf: (name: string) => string): Promise<void> {
   await client.query("select pg_advisory_lock(2)");

@@ -1,13 +1,9 @@
-/**
- * Describes the tables of a database as lines of text, so that tests can compare two databases.
- */
+/** Describes the tables of a database as lines of text, so that tests can compare two databases. */
 import type { Database } from "../server/database.ts";
 
 type Line = { readonly table: string; readonly what: string };
 
-/**
- * Describes the tables without the names of their schemas, because each cell has its own schema.
- */
+/** Leaves out the names of the schemas, because each cell has its own. */
 export async function describeTables({ query }: Database): Promise<readonly Line[]> {
   const rows = await query<Line>(`
     with tables as (
@@ -42,9 +38,7 @@ export async function describeTables({ query }: Database): Promise<readonly Line
   }));
 }
 
-/**
- * Lists the columns of the main database and the first cell as `table.column`, without partitions.
- */
+/** Lists the columns of the main database and the first cell, without those of partitions. */
 export async function listColumns({ query }: Database): Promise<readonly string[]> {
   const rows = await query<{ name: string }>(
     `select relname || '.' || attname as name

@@ -1,7 +1,7 @@
 /**
- * PostgreSQL's settings for tests. No power failure is simulated, so nothing has to reach the disk.
- * Autovacuum is off, because visiting the database of each test would take a good part of a
- * processor core.
+ * PostgreSQL's settings for tests. Nothing has to reach the disk, because no power failure is
+ * simulated. Autovacuum is off, because visits to each test's database would take much processor
+ * time.
  */
 export const settingsForTests = {
   fsync: "off",

@@ -31,7 +31,6 @@ export function makeSell(database: Database) {
   };
 }
 
-/** Returns the orders that the portal lists, by their ids. */
 export async function listIndexed({ query }: Database): Promise<readonly string[]> {
   const rows = await query<{ id: string }>("select order_id as id from order_index order by 1");
   return rows.map(({ id }) => id);
@@ -41,10 +40,7 @@ const serial = "0195933a-7c48-7000-8000-000000000001";
 
 export function makeOwed({ query }: Database, now: Instant) {
   return {
-    /**
-     * Adds callbacks that are due. Their times follow each other, and the last one is a moment ago.
-     * `others` is the number of callbacks that became due before them.
-     */
+    /** Adds callbacks that became due one after the other, after `others` earlier ones. */
     async owe(merchant: string, urls: readonly string[], others = 0): Promise<void> {
       await query(
         `insert into callbacks
@@ -82,7 +78,6 @@ const moved = [
   ...["screening_tallies", "payment_links", "order_index", "order_figures"],
 ];
 
-/** The result of `countAll` if the merchant has no rows. */
 export const none: readonly number[] = moved.map(() => 0);
 
 export async function countAll({ query }: Database, id: number): Promise<readonly number[]> {
