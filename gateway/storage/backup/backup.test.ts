@@ -1,7 +1,7 @@
 /**
  * A backup of a real database is read into another one, with every row, sequence and partition. A
- * forger who knows the public key can write a backup too; without the installation's key-encryption
- * key it is refused, and none of it is committed.
+ * forger who knows the public key can write a backup too, but it is refused as a whole, because
+ * only the installation has the key-encryption key.
  */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -259,7 +259,6 @@ function change(given: readonly Part[], which: RegExp, edit: (text: string) => s
   return given.with(at, { ...part, content: Buffer.from(text) });
 }
 
-/** Changes the manifest so that it fits other rows. */
 function withRows(text: string): string {
   const manifest: Manifest = JSON.parse(text);
   return JSON.stringify({ ...manifest, audit: { ...manifest.audit, seq: 99 } });

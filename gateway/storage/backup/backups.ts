@@ -1,5 +1,5 @@
 /**
- * The record of finished backups. `gw doctor` and the metrics show the age of the latest backup, so
+ * The record of finished backups. `gw doctor` and the metrics show the age of the latest one, so
  * that an operator notices when backups fail.
  */
 import { asInstant, type Instant } from "../../values/time.ts";
@@ -11,14 +11,11 @@ type MadeBackup = {
   readonly place: string;
   readonly rows: number;
   readonly bytes: number;
-  /** The SHA-256 of the manifest, which is the file that lists the content of the backup. */
+  /** The SHA-256 of the backup's manifest, the file that lists its content. */
   readonly manifest: string;
 };
 
-/**
- * Records a finished backup. No audit entry is written here, because the command that makes the
- * backup writes its own.
- */
+/** Writes no audit entry, because the command that makes the backup writes its own. */
 export async function recordBackup(query: Query, made: MadeBackup): Promise<void> {
   const { takenAt, place, rows, bytes, manifest } = made;
   await query(
@@ -29,7 +26,7 @@ export async function recordBackup(query: Query, made: MadeBackup): Promise<void
 }
 
 type LatestBackup = Pick<MadeBackup, "takenAt" | "place"> & {
-  /** The age of the backup in seconds, by the database's clock. */
+  /** The age by the database's clock, which all nodes share. */
   readonly ageS: number;
 };
 

@@ -1,7 +1,4 @@
-/**
- * A node puts the installation on hold by itself, a hold stops most work, and an operator releases
- * it.
- */
+/** A node puts the installation on hold, which stops most work, and an operator releases it. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { isUnavailable } from "../server/faults.ts";

@@ -1,8 +1,8 @@
 /**
  * Whether the installation is on hold (decision 0050). A restored database lacks everything that
- * happened after its backup. Until an operator has compared it with the acquirers' books, its nodes
- * answer questions about the status of orders and send nothing. A node that finds that its database
- * is a copy puts the installation on hold.
+ * happened after its backup, so its nodes answer status requests and send nothing until an operator
+ * has compared it with the acquirers' books. A node puts the installation on hold by itself when it
+ * finds that its database is a copy.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../values/problem.ts";
@@ -16,14 +16,10 @@ export type Hold = {
   readonly since: Instant;
   readonly why: string;
   readonly verifiedAt: Instant | undefined;
-  /**
-   * The gates and days that were compared with the acquirers' books, as texts that `comparedDay`
-   * makes.
-   */
+  /** The gates and days whose books were compared, in the form of `comparedDay`. */
   readonly reconciled: readonly string[];
 };
 
-/** Returns the text that stands for one gate and one UTC day in the list of compared books. */
 export function comparedDay(gate: string, day: string): string {
   return `${gate} ${day}`;
 }
@@ -51,7 +47,7 @@ export async function findHold(query: Query): Promise<Hold | undefined> {
 
 /**
  * Puts the installation on hold. If it is on hold already, a new hold begins: earlier proofs of the
- * audit and earlier comparisons with acquirers' books do not count any more.
+ * audit and earlier comparisons with acquirers' books become invalid.
  */
 export function putOnHold(audit: Audit, why: string): Promise<void> {
   return audit.change(async (query, write) => {
@@ -74,7 +70,6 @@ export async function noteVerified(query: Query): Promise<void> {
   await query("update installation_hold set verified_at = now() where since is not null");
 }
 
-/** Notes that the books of a gate and a day were compared, if the installation is on hold. */
 export async function noteReconciled(query: Query, gate: string, day: string): Promise<void> {
   await query(
     `update installation_hold set reconciled = array_append(array_remove(reconciled, $1), $1)
@@ -83,10 +78,7 @@ export async function noteReconciled(query: Query, gate: string, day: string): P
   );
 }
 
-/**
- * Releases the hold. Before that, it moves all sequences of numbers ahead, beyond the numbers that
- * may have been issued after the backup and were lost.
- */
+/** Releases the hold after skipping all numbers that may have been issued since the backup. */
 export async function releaseHold(database: Database, audit: Audit, facts: object): Promise<void> {
   const server = await identifyServer(database.query).catch(() => undefined);
   await audit.change(async (query, write) => {
@@ -112,7 +104,6 @@ export async function releaseHold(database: Database, audit: Audit, facts: objec
   });
 }
 
-/** Skips the ids of merchants, endpoints and gates that may have been created after the backup. */
 const moveOtherNumbers = `
 select setval(format('%I.%I', schemaname, sequencename), last_value + 1000)
 from pg_sequences
@@ -123,14 +114,13 @@ type Server = {
   readonly system: string;
   readonly timeline: number;
   readonly target: string | null;
-  /** The identity of the database server on which the nodes have worked so far. */
   readonly knownSystem: string | null;
   readonly knownTimeline: number | null;
 };
 
 /**
  * Reads the identity of the database server, and that of the server on which the nodes have worked
- * so far. If the server was restored to a point in time, its settings contain a recovery target.
+ * so far. A server that was restored to a point in time has a recovery target in its settings.
  */
 export async function identifyServer(query: Query): Promise<Server> {
   const [row] = await query<Server>(
@@ -148,14 +138,13 @@ export async function identifyServer(query: Query): Promise<Server> {
 }
 
 /**
- * Puts the installation on hold if the server is not the one on which the nodes have worked. A
- * server is a copy if it has another system identifier, or another timeline and a recovery target.
- * If it only has another timeline, it is a standby that has taken over, and not a copy.
+ * Puts the installation on hold if its database is a copy: its server has another system
+ * identifier, or another timeline and a recovery target. Another timeline alone means that a
+ * standby has taken over, which has lost nothing.
  */
 export async function recognizeCopy(database: Database, audit: Audit): Promise<void> {
-  // The hold is read before the identity of the server, because a release changes both at once. If
-  // the identity were read first, a hold that is released in between would look like a new copy and
-  // would be set again.
+  // The hold is read before the identity of the server, because a release changes both at once. In
+  // the other order, a release between the two queries would look like a new copy.
   const hold = await findHold(database.query);
   const { knownSystem, knownTimeline, ...server } = await identifyServer(database.query);
   if (knownSystem === server.system && knownTimeline === server.timeline) return;
@@ -178,10 +167,7 @@ function describeCopy(
   return target === null ? undefined : `the database was restored to a point in time (${target})`;
 }
 
-/**
- * The error of work that is refused because the installation is on hold. PostgreSQL uses its code
- * for a server that is not ready yet, so callers try again later.
- */
+/** Has PostgreSQL's code for a server that is not ready yet, so that callers try again later. */
 class OnHold extends Error {
   readonly code = "57P03";
   constructor() {
@@ -194,16 +180,10 @@ const lookMs = 1_000;
 type HoldOptions = {
   readonly database: Database;
   readonly audit: Audit;
-  /**
-   * Called if the database server does not report its identity. The node then cannot recognise that
-   * the database is a copy.
-   */
+  /** Called if the database server does not report its identity, so that a copy stays unnoticed. */
   readonly onUnknown: (cause: string) => void;
   readonly onChange: (hold: Hold | undefined) => void;
-  /**
-   * How long the result of reading the hold is used. All background loops of the node share the
-   * result.
-   */
+  /** How long the hold is used before it is read again. All background loops of a node share it. */
   readonly freshMs?: number;
 };
 
@@ -211,7 +191,6 @@ const usualFreshMs = 200;
 
 export type LiveHold = Awaited<ReturnType<typeof openHold>>;
 
-/** Reads the hold for a node, and puts the installation on hold if its database is a copy. */
 export async function openHold(options: HoldOptions) {
   const { database, audit, onUnknown, onChange, freshMs = usualFreshMs } = options;
   const tells = await recognizeCopy(database, audit).then(
@@ -226,9 +205,9 @@ export async function openHold(options: HoldOptions) {
     current: () => hold,
     look,
     /**
-     * Wraps a background loop that looks for due work, so that it does nothing while the
-     * installation is on hold. If the main database is unreachable, the hold as it was read last
-     * counts, so that the node still processes the orders of other cells.
+     * Wraps a background loop, so that it does nothing while the installation is on hold. If the
+     * main database is unreachable, the hold that was read last remains valid, so that the node
+     * still processes the orders of other cells.
      */
     unless: <Result>(task: () => Promise<Result>, otherwise: Result) => {
       return async () => {
@@ -236,7 +215,6 @@ export async function openHold(options: HoldOptions) {
         return hold === undefined ? task() : otherwise;
       };
     },
-    /** Wraps a call so that it rejects while the installation is on hold. */
     refusing: <Given extends readonly unknown[], Result>(
       call: (...given: Given) => Promise<Result>,
     ): ((...given: Given) => Promise<Result>) => {
@@ -244,7 +222,6 @@ export async function openHold(options: HoldOptions) {
     },
   };
 
-  /** Reads the hold, unless a background loop has read it a moment ago. */
   async function lookAgain(): Promise<void> {
     if (performance.now() - lookedAtMs < freshMs) return;
     lookedAtMs = performance.now();
@@ -252,10 +229,7 @@ export async function openHold(options: HoldOptions) {
     await Promise.race([look(), late]).catch(() => undefined);
   }
 
-  /**
-   * Reads the hold. The database server may have been restored while this node kept running, so its
-   * identity is checked again.
-   */
+  /** The identity of the server is checked too, because it may be restored while the node runs. */
   async function look(): Promise<Hold | undefined> {
     const before = hold;
     if (tells === true) await recognizeCopy(database, audit).catch(() => undefined);

@@ -1,7 +1,4 @@
-/**
- * A rehearsal needs its own database: it refuses one of production, and production refuses its
- * database.
- */
+/** A rehearsal refuses a database of production, and production refuses a rehearsal's. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { startDatabase } from "../testing/database-for-tests.ts";

@@ -1,6 +1,6 @@
 /**
- * Says whether the database was used for a rehearsal. The mark is the name of a migration in the
- * list of applied migrations, because a backup contains this list.
+ * Says whether the database was used for a rehearsal. The mark is a name in the list of applied
+ * migrations, because a backup contains this list.
  */
 import { Problem } from "../../values/problem.ts";
 import type { Audit } from "../people/audit.ts";
@@ -10,7 +10,6 @@ const mark = "0000-rehearsal";
 
 type Usage = {
   readonly isMarked: boolean;
-  /** True if the database has a gate or an order. */
   readonly isUsed: boolean;
 };
 
@@ -25,9 +24,8 @@ export async function findUsage(query: Query): Promise<Usage> {
 }
 
 /**
- * Refuses to restore the backup of a rehearsal as a real installation, and the reverse. The list of
- * applied migrations shows which of them the backup is, before any other data of the backup is
- * read.
+ * Refuses to restore a rehearsal's backup as a real installation, and the reverse. The list of
+ * migrations tells them apart before other data of the backup is read.
  */
 export function refuseBackup(
   migrations: readonly string[],
@@ -45,8 +43,8 @@ export function refuseBackup(
 }
 
 /**
- * Returns the reason why the database does not suit the value of GW_REHEARSAL: a rehearsal never
- * uses a real database, and a real installation never uses the database of a rehearsal.
+ * Returns why the database does not suit GW_REHEARSAL: a rehearsal never uses a real database, and
+ * a real installation never uses the database of a rehearsal.
  */
 export async function refuseDatabase(
   query: Query,
@@ -67,10 +65,7 @@ export async function refuseDatabase(
   );
 }
 
-/**
- * Marks the database as that of a rehearsal. No command removes the mark. Returns false if the
- * database is marked already.
- */
+/** Returns false if the database is marked already. No command removes the mark. */
 export function markRehearsal(audit: Audit): Promise<boolean> {
   return audit.change(async (query, write) => {
     const marked = await query(

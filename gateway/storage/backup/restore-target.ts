@@ -1,6 +1,6 @@
 /**
  * The empty database into which a backup is read, and queries that verify the result. All cells
- * become schemas of it, even if they were on other servers: an address in a backup may belong to an
+ * become its schemas, even if they were on other servers: an address in a backup may belong to an
  * installation that is still running.
  */
 import type pg from "pg";
@@ -39,8 +39,8 @@ type RestoredCell = {
 export class NotRestorable extends Error {}
 
 /**
- * Refuses a database that contains tables of another program, or tables of the gateway that contain
- * keys. Empty tables, which a failed restore leaves behind, are allowed.
+ * Refuses a database that contains tables of another program, or any keys of the gateway. Empty
+ * tables of the gateway are allowed, because a failed restore leaves them behind.
  */
 export async function refuseFilled(query: Query): Promise<Problem | undefined> {
   const tables = await query<{ name: string }>(
@@ -64,14 +64,10 @@ export type RestoreTarget = Awaited<ReturnType<typeof openRestoreTarget>>;
 
 type Options = {
   readonly database: Database;
-  /** Whether the installation is a rehearsal (GW_REHEARSAL). */
   readonly rehearsal: boolean;
-  /** Opens a database whose search path is the schema of the given cell. */
+  /** Opens the database with the cell's schema as its search path. */
   readonly openSchema: (cell: string) => Database;
-  /**
-   * Returns the function that decrypts secrets. Throws if the keys of the backup were sealed with
-   * another key-encryption key.
-   */
+  /** Throws if the keys of the backup were sealed with another key-encryption key. */
   readonly openSecrets: (query: Query) => Promise<Vault["openSecret"]>;
 };
 
@@ -82,10 +78,7 @@ export async function openRestoreTarget(options: Options) {
   let places: readonly RestoredCell[] = [];
 
   return {
-    /**
-     * Makes the tables of the version that made the backup, and begins the transaction in which
-     * they are filled.
-     */
+    /** Makes the tables of the backup's version, and begins the transaction that fills them. */
     async prepare(given: readonly RestoredCell[]): Promise<void> {
       places = given;
       await makeSchemas(options, places);
@@ -103,17 +96,14 @@ export async function openRestoreTarget(options: Options) {
     tablesOf,
     copyInto: (table: StoredTable) => copyInto(client, table),
 
-    /**
-     * Returns the audit key with this id, or undefined if the keys of this vault have not sealed
-     * it.
-     */
+    /** Returns undefined if this vault has not sealed the audit key. */
     async findOwnAuditKey(id: number): Promise<AuditKey | undefined> {
       const openSecret = await openSecrets(query);
       const key = (await listAuditKeys(query)).find((each) => each.id === id);
       return key !== undefined && isOwnKey(key, openSecret) ? key : undefined;
     },
 
-    /** Commits the restored rows, and in the same transaction puts the installation on hold. */
+    /** Commits rows and hold together, so that no node ever works on a restored database. */
     async commit(why: string): Promise<void> {
       await switchTriggers(query, await allTables(), "enable");
       for (const { cell, sequences } of places) {
@@ -128,10 +118,6 @@ export async function openRestoreTarget(options: Options) {
       await query("analyze");
     },
 
-    /**
-     * Closes the connection. If nothing was committed before, the tables remain, and they are
-     * empty.
-     */
     close: () => client.end(),
   };
 
@@ -150,10 +136,7 @@ function schemasOf(cell: string): readonly string[] {
   return cell === mainCell ? mainSchemas : [schemaOf(cell)];
 }
 
-/**
- * Makes the schemas of all cells. A backup that cannot be restored is refused before that, as far
- * as the names of its migrations show it.
- */
+/** Checks the migrations' names before any change, so that an unsuitable backup has no effect. */
 async function makeSchemas(
   { database, rehearsal, openSchema }: Options,
   places: readonly RestoredCell[],
@@ -196,7 +179,6 @@ export async function listCardKeysInUse(query: Query): Promise<readonly number[]
 
 type CardName = { readonly merchantId: MerchantId; readonly cardId: CardId };
 
-/** Returns the ids of the oldest and the newest cards that a key seals. */
 export async function sampleCards(
   query: Query,
   key: number,
@@ -212,7 +194,6 @@ export async function sampleCards(
   return [...new Map(found.map((card) => [`${card.merchantId}/${card.cardId}`, card])).values()];
 }
 
-/** Returns merchants that have orders in this cell but do not exist in the main database. */
 export async function findStrayMerchants(main: Query, query: Query) {
   const known = await main<{ id: string }>("select id from merchants");
   const rows = await query<{ id: string }>(
@@ -223,7 +204,7 @@ export async function findStrayMerchants(main: Query, query: Query) {
   return rows.map(({ id }) => id);
 }
 
-/** Returns whether a cell has orders from this id on: these ids would be issued a second time. */
+/** Returns whether the cell has orders from this id on, because these ids would be issued again. */
 export async function hasOrdersFrom(query: Query, id: string): Promise<boolean> {
   return (await query("select from orders where id >= $1::bigint limit 1", [id])).length > 0;
 }

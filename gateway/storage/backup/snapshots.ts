@@ -1,8 +1,7 @@
 /**
- * Takes one consistent snapshot of the installation while payments go on (decision 0050). The
- * snapshot is a transaction on every database server, which sees all commits before its beginning.
- * The main database is the last: it then knows every merchant and every key that the snapshots of
- * the cells need.
+ * Takes one consistent snapshot of the installation while payments go on (decision 0050): a
+ * transaction on every database server, which sees all earlier commits. The main database is the
+ * last, so that it knows every merchant and every key that the snapshots of the cells need.
  */
 import type pg from "pg";
 import type { Instant } from "../../values/time.ts";
@@ -35,16 +34,13 @@ export type CellSnapshot = {
 
 export type Picture = {
   readonly takenAt: Instant;
-  /** The cells, with the main database first. */
+  /** The cells; the one in the main database comes first. */
   readonly places: readonly CellSnapshot[];
   readonly audit: { readonly seq: number; readonly hash: string };
   close(): Promise<void>;
 };
 
-/**
- * The error of a backup that cannot be made now: another backup is running, or a rotation of keys
- * or the move of a merchant involves several servers. A later attempt succeeds.
- */
+/** Another backup, a key rotation or the move of a merchant is running. Trying later succeeds. */
 export class PictureRefused extends Error {}
 
 export async function openPicture(main: Database, cells: Cells): Promise<Picture> {
@@ -87,16 +83,16 @@ export async function openPicture(main: Database, cells: Cells): Promise<Picture
 
 export const mainSchemas: readonly string[] = ["public", "vault"];
 
-/** Takes the lock of backups. The lock is held until the connection closes. */
+/** The lock lasts until the connection closes. */
 async function lockBackups(client: pg.Client): Promise<void> {
   const { rows } = await client.query("select pg_try_advisory_lock(8586, 0) as got");
   if (rows[0]?.got !== true) throw new PictureRefused("Another backup is running.");
 }
 
 /**
- * Prevents the rotation of keys and the move of merchants while the snapshots of several servers
- * are taken, because a key or a merchant could be missing in all of them. With a single server this
- * lock is unnecessary: there is one snapshot, which is always consistent.
+ * Prevents key rotations and moves of merchants while several servers are read one after the other,
+ * because a key or a merchant could be missing in all snapshots. A single server has one snapshot,
+ * which is always consistent.
  */
 async function lockKeys(main: Database) {
   const lock = await takeRotationLock(main);
@@ -112,9 +108,9 @@ function ask(client: pg.Client): Query {
 }
 
 /**
- * Begins the transaction and locks the tables before the first query takes the snapshot, so that
- * every later statement finds the tables. Nodes drop no partition until the backup ends, because
- * payments would have to wait behind a node that waits for the lock.
+ * Locks the tables before the first query takes the snapshot, so that every later statement finds
+ * them. Until the backup ends, the nodes drop no partition: a node that waits for this lock would
+ * make payments wait behind it.
  */
 async function begin(client: pg.Client, schemas: readonly string[]): Promise<void> {
   const query = ask(client);
@@ -141,8 +137,7 @@ async function describe(client: pg.Client, schemas: readonly string[]) {
   const query = ask(client);
   const [schema = ""] = schemas;
   const tables = await listCopiedTables(query, schemas);
-  // On Citus, the snapshot of a worker begins with the first statement that reaches the worker, so
-  // a statement is sent to it now.
+  // On Citus, a worker server's snapshot begins with the first statement that reaches the server.
   await query(`select from "${schema}".moved_merchants limit 1`);
   return {
     client,

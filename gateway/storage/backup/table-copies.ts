@@ -1,7 +1,7 @@
 /**
- * The content of a database in a backup: its tables row by row in PostgreSQL's own text form, the
- * values of its sequences, and the names of its partitions. Unlogged tables contain keys that must
- * never be in a backup (decision 0015), so they are omitted.
+ * The content of a database in a backup: the rows of its tables in PostgreSQL's own text form, the
+ * values of its sequences, and the names of its partitions. Unlogged tables are omitted, because
+ * they contain keys that must never be in a backup (decision 0015).
  */
 import type { Readable, Writable } from "node:stream";
 import type pg from "pg";
@@ -15,22 +15,16 @@ export type StoredTable = {
   readonly columns: readonly string[];
 };
 export type AppliedMigration = { readonly name: string; readonly compatibleFrom: string | null };
-/**
- * The number of rows and the size of a table, as estimated by the database's statistics. The
- * progress of a backup is computed from them.
- */
+/** Estimates of the database's statistics, for the progress of a backup. */
 export type TableSize = { readonly rows: number; readonly bytes: number };
 export type SequenceValue = {
   readonly schema: string;
   readonly name: string;
-  /** The last value that the sequence has issued. Null if it has issued none. */
+  /** Null if the sequence has issued no value yet. */
   readonly last: string | null;
 };
 
-/**
- * Lists the tables in an order in which they can be filled: a table follows all tables that its
- * foreign keys refer to.
- */
+/** Lists the tables in an order in which foreign keys permit to fill them. */
 export async function listCopiedTables(query: Query, schemas: readonly string[]) {
   const tables = await query<StoredTable & TableSize & { readonly after: readonly string[] }>(
     `select relnamespace::regnamespace::text as schema, relname as name,
@@ -51,9 +45,7 @@ export async function listCopiedTables(query: Query, schemas: readonly string[])
   return sortByKeys(tables);
 }
 
-/**
- * A condition that excludes tables and views that belong to extensions, like `pg_stat_statements`.
- */
+/** A condition that excludes tables and views of extensions, like `pg_stat_statements`. */
 export const isNoExtensions = `not exists (
   select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid
     and deptype = 'e')`;
@@ -81,7 +73,6 @@ export function qualified({ schema, name }: Pick<StoredTable, "schema" | "name">
   return `${schema}.${name}`;
 }
 
-/** Quotes a name from PostgreSQL's catalogue for SQL. */
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -107,28 +98,19 @@ export async function setSequences(query: Query, values: readonly SequenceValue[
   }
 }
 
-/**
- * Lists the names of the partitions in one schema. The query finds the partitions by the search
- * path, so it sets the search path first.
- */
+/** Lists the names of the partitions in one schema, which becomes the connection's search path. */
 export async function listPartitionNames(query: Query, schema: string) {
   await query("select set_config('search_path', $1, true)", [schema]);
   return (await listPartitions(query)).map(({ name }) => name).toSorted();
 }
 
-/**
- * Reads a table as text in PostgreSQL's COPY format. Each row is one line: a line feed inside a
- * value is written as `\\n`.
- */
+/** Reads a table in PostgreSQL's COPY format, which writes a line feed in a value as `\n`. */
 export function copyOut(client: pg.ClientBase, table: StoredTable): Readable {
   const columns = table.columns.map(quoted).join(", ");
   return client.query(copyTo(`copy (select ${columns} from ${placeOf(table)}) to stdout`));
 }
 
-/**
- * Writes rows into a table from text in PostgreSQL's COPY format. When the stream has ended,
- * `rowCount` is the number of written rows.
- */
+/** When the stream has ended, `rowCount` is the number of written rows. */
 export function copyInto(
   client: pg.ClientBase,
   table: StoredTable,
@@ -141,10 +123,7 @@ export async function truncateAll(query: Query, tables: readonly StoredTable[]):
   await query(`truncate ${tables.map(placeOf).join(", ")}`);
 }
 
-/**
- * Turns the triggers of the tables on or off. They are off during a restore, because they would
- * read tables that are not filled yet. Foreign keys are checked even then.
- */
+/** Triggers are off during a restore, because they would read tables that are not filled yet. */
 export async function switchTriggers(
   query: Query,
   tables: readonly StoredTable[],
@@ -153,7 +132,7 @@ export async function switchTriggers(
   for (const table of tables) await query(`alter table ${placeOf(table)} ${to} trigger user`);
 }
 
-/** Locks the tables, so that no other transaction can drop or rewrite them until this one ends. */
+/** Until the transaction ends, no other one can drop or rewrite the tables. */
 export async function lockForReading(query: Query, tables: readonly StoredTable[]): Promise<void> {
   await query(`lock table ${tables.map(placeOf).join(", ")} in access share mode`);
 }

@@ -22,12 +22,10 @@ export type CallbackEntry = {
   readonly state: DeliveryState;
   readonly tries: number;
   readonly made: Instant;
-  /** The time of the next attempt to deliver the callback. */
   readonly next: Instant | null;
   readonly ended: Instant | null;
 };
 
-/** Lists callbacks, the latest first. */
 export function findCallbacks(query: Query, filter: DeliveryFilter, most: number) {
   return query<CallbackEntry>(
     `select order_id as order, sequence, serial, url, coalesce(ended, 'due') as state, tries,
@@ -38,7 +36,6 @@ export function findCallbacks(query: Query, filter: DeliveryFilter, most: number
   );
 }
 
-/** Lists every attempt to deliver the chosen callbacks, the earliest first. */
 export function findAttempts(query: Query, { merchantId, orderId, sequence }: DeliveryFilter) {
   return query<StoredAttempt>(
     `select sequence, ${milliseconds("at")} as at, node, method, url, body, status, failure,
@@ -52,16 +49,14 @@ export function findAttempts(query: Query, { merchantId, orderId, sequence }: De
 
 type Resending = {
   readonly now: Instant;
-  /** The login of the user who sends the callbacks again. */
   readonly by: string;
   readonly most?: number | undefined;
 };
 
 /**
- * Makes the chosen callbacks due at once and resets their counts of attempts. At most `most`
- * callbacks are chosen, the oldest first. If an earlier callback of the same order to the same URL
- * is still open, it must be delivered first: it becomes due too and is returned with `asked:
- * false`.
+ * Makes at most `most` chosen callbacks due, the oldest first, and resets their counts of attempts.
+ * An earlier callback of the same order to the same URL that is still open must be delivered
+ * before: it becomes due too and is returned with `asked: false`.
  */
 export function resendCallbacks(
   query: Query,
@@ -92,11 +87,7 @@ export function resendCallbacks(
   );
 }
 
-/**
- * Returns a function that sends the callbacks of one cell again. It is called for one cell after
- * the other. All cells together send at most `most` callbacks: each cell may send the number that
- * the cells before it have left.
- */
+/** Sends callbacks again, one cell after the other, and at most `most` in all cells together. */
 export function makeResend(filter: DeliveryFilter, { most, ...resending }: Resending) {
   if (most === undefined) return (query: Query) => resendCallbacks(query, filter, resending);
   let left = most;
@@ -114,9 +105,9 @@ export function makeResend(filter: DeliveryFilter, { most, ...resending }: Resen
 }
 
 /**
- * Finds a page of callbacks for the portal, the latest first. Filters by receiver, state and
- * endpoint have no index, because each payment would have to maintain it. Therefore the search
- * examines at most `most` rows.
+ * Finds a page of callbacks for the portal, the latest first. The search examines at most `most`
+ * rows, because filters by receiver, state and endpoint have no index, which each payment would
+ * have to maintain.
  */
 export async function findCallbackPage(
   query: Query,
@@ -154,15 +145,15 @@ export async function findCallbackPage(
 }
 
 /**
- * Selects the last attempt of a callback. The search begins a day before the callback was made, so
- * that it skips older partitions. A day is more than the clocks of nodes differ.
+ * Selects the last attempt of a callback. The search begins a day before the callback was made, to
+ * skip older partitions. The clocks of nodes differ by less than a day.
  */
 const lastAttempt = `select status, failure from callback_attempts as attempt
   where attempt.merchant_id = page.merchant_id and attempt.order_id = page.order_id
     and attempt.sequence = page.sequence and attempt.at > page.made_at - interval '1 day'
   order by attempt.at desc limit 1`;
 
-/** Counts the callbacks that match a filter for each receiver, and stops after `most` callbacks. */
+/** Counts the matching callbacks of each receiver, and stops after `most` callbacks. */
 export function countReceivers(query: Query, filter: DeliveryFilter, most: number) {
   return query<{ readonly receiver: string; readonly count: number }>(
     `select receiver, count(*)::int as count
@@ -172,7 +163,6 @@ export function countReceivers(query: Query, filter: DeliveryFilter, most: numbe
   );
 }
 
-/** Counts the results of the callbacks that a user sent again at this moment. */
 export function countResent(query: Query, filter: DeliveryFilter, at: Instant) {
   return query<ResentCount>(
     `select coalesce(ended, 'due') as state, tries > 0 as failed, count(*)::int as count
@@ -189,10 +179,7 @@ const rangeRows = `($1::bigint is null or merchant_id = $1)
   and ($4::float8 is null or made_at >= to_timestamp($4::float8 / 1000))
   and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))`;
 
-/**
- * Returns the conditions of a filter by state, endpoint and host. `at` is the number of the first
- * parameter that they use.
- */
+/** Returns the conditions for state, endpoint and host. `at` numbers their first parameter. */
 const otherRows = (at: number) => `($${at}::text is null or coalesce(ended, 'due') = $${at}
     or ($${at} = 'failing' and ended is null and tries > 0))
   and ($${at + 1}::bigint is null or exists (

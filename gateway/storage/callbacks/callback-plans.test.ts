@@ -31,8 +31,8 @@ await owe("8", busy);
 
 // biome-ignore format: a table
 const scans: readonly (readonly [name: string, statement: string, byDue: number])[] = [
-  // The search for due callbacks uses the index of times. For each one it checks by the key whether
-  // an earlier callback of the order is open.
+  // The search for due callbacks uses the index of due times. For each callback it checks by the
+  // primary key whether an earlier callback of the order is open.
   ["the look for due ones", dueStatement,      1],
   ["deferring",             deferStatement,    0],
   ["claiming",              claimStatement,    0],

@@ -1,8 +1,7 @@
 /**
- * Callbacks that are still to be delivered, and every attempt to deliver them. Usually only few
- * callbacks are open, but after an outage there may be many. Every statement finds its rows by
- * their key or by the time when they are due. The statements are written so that PostgreSQL's
- * planner has no other plan to choose.
+ * Callbacks that are still to be delivered, and every attempt to deliver them. Few callbacks are
+ * open usually, but many after an outage. Therefore every statement is written so that PostgreSQL
+ * can only find its rows by their key or by their due time, even with outdated statistics.
  */
 import type { AttemptRecord, Callback, CallbackStore } from "../../callbacks/callback.ts";
 import type { Order } from "../../orders/order.ts";
@@ -19,10 +18,7 @@ type Due = {
   readonly sequence: number;
   /** The time when the callback is due, in seconds since 1970. */
   readonly due: number;
-  /**
-   * The time when an earlier callback to the same URL is due. The earlier callback must be
-   * delivered or given up first. Null if there is none.
-   */
+  /** The due time of an earlier open callback to the same URL, or null if there is none. */
   readonly waits: number | null;
 };
 
@@ -32,16 +28,10 @@ type Dependencies = {
   readonly findOrder: (key: Pick<Callback, "merchantId" | "orderId">) => Promise<Order | undefined>;
 };
 
-/**
- * How long the records of attempts are collected before they are written together. Only the next
- * callback to the same URL has to wait for this.
- */
+/** Attempts are recorded together after this time, for which only the next callback waits. */
 const recordGapMs = 50;
 
-/**
- * How many old callbacks one statement deletes. The number is small, so that payments are not
- * delayed.
- */
+/** How many old callbacks one statement deletes: few, so that payments are not delayed. */
 const deletedMax = 500;
 
 export function makeCallbackStore(
@@ -123,9 +113,9 @@ function packRecord({ callback, attempt, decision }: AttemptRecord) {
 }
 
 /**
- * A condition for two callbacks of an order: the first one must be delivered before the second one.
- * Both go to the same URL, or both go to one of the order's own URLs. The own URLs have the lowest
- * sequence numbers and count as one URL.
+ * A condition that one callback of an order must be delivered before another: both go to the same
+ * URL, or both to one of the order's own URLs. The own URLs have the lowest sequence numbers and
+ * are treated as one URL.
  */
 export const isBefore = (earlier: string, later: string) =>
   `${earlier}.sequence % ${sequencesPerUrl} < ${later}.sequence % ${sequencesPerUrl}
@@ -133,11 +123,11 @@ export const isBefore = (earlier: string, later: string) =>
       or greatest(${earlier}.sequence, ${later}.sequence) < ${sequencesPerUrl})`;
 
 /**
- * Finds due callbacks. Of the open callbacks of an order to one URL, only the first is sent. A
- * later one is found only if the first is not due: `waits` is the time of the first one, to which
+ * Finds due callbacks. Of an order's open callbacks to one URL, only the earliest is sent. A later
+ * one is found only if the earliest is not due: `waits` is the due time of the earliest, to which
  * the later one is deferred, so that the next search does not read it again. The `+ interval '0'`
- * makes PostgreSQL read the callbacks of the order, and not search the index of all open callbacks
- * for the maximum.
+ * makes PostgreSQL read the callbacks of the order, and not the index of all open callbacks for the
+ * maximum.
  */
 export const dueStatement = `
 select merchant_id, order_id, sequence, extract(epoch from due_at)::float8 as due,
@@ -156,9 +146,9 @@ where due_at <= to_timestamp($1::float8 / 1000) and ${isHere}
 order by due_at limit $2`;
 
 /**
- * A condition that the callback is still due at the time that was read, because another node may
- * have changed the time since. The comparison is written so that the index of times cannot serve
- * it: PostgreSQL then finds the callback by its key.
+ * A condition that the callback is still due at the time that this node has read, because another
+ * node may have changed it. No index serves this comparison, so PostgreSQL finds the callback by
+ * its key.
  */
 const stillDue = `
 from json_to_recordset($1::json)
@@ -190,10 +180,10 @@ where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.ord
     select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}`;
 
 /**
- * Makes a callback due at the same time as the earlier one to its URL, so that no node reads it
- * before. It changes nothing if another node or the operator has changed the time since. The
- * statement waits for a node that is recording the end of the earlier callback, because that node
- * does not see the later one and would not make it due.
+ * Gives a waiting callback the due time of the earlier callback to the same URL, so that no node
+ * sends it before that one, unless another node or the operator has changed its due time. A node
+ * that is recording the end of the earlier callback does not see the waiting one and would not make
+ * it due, so this statement waits for that node's commit.
  */
 export const waitStatement = `
 with open as (
@@ -212,12 +202,11 @@ with open as (
 select from earlier where due_at is not null`;
 
 /**
- * Records attempts. When a callback has ended, the next callback to the same URL becomes due. When
- * an attempt has failed, the next callback to the same URL is moved to the time of the next
- * attempt, unless the batch contains an attempt of that callback too: a statement can update a row
- * only once. Two details direct PostgreSQL's planner. A redundant condition makes the planner
- * expect a single row. A comparison that no index serves makes it use the key, so that it does not
- * read all open callbacks for each attempt.
+ * Records attempts. The end of a callback makes the next callback to the same URL due, and a failed
+ * attempt defers the next callback with it. The exception is a next callback that has an attempt in
+ * the same batch, because a statement can update a row only once. A redundant condition makes
+ * PostgreSQL's planner expect a single row, and a comparison that no index serves makes it use the
+ * key, so that it does not read all open callbacks for each attempt.
  */
 export const recordStatement = `
 with attempted as materialized (
@@ -254,10 +243,7 @@ where callbacks.merchant_id = moved.merchant_id and callbacks.order_id = moved.o
     where own.merchant_id = callbacks.merchant_id and own.order_id = callbacks.order_id
       and own.sequence = callbacks.sequence)`;
 
-/**
- * Deletes old callbacks and their attempts, because they contain data of merchants' customers. A
- * node skips rows that another node is deleting.
- */
+/** Callbacks contain data of merchants' customers. Skips rows that another node is deleting. */
 const deleteStatement = `
 with old as materialized (
   select merchant_id, order_id, sequence from callbacks

@@ -1,6 +1,6 @@
 /**
- * Creates and changes merchants, endpoints, groups and gates. Every change is recorded in the audit
- * and notifies all nodes, which then read their configuration again.
+ * Creates and changes merchants, endpoints, groups and gates. Every change is audited and notifies
+ * all nodes, which read their configuration again.
  */
 import type { Gate } from "../../acquirers/gates.ts";
 import type { EndpointSettings, MerchantSettings } from "../../orders/merchant.ts";
@@ -12,7 +12,6 @@ import type { Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
 import { notifyNodes } from "./configuration.ts";
 
-/** One gate of an endpoint, with its rank and weight there. */
 export type RankedGate = {
   readonly gateId: GateId;
   readonly rank: number;
@@ -67,10 +66,7 @@ function forMerchants({ change }: Changes) {
       ]);
     },
 
-    /**
-     * Enables or disables a merchant. A disabled merchant may only ask for the status of its
-     * orders, and all its other requests are refused.
-     */
+    /** A disabled merchant may only ask for the status of its orders. */
     async enableMerchant(id: MerchantId, enabled: boolean): Promise<void> {
       await change(enabled ? "merchant enable" : "merchant disable", "merchant", id, [
         "update merchants set enabled = $2 where id = $1 returning id",
@@ -78,7 +74,7 @@ function forMerchants({ change }: Changes) {
       ]);
     },
 
-    /** Adds a public key, which is SPKI in PEM. */
+    /** The public key is SPKI in PEM. */
     addMerchantKey(merchantId: MerchantId, name: string, publicKey: string): Promise<string> {
       return change("merchant key add", "merchant key", undefined, [
         `insert into merchant_keys (merchant_id, name, public_key) values ($1, $2, $3)
@@ -87,10 +83,7 @@ function forMerchants({ change }: Changes) {
       ]);
     },
 
-    /**
-     * Removes a key. The row stays in the table and is marked as removed, because it shows with
-     * which key an old request was signed.
-     */
+    /** Marks the key as removed and keeps its row, which shows what has signed an old request. */
     async removeMerchantKey(merchantId: MerchantId, id: string): Promise<void> {
       await change("merchant key remove", "merchant key", id, [
         `update merchant_keys set removed_at = now()
@@ -103,10 +96,7 @@ function forMerchants({ change }: Changes) {
 
 function forControlKeys({ change }: Changes) {
   return {
-    /**
-     * Replaces the merchant's control key. Requests are accepted with the new key and the previous
-     * one, until an operator drops the previous one.
-     */
+    /** Both control keys are accepted until an operator drops the old one. */
     async putControlKey(how: "renew" | "set", id: MerchantId, sealed: Uint8Array): Promise<void> {
       await change(`merchant control-key ${how}`, "merchant", id, [
         `update merchants set old_control_key = control_key, control_key = $2,
@@ -155,7 +145,6 @@ function forEndpoints({ change }: Changes) {
       ]);
     },
 
-    /** Makes these gates the gates of the endpoint, and removes all its other gates. */
     async setEndpointGates(id: EndpointId, gates: readonly RankedGate[]): Promise<void> {
       await change("endpoint gates", "endpoint", id, [
         `with gone as (
@@ -189,7 +178,6 @@ function forEndpoints({ change }: Changes) {
       ]);
     },
 
-    /** Makes these endpoints the members of the group, and removes all other members. */
     async setGroup(id: GroupId, endpoints: readonly EndpointId[], enabled: boolean): Promise<void> {
       await change("group set", "group", id, [
         `with gone as (
@@ -208,7 +196,6 @@ function forEndpoints({ change }: Changes) {
 
 function forGates({ change, findAndChange }: Changes) {
   return {
-    /** Changes the gate of that name, or creates it. */
     async putGate({ name, kind, settings }: Omit<Gate, "id">): Promise<GateId> {
       return change((isKnown) => (isKnown ? "gate set" : "gate create"), "gate", name, [
         `insert into gates (id, name, kind, settings) values (nextval('gate_ids'), $1, $2, $3)
@@ -255,10 +242,7 @@ function forMacKeys({ change, findAndChange }: Changes) {
       ]);
     },
 
-    /**
-     * Stores the key under which the gate's host encrypts the keys that it delivers. A key that
-     * this one replaces is deleted.
-     */
+    /** Stores the key by which the gate's host encrypts new keys, and deletes the previous one. */
     async putZoneKey(gateId: GateId, key: NewZoneKey): Promise<void> {
       const { cipher, algorithm, bytes, checkValue, sealed, everyS } = key;
       await change("gate mac-key zone", "zone key", gateId, [
@@ -281,10 +265,7 @@ function forMacKeys({ change, findAndChange }: Changes) {
   };
 }
 
-/**
- * Returns whether any cell has an open order that has sent a message through the gate, or may have
- * sent one.
- */
+/** Returns whether any cell has an open order that may have sent a message through the gate. */
 export async function isGateNeeded(id: GateId, cells: readonly Query[]): Promise<boolean> {
   for (const query of cells) if ((await query(needingGate, [id])).length > 0) return true;
   return false;
@@ -303,10 +284,7 @@ select from orders where ${isOpen} and ${isHere}
     where prior.value #>> '{identifiers,gate,id}' = $1::text))
 limit 1`;
 
-/**
- * The queries for what the audit shows of each kind of row: first the subject, then all columns
- * that are not secret.
- */
+/** The queries for what the audit shows of a row: its subject, and all columns without secrets. */
 // biome-ignore format: a table
 const shown = {
   "merchant":     "select 'merchant ' || login as subject, cell, enabled, settings, old_control_key is not null as \"hasOldKey\" from merchants where id = $1",
@@ -327,9 +305,8 @@ type Shown = { readonly subject: string };
 type Changes = ReturnType<typeof makeChanges>;
 
 /**
- * Makes the two functions through which every change goes. They write the change and its audit
- * entry, with the row before and after, in one transaction, and notify the nodes. Both return the
- * id of the row.
+ * Makes the two functions that write a change, its audit entry with the row before and after, and
+ * the notice to the nodes in one transaction. Both return the id of the row.
  */
 function makeChanges(audit: Audit) {
   function findAndChange(

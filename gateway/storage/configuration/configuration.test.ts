@@ -144,7 +144,7 @@ test("a gate through which an order may still have to be settled cannot be remov
   const used = { identifiers: { gate: { id: gateId } } };
   const other = { identifiers: { gate: { id: "1" } } };
 
-  // An earlier try may have used another gate and still need its reversal.
+  // An earlier attempt may have used another gate, whose reversal is not proved yet.
   for (const progress of [
     { transaction: used },
     { transaction: { ...other, priorAttempts: [used] } },
@@ -256,7 +256,6 @@ async function makeEndpoint(gates: Parameters<Administration["setEndpointGates"]
 
 type Administration = ReturnType<typeof makeAdministration>;
 
-/** Inserts an endpoint with one gate. */
 async function insertEndpoint(): Promise<void> {
   const { query } = database;
   await query("insert into merchants (id, login, name, control_key) values (1, 'a', 'A', '')");

@@ -1,6 +1,6 @@
 /**
- * Merchants, endpoints, groups and gates. There are few of them and every request needs them, so a
- * node reads all of them into memory. The node reads them again when it is notified of a change.
+ * Merchants, endpoints, groups and gates. They are few and every request needs them, so a node
+ * keeps all of them in memory and reads them again when it is notified of a change.
  */
 import { createPublicKey } from "node:crypto";
 import type { Gate } from "../../acquirers/gates.ts";
@@ -33,9 +33,9 @@ export type Configuration = CellMap & {
   readonly endpoints: ReadonlyMap<EndpointId, Endpoint>;
   readonly groups: readonly EndpointGroup[];
   readonly gates: ReadonlyMap<GateId, Gate>;
-  /** The screening rules by id, including disabled ones. */
+  /** The screening rules, including disabled ones. */
   readonly screeningRules: readonly ConfiguredRule[];
-  /** The entry points by the number in the path. */
+  /** The entry points by the number in the path of a request. */
   readonly endpointById: ReadonlyMap<string, EntryPoint>;
   readonly groupById: ReadonlyMap<string, EntryPoint>;
 };
@@ -43,7 +43,7 @@ export type Configuration = CellMap & {
 export type LiveConfiguration = Awaited<ReturnType<typeof openConfiguration>>;
 
 type OpenSecret = Vault["openSecret"];
-/** Returns the highest number of digits that an amount can have in the gate's dialect. */
+/** Returns how many digits an amount may have in the gate's dialect. */
 type AmountDigitsOf = (kind: Gate["kind"]) => number;
 
 type Dependencies = {
@@ -63,15 +63,11 @@ export async function openConfiguration(dependencies: Dependencies) {
   return {
     current,
     getEndpoint: (id: EndpointId) => get(current().endpoints, id),
-    /** Finds an entry point by the number in the path of a merchant's request. */
     findEntryPoint(form: "endpoint" | "group", id: string): EntryPoint | undefined {
       const { endpointById, groupById } = current();
       return (form === "group" ? groupById : endpointById).get(id);
     },
-    /**
-     * Reads the configuration again. If a gate cannot be started, the error is reported and the
-     * rest of the configuration is used.
-     */
+    /** Reads the configuration again. A gate that cannot be started is reported and left out. */
     async reload(): Promise<void> {
       await reload();
       try {
@@ -83,10 +79,7 @@ export async function openConfiguration(dependencies: Dependencies) {
   };
 }
 
-/**
- * Loads the configuration. `query` must read from one snapshot, because the parts refer to one
- * another.
- */
+/** `query` must read from one snapshot, because the parts refer to one another. */
 export async function loadConfiguration(
   query: Query,
   open: OpenSecret,
@@ -108,8 +101,7 @@ export async function loadConfiguration(
     groups,
     gates,
     screeningRules: await loadScreeningRules(query),
-    // The cells are read after the merchants, so that the cell of every merchant is found even if
-    // an operator has just added the cell.
+    // Read after the merchants, so that every merchant's cell is found even if it was just added.
     cells: await loadCells(query, open),
     cellOf: new Map([...merchants.values()].map(({ id, cell }) => [id, cell])),
     endpointById: byId([...endpoints.values()].map((each) => entryPointOf(each, [each]))),
@@ -117,7 +109,6 @@ export async function loadConfiguration(
   };
 }
 
-/** Returns the context in which a merchant's control key is sealed. */
 export function controlKeyContext(login: string): string {
   return `control-key/${login}`;
 }
@@ -171,7 +162,6 @@ type GateRow = Pick<EndpointGate, "id" | "rank" | "weight">;
 type EndpointRow = Omit<Endpoint, "merchant" | "gates" | "settings"> & {
   readonly merchant_id: MerchantId;
   readonly settings: Partial<EndpointSettings>;
-  /** The gates of the endpoint. Null if there are none. */
   readonly gates: readonly GateRow[] | null;
 };
 
@@ -282,19 +272,13 @@ function byId<Entry extends { readonly id: string }>(entries: readonly Entry[]) 
   return new Map<Entry["id"], Entry>(entries.map((entry) => [entry.id, entry]));
 }
 
-/**
- * Returns the row with this key. The foreign keys of the database guarantee that the row exists.
- */
+/** The database's foreign keys guarantee that the row exists. */
 function get<Key extends string, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
   if (value === undefined) throw new Error(`no row ${key}`);
   return value;
 }
 
-/**
- * Stores the time of the last request that a merchant has signed with its old control key. Nodes
- * call this function.
- */
 async function noteOldControlKey(query: Query, id: MerchantId): Promise<void> {
   await query(
     `update merchants set old_control_key_used_at = now()
@@ -305,10 +289,7 @@ async function noteOldControlKey(query: Query, id: MerchantId): Promise<void> {
 
 const noteEveryMs = 60_000;
 
-/**
- * Returns a function that notes that a merchant has used its old control key, at most once a minute
- * for each merchant. The noted time shows an operator when the old key can be dropped.
- */
+/** Notes when merchants use their old control keys, to show when these can be dropped. */
 export function makeNoteOldControlKey(
   query: Query,
   clock: Pick<Clock, "now">,

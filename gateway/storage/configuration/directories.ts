@@ -23,10 +23,7 @@ export async function loadDirectories(query: Query): Promise<readonly DirectoryS
   );
 }
 
-/**
- * Makes a request for the whole list of card ranges due at once, in the newest version of the
- * protocol, and ends the lease of a node that is sending a request now.
- */
+/** Makes a request for all card ranges due, and ends the lease of a node that is sending one. */
 const dueAtOnce =
   "due_at = 'epoch', claim = null, failures = 0, version = null, serial_number = null";
 
@@ -35,10 +32,7 @@ export function makeDirectoryAdministration(audit: Audit, query: Query) {
     ask<DirectoryServer>("select networks, settings from directory_servers where name = $1", [
       name,
     ]);
-  /**
-   * Performs a change of a directory server and writes its audit entry. Returns whether the
-   * statement has changed a row.
-   */
+  /** Changes and audits a directory server. Returns whether the statement has changed a row. */
   const change = (action: string, name: string, text: string, values: readonly unknown[]) =>
     audit.change(async (inside, write) => {
       const [before] = await find(inside, name);
@@ -50,10 +44,7 @@ export function makeDirectoryAdministration(audit: Audit, query: Query) {
       return true;
     });
   return {
-    /**
-     * Stores a directory server. A request for its card ranges becomes due, because a new address
-     * of the server may have other ranges.
-     */
+    /** The server's card ranges become due, because its new address may have other ranges. */
     async put({ name, networks, settings }: DirectoryServer): Promise<void> {
       await change(
         "directory put",
@@ -73,7 +64,6 @@ export function makeDirectoryAdministration(audit: Audit, query: Query) {
       return change("directory remove", name, statement, [name]);
     },
 
-    /** Makes a running node request the whole list of ranges at once. */
     refresh(name: string): Promise<boolean> {
       const statement = `update card_range_lists set ${dueAtOnce} where directory = $1
         returning directory`;
@@ -102,10 +92,7 @@ type ListRow = {
   readonly failures: number;
 };
 
-/**
- * The number of ranges in a page. The number is small, because a node that unpacks a page processes
- * no orders at that moment.
- */
+/** The ranges in a page: few, because a node processes no orders while it unpacks a page. */
 const pageRows = 250;
 
 const whileLeased = "where directory = $1 and protocol = $2 and claim = $3";

@@ -1,6 +1,4 @@
-/**
- * The BIN table in a real database: replaced completely or not at all, with a notice to every node.
- */
+/** The BIN table in a real database: replaced wholly or not at all, with a notice to every node. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { type IssuerRange, makeRange, openIssuers, readIssuerFile } from "../../issuers/issuers.ts";
@@ -180,10 +178,7 @@ function onError(error: unknown): never {
   throw error;
 }
 
-/**
- * Returns what the channel has sent until now. A notice that is sent last shows that all others
- * have arrived.
- */
+/** Returns what the channel has sent. A last notice shows that all others have arrived. */
 async function listen(): Promise<() => Promise<readonly string[]>> {
   const client = await database.connect();
   const heard: string[] = [];

@@ -1,7 +1,6 @@
 /**
- * The storage of the operator's BIN table. A new table replaces the old one completely, and nodes
- * read the table completely. Nodes are notified of a new table on the channel for configuration
- * changes, and compare its version with their own.
+ * Stores the operator's BIN table, which is replaced and read as a whole. A new table is announced
+ * on the channel for configuration changes, so nodes compare its version with their own.
  */
 import type { IssuerRange, IssuerStore } from "../../issuers/issuers.ts";
 import type { Issuer } from "../../orders/order.ts";
@@ -9,10 +8,7 @@ import type { Database, Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
 import { notifyNodes } from "./configuration.ts";
 
-/**
- * The number of ranges in a page. The number is small, because a node that unpacks a page processes
- * no orders at that moment.
- */
+/** The ranges in a page: few, because a node processes no orders while it unpacks a page. */
 const pageRows = 500;
 const foundMax = 50;
 
@@ -46,20 +42,15 @@ export function makeIssuerStore({ query, transaction }: Database) {
       });
     },
 
-    /**
-     * Replaces the BIN table in one transaction. If reading the new ranges fails, the present table
-     * stays.
-     */
+    /** If reading the new ranges fails, the present table stays. */
     replace(
       portions: AsyncIterable<readonly IssuerRange[]>,
       report: (count: number) => void,
     ): Promise<number> {
       return transaction(async (ask) => {
-        // This statement comes first because it locks the row of the version. A second load of the
-        // table then waits until this one has committed.
+        // This locks the version's row, so that a second load waits until this one has committed.
         await ask("update issuer_table set version = version + 1, loaded_at = now()");
-        // The old ranges are deleted. A faster `truncate` would hide them from nodes that are still
-        // reading them.
+        // A faster `truncate` would hide the old ranges from nodes that are still reading them.
         await ask("delete from issuer_ranges");
         let count = 0;
         for await (const portion of portions) {
@@ -73,10 +64,7 @@ export function makeIssuerStore({ query, transaction }: Database) {
       });
     },
 
-    /**
-     * Finds the ranges that contain any card number between the two bounds. The narrowest range
-     * comes first, because it decides which issuer a card has.
-     */
+    /** The narrowest range comes first, because it decides which issuer a card has. */
     async findRanges(first: number, last: number): Promise<readonly IssuerRange[]> {
       const rows = await query<IssuerRow>(
         `${selected} where first <= $2 and last >= $1
@@ -86,7 +74,7 @@ export function makeIssuerStore({ query, transaction }: Database) {
       return rows.map(toRange);
     },
 
-    /** Counts the ranges. `loadedAt` is null if no table was ever loaded. */
+    /** `loadedAt` is null if no table was ever loaded. */
     async count() {
       const [row] = await query<{ ranges: number; loadedAt: string | null }>(
         `select (select count(*)::int from issuer_ranges) as ranges,

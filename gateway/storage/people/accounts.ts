@@ -1,7 +1,6 @@
 /**
  * The users' accounts as the portal uses them: passwords, sessions and counts of sign-in tries.
- * Sessions are in the main schema, so that every node knows them. A change of an account is written
- * together with its audit entry.
+ * Sessions are in the main database, so that every node knows them.
  */
 import type { Api } from "../../portal-api/api.ts";
 import type { Account, Caller, PortalSession } from "../../portal-api/route.ts";
@@ -47,10 +46,7 @@ type SessionRow = {
 export const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 export const moment = (place: string) => `to_timestamp(${place}::float8 / 1000)`;
 
-/**
- * Reads a session with its user. It is read at each request, so that a disabled user, another role
- * or an ended session takes effect at once.
- */
+/** Read at each request, so that a disabled user or an ended session takes effect at once. */
 const sessionStatement = `
   select digest, ${milliseconds("began_at")} as began, ${milliseconds("seen_at")} as seen,
     second_factor, case when challenge_expires_at > ${moment("$2")} then challenge end as challenge,
@@ -81,8 +77,7 @@ export function makeSessionStore({ query, idleMs, sessionMs }: AccountStoreOptio
         `delete from portal_sessions where seen_at < ${moment("$1")} or began_at < ${moment("$2")}`,
         [now - idleMs, now - sessionMs],
       );
-      // Counts of failed sign-ins are deleted one day after their end and not earlier, so that the
-      // next lock of the same login lasts longer than the previous one.
+      // Ended counts of tries are kept for a day, so that the login's next lock lasts longer.
       await query(`delete from sign_in_tries where expires_at < ${moment("$1")}`, [
         now - lockedMsMax,
       ]);
@@ -140,7 +135,7 @@ export type ListedSession = {
 
 export type AccountStore = ReturnType<typeof makeAccountStore>;
 
-/** Makes the store of accounts. Changes are written with their audit entry. */
+/** Every change is written with its audit entry. */
 export function makeAccountStore(options: AccountStoreOptions) {
   const { query, auditAs, hashPassword } = options;
   return {
@@ -182,7 +177,6 @@ export function makeAccountStore(options: AccountStoreOptions) {
       );
       return rows.map(({ stored }) => stored);
     },
-    /** Notes the time at which the user has signed in. */
     async markUsed(userId: string, now: Instant): Promise<void> {
       await query(`update users set used_at = ${moment("$2")} where id = $1`, [userId, now]);
     },
@@ -217,9 +211,7 @@ type TeamUser = Omit<Api["GET /users"]["output"]["users"][number], "merchant" | 
 
 export type TeamReads = ReturnType<typeof makeTeamReads>;
 
-/**
- * Reads users with their sign-in methods, and the sessions of a merchant's users or of all users.
- */
+/** Reads users with their sign-in methods, and the sessions of a merchant's or of all users. */
 export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "query" | "idleMs">) {
   return {
     list: (now: Instant) =>
@@ -247,10 +239,7 @@ export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "quer
   };
 }
 
-/**
- * Ends the session with the id that lists of sessions show. If no id is given, all sessions of the
- * user end. Returns the number of ended sessions.
- */
+/** Ends the user's session with that id, or all without an id. Returns the number. */
 export function endSessions(audit: Audit, login: string, id?: string): Promise<number> {
   return audit.change(async (change, write) => {
     const ended = await change<{ id: string }>(
@@ -273,8 +262,7 @@ const lockedMsMax = 86_400_000;
 export function makeSignInTries(query: Query): SignInTries {
   return {
     async add(bounds, now) {
-      // The rows are locked in the order of their keys, so that two requests never wait for each
-      // other.
+      // Rows are locked in the order of their keys, so that two requests never wait for each other.
       const sorted = bounds.toSorted((one, other) => Buffer.compare(one.key, other.key));
       const rows = await query<{ key: Buffer; tries: number }>(
         `insert into sign_in_tries (key, tries, expires_at)
@@ -297,8 +285,7 @@ export function makeSignInTries(query: Query): SignInTries {
       );
       const triesOf = (key: Uint8Array) => rows.find((row) => row.key.equals(key))?.tries;
       for (const bound of sorted) if (triesOf(bound.key) === bound.max) await lock(bound, now);
-      // Several requests may add to the same count at the same time. A request is refused if the
-      // count is above its maximum after the request has added to it.
+      // The count is compared after the request has added to it, because others may add to it too.
       return bounds.every(({ key, max }) => {
         const tries = triesOf(key);
         return tries !== undefined && tries <= max;
@@ -312,10 +299,7 @@ export function makeSignInTries(query: Query): SignInTries {
     },
   };
 
-  /**
-   * Locks a count of sign-in tries, such as that of a login, when a try reaches the maximum of the
-   * count.
-   */
+  /** Locks a count of sign-in tries, such as that of a login, when a try reaches its maximum. */
   async function lock({ key, lockMs, grows }: DigestBound, now: Instant): Promise<void> {
     await query(
       `update sign_in_tries set locks = locks + 1, expires_at = to_timestamp((

@@ -1,6 +1,4 @@
-/**
- * A second person must be independent. Users may not approve their own requests under another name.
- */
+/** A second person is independent: users cannot approve their own requests by another name. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Problem } from "../../values/problem.ts";
@@ -18,9 +16,7 @@ const portal = "portal, 10.0.0.1";
 const root = { who: "root", from: "machine" };
 const ann = { who: "ann", from: portal };
 const dora = { who: "dora", from: portal };
-/**
- * The user runs `gw` from the account of the machine with the same name, and from another account.
- */
+/** The user runs `gw` from the machine's account of the same name, and from another account. */
 const annByGw = { who: "ann", from: "machine" };
 const annAsSam = { who: "ann", from: "sam@machine from 10.0.0.2" };
 const doraAsSam = { who: "dora", from: "sam@machine" };

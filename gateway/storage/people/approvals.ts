@@ -1,6 +1,6 @@
 /**
- * The approval of work by a second person. A user requests the approval of one exactly described
- * piece of work, another user approves it, and the first user performs the work once, within a day.
+ * The approval of work by a second person. A user requests it for one exactly described piece of
+ * work, another user approves, and the first user performs the work once, within a day.
  */
 import type { OpenApproval } from "../../portal-api/team.ts";
 import type { MerchantId } from "../../values/ids.ts";
@@ -12,20 +12,14 @@ import type { Actor, Audit } from "./audit.ts";
 const isOpen = "used_at is null and asked_at > now() - interval '1 day'";
 
 type WantedWork = {
-  /**
-   * The description of the work. It contains every value that decides what is done, because an
-   * approval is only valid for the same values.
-   */
+  /** Contains every value that decides what is done, because only these values are approved. */
   readonly work: string;
   readonly right: Right;
   /** The merchant whose users may approve the work. Operators may approve it in any case. */
   readonly merchantId?: MerchantId | undefined;
 };
 
-/**
- * Uses the approval of a piece of work. If there is none, requests it and returns a sentence that
- * says what the user has to do.
- */
+/** Uses the approval of the work, or requests it and returns what the user has to do. */
 export async function takeApproval(
   audit: Audit,
   who: string,
@@ -71,10 +65,7 @@ export function listApprovals(query: Query, merchantId?: MerchantId) {
   );
 }
 
-/**
- * Returns the right that an approver needs, and the merchant whose users may approve the work, as
- * operators always may.
- */
+/** Returns the right that an approver needs, and the merchant whose users may approve the work. */
 export async function findApproval(query: Query, id: string) {
   const [approval] = await query<Pick<OpenApproval, "right"> & { merchantId: MerchantId | null }>(
     `select access_right as right, merchant_id as "merchantId" from approvals
@@ -91,9 +82,8 @@ type GivenApproval = {
 };
 
 /**
- * Approves the work. Returns false if the user has requested the approval, or if the request is no
- * longer open. Returns a problem if the user may be the same person as the requester, under another
- * name.
+ * Returns false if the user has requested the approval, or if the request is no longer open.
+ * Returns a problem if the user may be the requester under another name.
  */
 export function giveApproval(
   audit: Audit,
@@ -127,10 +117,7 @@ const notIndependent = new Problem(
     "enabled the other, or changed the other's role, password or second factors.",
 );
 
-/**
- * Changes of an account after which the user who made the change may be able to sign in with that
- * account.
- */
+/** Changes of an account after which the user who made them may be able to sign in with it. */
 const takeovers = [
   ...["user add", "user enable", "user role", "user password", "user reset-factors"],
   // Former releases wrote the action `user reset-factors` under this name.
@@ -141,8 +128,8 @@ type Pair = GivenApproval & { readonly askedBy: string; readonly actor: Actor };
 type Entry = Actor & { readonly seq: number; readonly action: string; readonly user: string };
 
 /**
- * Returns whether the requester and the approver may be the same person. The audit shows from where
- * each of them acted, and who has changed their accounts.
+ * Returns whether the requester and the approver may be the same person, by the audit: from where
+ * each has acted, and who has changed their accounts.
  */
 async function mayBeOnePerson(
   query: Query,

@@ -1,7 +1,7 @@
 /**
  * Verifies the audit: the hash of every entry, the numbering without gaps, the head, the
- * signatures, and heads that were written to places outside of the database. Returns one sentence
- * for each fault.
+ * signatures, and heads that were written outside of the database. Returns one sentence for each
+ * fault.
  */
 import type { Query } from "../server/database.ts";
 import {
@@ -18,10 +18,7 @@ import {
   signedText,
 } from "./audit.ts";
 
-/**
- * The number of entries in a page. It is small because a node that verifies the audit also
- * processes payments.
- */
+/** The entries in a page: few, because a node that verifies the audit also processes payments. */
 const pageRows = 200;
 const findingsMax = 50;
 
@@ -38,20 +35,15 @@ type Verified = {
   readonly entries: number;
   readonly signatures: number;
   readonly outsideHeads: number;
-  /** The number of entries after the newest signature. No signature protects them yet. */
+  /** The number of entries after the newest signature, which nothing protects yet. */
   readonly unsigned: number;
-  /**
-   * One sentence for each restore from a backup. It says which entries were lost by the restore.
-   */
+  /** One sentence for each restore from a backup, with the entries that were lost by it. */
   readonly restores: readonly string[];
   readonly findings: readonly string[];
 };
 
 type ToVerify = {
-  /**
-   * Returns whether the vault has sealed the audit key. If this function is not given, it cannot be
-   * verified that a key belongs to this installation.
-   */
+  /** Returns whether the vault has sealed the audit key. Undefined if this cannot be verified. */
   readonly isOwnKey?: ((key: AuditKey) => boolean) | undefined;
   readonly outside: readonly SignedHead[];
   readonly report?: (entries: number) => void;
@@ -103,10 +95,7 @@ export async function verifyAudit(query: Query, given: ToVerify): Promise<Verifi
 
 type Restore = RestoreFacts & { readonly actor: string };
 
-/**
- * Loads the restores that `gw restore` has recorded and signed. The owner of the database cannot
- * forge a signature.
- */
+/** Loads the restores that `gw restore` has signed, which the database's owner cannot forge. */
 async function loadRestores(query: Query, keys: readonly AuditKey[]): Promise<readonly Restore[]> {
   const rows = await query<{ actor: string; after: RestoreFacts & { signature?: string } }>(
     "select actor, after from audit where action = 'restore' and after is not null order by seq",
@@ -118,10 +107,7 @@ async function loadRestores(query: Query, keys: readonly AuditKey[]): Promise<re
   });
 }
 
-/**
- * Returns whether the head was published between the backup and the restore, so that its entry was
- * lost.
- */
+/** Returns whether the restore has lost the head's entry, which is newer than the backup. */
 function isLostWith({ auditSeq, restoredAt }: Restore, head: SignedHead): boolean {
   return head.seq > auditSeq && head.at < restoredAt;
 }
@@ -209,19 +195,14 @@ export type EntryFilter = {
   readonly search?: string | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-  /** The number of an entry. Only entries before it are listed. */
+  /** Lists only entries with lower numbers than this. */
   readonly before?: number | undefined;
   readonly limit: number;
-  /**
-   * The highest number of entries that one search examines. If undefined, the search examines all.
-   */
+  /** The highest number of entries that one search examines. Undefined means all. */
   readonly most?: number | undefined;
 };
 
-/**
- * Returns the last entry that a limited search has examined, where the next search continues.
- * Returns undefined if there are no older entries.
- */
+/** Returns the last entry that a limited search has examined, where the next one continues. */
 export async function findLookedAt(query: Query, { before, most }: EntryFilter) {
   const [row] = await query<{ seq: string; at: number }>(
     `select seq, round(extract(epoch from at) * 1000)::float8 as at from audit

@@ -1,7 +1,7 @@
 /**
  * The audit (decision 0046): who changed what, from where, before and after, and why; and who saw
- * card data. An entry is written in the transaction of its change. The hash of an entry covers the
- * entry and the previous hash. The newest hash is called the head and is signed.
+ * card data. An entry commits with its change, and its hash covers the entry and the previous hash.
+ * The newest hash, the head, is signed.
  */
 import {
   createHash,
@@ -19,16 +19,12 @@ export type Actor = { readonly who: string; readonly from: string; readonly why?
 
 export type AuditEntry = {
   readonly action: string;
-  /**
-   * The object that was changed or shown, like `merchant acme`. It never contains a person's name,
-   * a card number or a secret.
-   */
+  /** The object that was changed or shown, without any person's name, card number or secret. */
   readonly subject: string;
   readonly before?: object | undefined;
   readonly after?: object | undefined;
 };
 
-/** Makes the audit entry for a refused action that the user's role does not allow. */
 export function refusalEntry(subject: string, right: string): AuditEntry {
   return { action: "command refused", subject, after: { right } };
 }
@@ -36,17 +32,11 @@ export function refusalEntry(subject: string, right: string): AuditEntry {
 type WriteEntry = (entry: AuditEntry) => Promise<void>;
 
 export type Audit = {
-  /**
-   * Performs a change and writes its audit entries in the same transaction. If one of them fails,
-   * nothing is written.
-   */
+  /** Performs a change and writes its audit entries in the same transaction. */
   change<Result>(work: (query: Query, write: WriteEntry) => Promise<Result>): Promise<Result>;
   /** Performs several changes, with their audit entries, in one transaction. */
   together<Result>(work: (audit: Audit) => Promise<Result>): Promise<Result>;
-  /**
-   * Writes an entry for work that has no transaction of its own, or that shows something and
-   * changes nothing.
-   */
+  /** Writes an entry for work that has no transaction, or that only shows something. */
   write: WriteEntry;
 };
 
@@ -61,19 +51,13 @@ export type Signer = {
   /** The SHA-256 of the public key. */
   readonly name: string;
   sign(head: Head): Buffer;
-  /**
-   * Signs a text. The text begins with the kind of the signed object, so that a signature of one
-   * kind is never valid for another kind.
-   */
+  /** The text begins with the kind of the signed object, so no signature fits another kind. */
   signText(text: Buffer): Buffer;
 };
 
 type AuditOptions = {
   readonly actor: Actor;
-  /**
-   * Signs the head after each change. Without a signer, as in a command that has no key, a node
-   * signs the head later.
-   */
+  /** Signs the head after each change. Without a signer, a node signs the head later. */
   readonly signer?: Signer | undefined;
   /** Called with the signed head after the transaction has committed. */
   readonly publish?: ((head: SignedHead) => Promise<void>) | undefined;
@@ -86,8 +70,7 @@ export function makeAudit(database: Pick<Database, "transaction">, options: Audi
   return bindAudit(actor, async (work) => {
     let signed: SignedHead | undefined;
     const result = await database.transaction(async (query) => {
-      // The head is locked before the change begins. If it were locked later, two changes could
-      // wait for each other.
+      // If the head were locked after the change, two changes could wait for each other.
       const { seq } = await lockHead(query);
       const done = await work(query);
       const head = await lockHead(query);
@@ -176,17 +159,13 @@ async function insert(
 
 export type RestoreFacts = {
   readonly taken: string;
-  /** The SHA-256 of the backup's manifest. */
   readonly manifest: string;
   /** The number of the last entry of the audit that the backup contains. */
   readonly auditSeq: number;
   readonly restoredAt: number;
 };
 
-/**
- * Returns the text that `gw restore` signs. It is the proof that later heads are missing in the
- * audit because of a restore.
- */
+/** The text that `gw restore` signs, which proves why later heads are missing in the audit. */
 export function restoreText({ taken, manifest, auditSeq, restoredAt }: RestoreFacts): Buffer {
   return Buffer.from(`tollgate restore\n${taken}\n${manifest}\n${auditSeq}\n${restoredAt}`);
 }
@@ -195,7 +174,7 @@ export const auditKeyContext = "audit-key/signing";
 
 type KeyVault = Pick<Vault, "sealSecret" | "openSecret">;
 
-/** Makes the signer of the audit. In a new installation, it also makes the key. */
+/** Makes the signer, and in a new installation its key. */
 export async function openSigner(query: Query, vault: KeyVault): Promise<Signer> {
   const [newest] = await listAuditKeys(query, "where retired_at is null");
   if (newest === undefined) {
@@ -227,9 +206,7 @@ export function listAuditKeys(query: Query, where = ""): Promise<readonly AuditK
   );
 }
 
-/**
- * Returns whether the public key in the row belongs to the private key that the vault has sealed.
- */
+/** Returns whether the public key belongs to the private key that the vault has sealed. */
 export function isOwnKey({ publicKey, sealed }: AuditKey, open: Vault["openSecret"]): boolean {
   try {
     const key = createPublicKey(open(sealed, auditKeyContext).reveal());
@@ -256,10 +233,7 @@ export function signedText({ seq, hash }: Head): Buffer {
   return Buffer.from(`tollgate-audit-head\n${seq}\n${hash}`);
 }
 
-/**
- * Signs the newest head and publishes it. Nodes call this, because commands without a key write
- * entries and cannot sign.
- */
+/** Nodes sign the newest head, because commands without a key write entries and cannot sign. */
 export async function signAndPublish(
   database: Pick<Database, "transaction" | "query">,
   signer: Signer,

@@ -1,7 +1,4 @@
-/**
- * The second factors of portal users: sealed secrets of apps, digests of recovery codes, and
- * passkeys.
- */
+/** The second factors of portal users: secrets of apps, recovery codes and passkeys. */
 import type { Caller, PortalSession } from "../../portal-api/route.ts";
 import type { Secret } from "../../values/secret.ts";
 import { asInstant, type Instant } from "../../values/time.ts";
@@ -31,7 +28,6 @@ export type FactorStoreOptions = Pick<AccountStoreOptions, "query" | "auditAs"> 
   readonly digestCode: (code: string) => Buffer;
 };
 
-/** Returns the context in which a user's TOTP secret is sealed. */
 export function totpContext(userId: string): string {
   return `totp/${userId}`;
 }
@@ -50,14 +46,11 @@ export type Passkey = {
 
 export type FactorStore = ReturnType<typeof makeFactorStore>;
 
-/** Makes the store for the user of a session. Changes are written with their audit entry. */
+/** Every change is written with its audit entry. */
 export function makeFactorStore(options: FactorStoreOptions) {
   const { query, auditAs, seal, open, findStep } = options;
   return {
-    /**
-     * Uses a code as the second factor. Returns true if it is a new code of the user's app, or a
-     * recovery code that was not used before.
-     */
+    /** Returns true for a new code of the user's app, or for an unused recovery code. */
     async useCode({ account }: PortalSession, code: string, now: Instant): Promise<boolean> {
       if (!/^\d{6}$/.test(code)) {
         const used = await query(
@@ -76,8 +69,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       const when = { now, after: Number(user.step) };
       const step = findStep(open(user.sealed, totpContext(account.id)), code, when);
       if (step === undefined) return false;
-      // If two requests use the same code of an app, the first one stores the step of the code, and
-      // the second one finds the step used.
+      // Only one of two requests with the same code advances the step.
       const used = await query(
         "update users set totp_step = $2 where id = $1 and totp_step < $2 returning id",
         [account.id, step],
@@ -100,18 +92,13 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return used.length > 0;
     },
 
-    /**
-     * Notes that the user of the session has used a second factor, and gives the session another
-     * token.
-     */
+    /** Notes the second factor in the session, which gets another token. */
     async raiseSession(digest: Uint8Array, next: Uint8Array): Promise<void> {
       const raise =
         "update portal_sessions set second_factor = true, digest = $2 where digest = $1";
       await query(raise, [digest, next]);
     },
-    /**
-     * Stores the challenge that a passkey has to sign. An empty text ends the previous challenge.
-     */
+    /** Stores the challenge that a passkey has to sign. An empty text ends the previous one. */
     async setChallenge(digest: Uint8Array, challenge: string, expiresAt: Instant): Promise<void> {
       await query(
         `update portal_sessions set challenge = $2, challenge_expires_at = ${moment("$3")}
@@ -128,10 +115,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return options.show(secret, options.issuer, account.login);
     },
 
-    /**
-     * Turns on codes of an app for the user. Returns undefined if the code does not belong to the
-     * new secret, which is still pending.
-     */
+    /** Turns on an app's codes. Returns undefined if the code is not of the pending secret. */
     async confirmTotp(
       actor: Actor,
       { account, digest, pendingTotp }: PortalSession,
@@ -187,7 +171,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return rows.map(passkeyOf);
     },
 
-    /** Adds a passkey. Returns false if it is known already. */
+    /** Returns false if the passkey is known already. */
     async addPasskey(
       actor: Actor,
       { account }: PortalSession,

@@ -17,7 +17,6 @@ export type User = {
 
 type ListedUser = User & { readonly usedAt: string | null; readonly isIdle: boolean };
 
-/** How long a temporary password is valid. */
 export const temporaryPasswordHours = 72;
 
 const select = `select users.login, role, merchants.login as merchant, users.enabled
@@ -30,10 +29,7 @@ export const isIdle = (users: string, days: string) =>
   `(${users}.role <> 'service' and
     coalesce(${users}.used_at, ${users}.created_at) < now() - make_interval(days => ${days}))`;
 
-/**
- * A part of an update of the password. It keeps the hashes of the last passwords, without temporary
- * ones, which other people have made.
- */
+/** Keeps the hashes of the last passwords, except temporary ones, which other people have made. */
 export const keepPassword = `earlier_passwords = case
   when password is null or password_temporary then earlier_passwords
   else (password || earlier_passwords)[1:4] end`;
@@ -51,7 +47,7 @@ export async function findUser(query: Query, login: string): Promise<User | unde
   return user;
 }
 
-/** Returns the merchant of the user, or undefined for an operator. */
+/** Returns undefined for an operator. */
 export async function findMerchantOf(query: Query, login: string): Promise<MerchantId | undefined> {
   const [user] = await query<{ id: MerchantId | null }>(
     "select merchant_id as id from users where login = $1",
@@ -102,10 +98,7 @@ export function reviewAccess(query: Query): Promise<readonly Readonly<Record<str
   );
 }
 
-/**
- * Notes that operators have run a command of `gw`. The database is written at most once a day for
- * each operator.
- */
+/** Notes that operators have run a command of `gw`, at most once a day for each operator. */
 export async function markUsed(query: Query, ...logins: readonly string[]): Promise<void> {
   await query(
     `update users set used_at = now()
@@ -115,10 +108,7 @@ export async function markUsed(query: Query, ...logins: readonly string[]): Prom
   );
 }
 
-/**
- * Disables idle users, but never the last administrator, without whom no user could be enabled
- * again.
- */
+/** Disables idle users, but never the last administrator, who alone can enable users again. */
 export async function disableIdle(query: Query, audit: Audit, days: number): Promise<void> {
   if (days === 0) return;
   const idle = `users.enabled and ${isIdle("users", "$1")} and (role <> 'admin' or exists (
@@ -140,10 +130,7 @@ export function makeUserAdministration(audit: Audit) {
   return {
     add: (...given: NewUser) => addUser(audit, ...given),
     demandFactor: (...given: FactorDemand) => demandFactor(audit, ...given),
-    /**
-     * Sets the role of a user. A user of a merchant cannot become an operator, nor the reverse: the
-     * person needs a new user with its own password.
-     */
+    /** A merchant's user cannot become an operator, nor the reverse: that takes a new user. */
     setRole: (login: string, role: Role) =>
       change(
         ...(["user role", login] as const),
@@ -154,7 +141,7 @@ export function makeUserAdministration(audit: Audit) {
           : "update users set role = $2 where login = $1 and (merchant_id is not null) = $3",
         [login, role, isMerchantRole(role)],
       ),
-    /** Sets the password of a user. An account of a program has none. */
+    /** An account of a program has no password. */
     setPassword: (login: string, { stored, isTemporary }: NewPassword) =>
       change(
         ...(["user password", login] as const),
@@ -164,9 +151,7 @@ export function makeUserAdministration(audit: Audit) {
          where login = $1 and role <> 'service'`,
         [login, stored, isTemporary, temporaryPasswordHours],
       ),
-    /**
-     * Removes the passkeys, codes of an app and recovery codes of a user who has lost their phone.
-     */
+    /** Removes the second factors of a user who has lost their phone. */
     removeFactors: (login: string) =>
       change(
         ...(["user reset-factors", login] as const),
@@ -189,10 +174,7 @@ export function makeUserAdministration(audit: Audit) {
       ),
   };
 
-  /**
-   * Changes a user. The change ends the user's sessions, because another person may be using one of
-   * them. It also removes locks of the user's sign-in.
-   */
+  /** Ends the user's sessions, because another person may use one, and lifts sign-in locks. */
   function change(action: string, login: string, text: string, values: readonly unknown[]) {
     return audit.change(async (query, write) => {
       const before = await findUser(query, login);
@@ -215,9 +197,7 @@ export function makeUserAdministration(audit: Audit) {
 
 type NewUser = [name: string, role: Role, merchant?: MerchantId | undefined];
 
-/**
- * Adds a user and returns the login. Returns undefined if the login exists, in upper or lower case.
- */
+/** Returns undefined if the login exists, in upper or lower case. */
 function addUser(audit: Audit, ...[name, role, merchant]: NewUser): Promise<string | undefined> {
   return audit.change(async (query, write) => {
     const [added] = await query<{ login: string }>(

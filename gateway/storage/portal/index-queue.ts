@@ -1,35 +1,24 @@
 /**
- * Fills the portal's tables of orders after payments (decision 0058). Committed orders are kept in
- * memory, the latest version of each, and are written together. An order that is still open is
- * written a second later. A regular search through the history finds orders that no node has
- * written, because the node has ended or because a command has changed the order.
+ * Fills the portal's tables of orders after payments (decision 0058). The latest versions of
+ * committed orders are kept in memory and written together, those of open orders a second later. A
+ * regular search through the history finds orders that no node has written, because the node has
+ * ended or a command has changed the order.
  */
 import type { Step } from "../../orders/advance.ts";
 import type { Order } from "../../orders/order.ts";
 import type { Cells } from "../cells/cells.ts";
 import { deleteOldFigures, type IndexOptions, makeOrderIndex } from "./order-index.ts";
 
-/**
- * The highest number of orders that are kept in memory, for times when the database is slow.
- * Further orders are left to the search through the history.
- */
+/** How many orders are kept in memory. The search through the history finds the others. */
 const waitingMax = 20_000;
 const sweepEveryMs = 60_000;
-/**
- * The time limit of one pass of the search for changes that no node has indexed, such as those of
- * commands.
- */
+/** The time limit of one search for changes that no node has indexed, such as those of commands. */
 const passMs = 400;
 
-/**
- * How many times the node writes while an open order waits. If the node wrote all orders of a
- * second at once, payments would be delayed.
- */
+/** Writes are spread over the wait, because those of a whole second would delay payments. */
 const writesInWait = 4;
 
-/**
- * An order that waits to be written, and the time since when it waits, by the clock of the process.
- */
+/** An order that waits to be written, and since when, by the clock of the process. */
 type Waiting = { order: Order; readonly since: number };
 
 export type IndexQueue = ReturnType<typeof makeIndexQueue>;
@@ -55,10 +44,7 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     flush,
     catchUp,
     writeEveryMs: waitMs / writesInWait,
-    /**
-     * Wraps a task that runs several times a second. The task is skipped if no order waits to be
-     * written.
-     */
+    /** Wraps a task that runs several times a second. It is skipped if no order waits. */
     whenWaiting: <Result>(task: () => Promise<Result>) => {
       return async () => (waiting.size > 0 ? task() : undefined);
     },
@@ -71,25 +57,19 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     else if (waiting.size < waitingMax) waiting.set(order.id, { order, since: performance.now() });
   }
 
-  /**
-   * Writes all waiting orders. Resolves when every order that this node has committed before the
-   * call is in the portal's tables.
-   */
+  /** Resolves when every order that this node has committed is in the portal's tables. */
   function flush(): Promise<void> {
     return write(0);
   }
 
-  /** Writes orders into the portal's tables. A write begins after the previous one has ended. */
+  /** A write begins after the previous one has ended. */
   function write(waitedMs: number): Promise<void> {
     const next = running.catch(() => undefined).then(() => writeNow(take(waitedMs)));
     running = next;
     return next;
   }
 
-  /**
-   * Takes the orders that are to be written now. An open order waits for a second, so that its
-   * steps of that second are written together.
-   */
+  /** An open order waits for a second, so that its steps of that second are written together. */
   function take(waitedMs: number): readonly Order[] {
     const since = performance.now() - waitedMs;
     const taken = [...waiting.values()].filter(
@@ -106,8 +86,7 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
         try {
           await stores.of(cell).write(own);
         } catch (error) {
-          // An order whose write has failed is kept for the next write, unless a later version of
-          // the order is already waiting. The later version contains all steps.
+          // An order whose write has failed is kept, unless a later version of it waits already.
           for (const order of own) if (!waiting.has(order.id)) onStep({ order });
           throw error;
         }
@@ -117,9 +96,7 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     if (failed?.status === "rejected") throw failed.reason;
   }
 
-  /**
-   * Indexes orders and steps that this node has not committed itself, such as those of commands.
-   */
+  /** Indexes what this node has not committed itself, such as the steps of commands. */
   async function catchUp(): Promise<void> {
     let stopAt = performance.now() + passMs;
     await stores.each(async ({ walk }) => {

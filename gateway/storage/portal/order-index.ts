@@ -1,7 +1,7 @@
 /**
- * The tables behind the portal's lists, search and home screen (decision 0058). If an order has a
- * newer version than its row, the row is written again, and the figures change by the difference.
- * Every writer locks the same row, so that no order is counted twice.
+ * The tables behind the portal's lists, search and home screen (decision 0058). A newer version of
+ * an order replaces its row, and the figures change by the difference. Every writer locks the same
+ * row, so that no order is counted twice.
  */
 import type { Order } from "../../orders/order.ts";
 import type { Counted, Figure, IndexRow } from "../../portal-api/order-index.ts";
@@ -21,28 +21,16 @@ export type IndexOptions = {
   readonly pageSize?: number;
 };
 
-/**
- * The usual number of orders in a transaction. The fixed cost of a transaction is that of sixty
- * orders, so it should not have few. It should not have many either, because a long transaction
- * blocks the event loop and the lock.
- */
+/** The fixed cost of a transaction is that of sixty orders. A long one blocks the event loop. */
 const usualPageSize = 200;
-/**
- * The longest time between a step and its write to the index, unless the database was unreachable.
- */
+/** The longest time between a step and its write to the index, if the database is reachable. */
 const lateMs = 10_000;
-/**
- * The length of the period of history that one statement of the search reads. The period is short,
- * because millions of steps may wait after a long stop.
- */
+/** The period that a search reads at once: short, because millions of steps may wait. */
 const sweepMs = 60_000;
 const sweepMax = 500;
 
 const dayMs = 86_400_000;
-/**
- * How long figures are kept, in days. The portal shows no range that needs figures by minute or by
- * hour for longer.
- */
+/** How long figures are kept. The portal shows no longer ranges by minute or by hour. */
 const grains = {
   minute: { lengthMs: 60_000, keepDays: 2 },
   hour: { lengthMs: 3_600_000, keepDays: 100 },
@@ -55,9 +43,7 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
   const { describe, pageSize = usualPageSize } = options;
   return { write, sweep, walk };
 
-  /**
-   * Writes orders to the index. An order with a version older than the stored one changes nothing.
-   */
+  /** An order with a version older than the stored one changes nothing. */
   async function write(orders: readonly Order[]): Promise<void> {
     for (let from = 0; from < orders.length; from += pageSize) {
       const rows = orders.slice(from, from + pageSize).map(describe);
@@ -66,8 +52,8 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
   }
 
   /**
-   * Searches the history for steps that no node has indexed, such as those of commands and of nodes
-   * that have crashed, and indexes their orders. Returns true if there is more history to search.
+   * Searches the history for steps that no node has indexed, such as those of commands and of
+   * crashed nodes, and indexes their orders. Returns whether there is more history to search.
    */
   async function sweep(now: Instant): Promise<boolean> {
     const [progress] = await database.query<{ swept: number }>(
@@ -78,18 +64,14 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     if (until <= since) return false;
     const rows = await database.query<OrderRow>(missedStatement, [since - lateMs, until, sweepMax]);
     await write(rows.map(unpackOrder));
-    // The orders that were found are indexed now. If the page was full, the same statement finds
-    // the next ones.
+    // The page is full. The same statement finds the next orders, because these are indexed now.
     if (rows.length === sweepMax) return true;
     const swept = "update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)";
     await database.query(swept, [until]);
     return until < now - lateMs;
   }
 
-  /**
-   * Indexes orders that were stored without a step in the history, such as generated orders.
-   * Returns the number of indexed orders.
-   */
+  /** Indexes orders without a step in the history, such as generated ones. Returns how many. */
   async function walk(): Promise<number> {
     const [progress] = await database.query<{ id: OrderId }>(
       "select walked_id as id from order_index_progress where walked_id is not null",
@@ -120,8 +102,7 @@ type KnownRow = Counted & { readonly orderId: string; readonly version: number }
 async function writeRows(query: Query, rows: readonly IndexRow[], options: IndexOptions) {
   if (rows.length === 0) return;
   await query(lockIndex, [], "lock_index");
-  // The list of moved merchants is read while the lock of the index is held. An order of a moved
-  // merchant is skipped, because the merchant's new cell counts it.
+  // Read under the lock of the index. Orders of moved merchants are left to the new cell.
   const moved = await query<{ id: string }>(movedStatement, [], "moved_merchants");
   const here = rows.filter(({ merchantId }) => !moved.some(({ id }) => id === merchantId));
   const inserted = await query<{ orderId: string }>(addStatement, valuesOf(here), "add_to_index");
@@ -174,8 +155,7 @@ function valuesOf(rows: readonly IndexRow[]): readonly string[] {
   return [
     ...numbers.map((name) => column(rows, name)),
     ...texts.map((name) => textArray(rows.map((row) => row[name]))),
-    // Lists of words are joined to texts, because PostgreSQL has no arrays of arrays with different
-    // lengths.
+    // PostgreSQL has no arrays of arrays with different lengths, so words are joined to texts.
     textArray(rows.map(({ words }) => words.join("\n"))),
     textArray(rows.map(({ people }) => people.join("\n"))),
   ];
@@ -185,10 +165,7 @@ function column(rows: readonly IndexRow[], name: (typeof numbers)[number]): stri
   return plainArray(rows.map((row) => row[name]));
 }
 
-/**
- * Finds the rows of orders that are already in the index. PostgreSQL plans the statement at each
- * use, because the table is empty at first and grows.
- */
+/** Planned at each use, because the table is empty at first and grows. */
 function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly KnownRow[]> {
   return query<KnownRow>(
     `select order_index.order_id as "orderId", version, outcome, reason,
@@ -216,10 +193,7 @@ from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::int[], $5::bigint[], $
   $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
   $21::text[], $22::text[], $23::text[], $24::text[]) as source(merchant_id, at, ${columns})`;
 
-/**
- * Inserts orders that are not in the index yet. Most orders are new, so the statement does not look
- * for an existing row first.
- */
+/** Most orders are new, so the statement does not look for an existing row. */
 const addStatement = `${insertStatement}
 on conflict do nothing returning order_id as "orderId"`;
 
@@ -234,9 +208,8 @@ type Difference = Figure & {
 };
 
 /**
- * Computes how the figures change, and leaves out figures that stay equal. Changes are first added
- * up by minute, because orders of the same moment share a minute. Only these sums are then added to
- * the hours, the days and the whole cell.
+ * Computes how the figures change. Changes are added up by minute, because orders of a moment share
+ * one, and only these sums are added to the hours, the days and the whole cell.
  */
 function differences(
   rows: readonly IndexRow[],

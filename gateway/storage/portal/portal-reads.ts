@@ -1,8 +1,8 @@
 /**
- * The portal's queries of orders and callbacks, in the merchant's cell or in all cells together. A
- * page of a list continues after the key of the previous page's last row. A filtered list first
- * examines the latest orders one by one. If few of them match, the index of words is searched and
- * its matches are sorted: they are few then. Ids are always searched in the index of words.
+ * The portal's queries of orders and callbacks, in the merchant's cell or in all cells. A page of a
+ * list continues after the key of the previous page's last row. A filtered list examines the latest
+ * orders one by one, and if few match, sorts the matches that the index of words finds. Ids are
+ * always searched in the index of words.
  */
 import type { Order } from "../../orders/order.ts";
 import type { Figure } from "../../portal-api/order-index.ts";
@@ -59,10 +59,7 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
       return found.toSorted(byAge).slice(0, query.limit);
     },
 
-    /**
-     * Examines the next `limit` orders and returns those that match. The cost is the same however
-     * few orders match.
-     */
+    /** Examines the next `limit` orders and returns those that match, at always the same cost. */
     async scanOrders(query: OrderListQuery): Promise<OrderWindow> {
       const windows = await gather<OrderWindow>(query.merchantId, async (at) => [
         await scanOrderLines(at, query),
@@ -70,7 +67,7 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
       return joinWindows(windows, ({ at, orderId }) => ({ at, orderId }), byAge);
     },
 
-    /** Finds an order by its id. Returns undefined if the order belongs to another merchant. */
+    /** Returns undefined if the order belongs to another merchant. */
     async findOrder(id: string, merchantId: MerchantId | undefined): Promise<Order | undefined> {
       if (!isNumericId(id) || id.length <= 6) return undefined;
       const order = await stores.search((query) => findById(query, asOrderId(id)));
@@ -80,20 +77,15 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
     findHistory: (order: Order) =>
       stores.call(order.merchantId, (query) => findHistory(query, order)),
 
-    /**
-     * Returns a page of callbacks with at most `limit` rows. `end` is the key up to which rows were
-     * examined. It is undefined if the page is full.
-     */
+    /** `end` is the key up to which rows were examined, or undefined if the page is full. */
     async listCallbacks(query: CallbackQuery): Promise<CallbackWindow> {
       const windows = await gather<CallbackWindow>(query.merchantId, async (at) => [
         await findCallbackPage(at, query, lookedThrough),
       ]);
       return joinPages(windows, query.limit, keyOf, byMaking);
     },
-    /** Counts the callbacks that match a filter for each receiver, up to a limit. */
     countReceivers: (filter: DeliveryFilter, most: number) =>
       gather(filter.merchantId, (query) => countReceivers(query, filter, most)),
-    /** Counts the results of the callbacks that a user sent again at this moment. */
     countResent: (filter: DeliveryFilter, at: Instant) =>
       gather(filter.merchantId, (query) => countResent(query, filter, at)),
     findAttempts: ({ merchantId, id: orderId }: Order, sequence?: number) =>
@@ -127,7 +119,7 @@ const allMerchants = "0";
 
 type Aged = Pick<OrderLineRow, "orderId" | "at">;
 
-/** Compares two orders for a list that begins with the latest. */
+/** Puts the latest order at the beginning of a list. */
 function byAge(one: Aged, other: Aged): number {
   return other.at - one.at || byId(one, other);
 }
@@ -147,10 +139,7 @@ function byMaking(one: DeliveryKey, other: DeliveryKey): number {
   return byAge(one, other) || other.sequence - one.sequence;
 }
 
-/**
- * Joins the pages of several cells. A full page has no `end`, because the next page begins after
- * its last row.
- */
+/** A full page has no `end`, because the next page begins after its last row. */
 export function joinPages<Row, Key>(
   windows: readonly Window<Row, Key>[],
   limit: number,
@@ -161,9 +150,8 @@ export function joinPages<Row, Key>(
 }
 
 /**
- * Joins the ranges that were examined in all cells. Of the ends of these ranges, the joined range
- * gets the one that comes first in the list, because the rows of that cell beyond it are not known
- * yet.
+ * Joins the ranges that were examined in all cells. The joined range ends where the shortest one
+ * does, because the rows of that cell beyond it are unknown.
  */
 function joinWindows<Row, Key>(
   windows: readonly Window<Row, Key>[],
@@ -200,10 +188,7 @@ type Asked = Pick<OrderListQuery, "merchantId"> & {
 /** The last row of the previous page: its time, and its key with the type of the column. */
 type LastRow = readonly [at: number, key: string, column: string, type: string];
 
-/**
- * Returns the condition for the rows that a page of a list may contain, and the parameters of the
- * statement.
- */
+/** Returns the condition for the rows that a page may contain, and the statement's parameters. */
 export function rangeOf({ merchantId, from, until }: Asked, after: LastRow | undefined) {
   const values: unknown[] = [];
   const place = (value: unknown) => `$${values.push(value)}`;
@@ -234,10 +219,7 @@ function conditionsOf({ after, words, search, ...asked }: OrderListQuery) {
 
 const latest = "order by at desc, order_id desc";
 
-/**
- * Finds the next orders for an export. One statement examines a limited number of orders, and
- * returns those that match.
- */
+/** Finds the next orders for an export. A statement examines a limited number of orders. */
 async function scanOrderLines(query: Query, asked: OrderListQuery): Promise<OrderWindow> {
   const { range, matches, values } = conditionsOf(asked);
   const found = await query<OrderLineRow & { readonly isMatch: boolean; readonly isEnd: boolean }>(
@@ -254,7 +236,6 @@ async function scanOrderLines(query: Query, asked: OrderListQuery): Promise<Orde
   return { rows, end: last && { at: last.at, orderId: last.orderId } };
 }
 
-/** Finds orders, the latest first. */
 export async function findOrderLines(
   query: Query,
   asked: OrderListQuery,
@@ -262,8 +243,7 @@ export async function findOrderLines(
   const { limit } = asked;
   const { range, matches, values } = conditionsOf(asked);
   if (matches === "") {
-    // In the inner query, `at` is a column of the index. In the outer one, it is a column of the
-    // result, so the outer query names its table.
+    // In the outer query, `at` alone is the computed column of the result, so the table is named.
     const page = `select * from order_index where ${range} ${latest} limit ${limit}`;
     const plain = `select ${columns} from (${page}) as page order by page.at desc, order_id desc`;
     return query<OrderLineRow>(plain, values);
@@ -296,7 +276,7 @@ export async function findOrderLines(
   return recent.length >= limit ? recent : (await look(allMax)).map(withoutCount);
 }
 
-/** Returns whether only few orders have the word. This is assumed of ids, emails and references. */
+/** Returns whether only few orders have the word, as is assumed of ids, emails and references. */
 function isOfOne(word: string): boolean {
   return /^[ocer]:/.test(word);
 }
@@ -313,10 +293,7 @@ function findFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   );
 }
 
-/**
- * Returns the sums of the figures in a period. A merchant that has moved to this cell may have
- * negative sums, because orders that the old cell has counted may change here.
- */
+/** Sums may be negative, because orders that another cell has counted may change here. */
 function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   return query<Figure>(
     `select name, key, sum(count)::float8 as count from order_figures

@@ -1,7 +1,4 @@
-/**
- * The storage of the portal's API: accounts, orders, saved filters of the list of orders that a
- * team shares, and the audit.
- */
+/** The storage of the portal's API: accounts, orders, a team's saved filters, and the audit. */
 import type { RecordRefusal } from "../../portal-api/route.ts";
 import type { WriteSignIn } from "../../portal-api/sign-in.ts";
 import type { SharedView, ViewOptions, ViewTeam } from "../../portal-api/views.ts";
@@ -32,10 +29,7 @@ type Options = Omit<AccountStoreOptions & FactorStoreOptions, "query"> &
     readonly cells: Cells;
     readonly database: Pick<Database, "query">;
     readonly vaultDatabase: Pick<Database, "query">;
-    /**
-     * The number of days without use after which a user is disabled. Zero means that no user is
-     * disabled for this reason.
-     */
+    /** The number of days without use after which a user is disabled. Zero means never. */
     readonly userIdleDays: number;
   };
 
@@ -69,10 +63,6 @@ export function makePortalStore(options: Options) {
     recordSignIn,
     recordExport: (actor: Actor, after: object) =>
       auditAs(actor).write({ action: "portal order export", subject: "orders", after }),
-    /**
-     * Deletes expired sessions and expired counts of sign-in tries, and disables users who have not
-     * used their account for too long.
-     */
     async deleteExpired(now: Instant): Promise<void> {
       await sessions.deleteExpired(now);
       const audit = auditAs({ who: "gateway", from: "GW_USER_IDLE_DAYS" });
@@ -83,7 +73,6 @@ export function makePortalStore(options: Options) {
 
 const isOwn = "merchant_id is not distinct from $1::bigint";
 
-/** The highest number of shared views that a team may have. */
 const viewsMax = 50;
 
 function makeViewStore(query: Query, auditAs: (actor: Actor) => Audit): ViewOptions {
@@ -103,8 +92,8 @@ function listViews(query: Query, team: ViewTeam): Promise<readonly SharedView[]>
 }
 
 /**
- * Shares a view, which is a saved filter, with the user's team. If the team has a view with the
- * same filter, it gets the new name. Returns false if the team has too many views.
+ * Shares a view, which is a saved filter, with the user's team, or renames the team's view with the
+ * same filter. Returns false if the team has too many views.
  */
 function shareView(
   audit: Audit,
@@ -126,7 +115,7 @@ function shareView(
   });
 }
 
-/** Removes a view. Returns false if it belongs to another team. */
+/** Returns false if the view belongs to another team. */
 function removeView(audit: Audit, team: ViewTeam, view: string): Promise<boolean> {
   return audit.change(async (query, write) => {
     const [removed] = await query<{ name: string; query: string }>(

@@ -16,7 +16,6 @@ after(stop);
 const { query } = database;
 const rowsCount = 50;
 const [most, limit] = [12, 2];
-/** The test searches for every tenth row. */
 const wanted = [50, 40, 30, 20, 10];
 
 await query(

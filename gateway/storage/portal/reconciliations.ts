@@ -1,6 +1,6 @@
 /**
- * The data for comparing orders with an acquirer's books: the results of earlier comparisons, the
- * orders that a comparison reads, and chargebacks by date.
+ * The data for comparing orders with an acquirer's books: earlier results, the orders that a
+ * comparison reads, and chargebacks by date.
  */
 import type { Chargeback, Order } from "../../orders/order.ts";
 import type { Instant } from "../../values/time.ts";
@@ -41,7 +41,7 @@ type KeptDifference = Readonly<Record<"kind" | "reference", string>> & {
   readonly there?: string;
 };
 
-/** Stores the latest comparison of a gate and day. */
+/** Replaces the earlier comparison of the gate and day. */
 export async function putReconciliation(
   query: Query,
   way: ReconciliationRow["way"],
@@ -105,10 +105,7 @@ export async function findReconciliation(
 
 const pageRows = 500;
 
-/**
- * Writes a chargeback to the list of chargebacks by date. It may be called twice for the same
- * stage: the order decides whether the stage is new.
- */
+/** May be called twice for the same stage, because the order decides whether the stage is new. */
 export async function indexChargeback(
   query: Query,
   { merchantId, id }: Order,
@@ -128,7 +125,7 @@ export async function indexChargeback(
   );
 }
 
-/** Lists stages of disputes, each with its order. The latest stages come first. */
+/** Lists stages of disputes, the latest first, each with its order. */
 export async function listChargebacks(query: Query, since: Instant, most: number) {
   const rows = await query<OrderRow & { readonly case_id: string; readonly found_stage: string }>(
     `select ${orderColumns}, case_id, found_stage from orders join (
@@ -155,9 +152,8 @@ type EarlierPayments = {
 };
 
 /**
- * Finds earlier orders of the merchant by words in the portal's index, the latest first. The
- * statement searches the words before it looks at times. Otherwise PostgreSQL would read all orders
- * of the period.
+ * Finds earlier orders of the merchant by words, the latest first. The statement searches the words
+ * before it looks at times, because PostgreSQL would read all orders of the period otherwise.
  */
 export async function findEarlierPayments(
   query: Query,
@@ -179,10 +175,7 @@ export async function findEarlierPayments(
   return rows.map(unpackOrder);
 }
 
-/**
- * Reads every order that moved money in the period. The result also contains some orders that did
- * not, which the caller must skip.
- */
+/** Reads every order that moved money in the period, and some others, which the caller skips. */
 export function readOrdersSettled(
   { transaction }: Pick<Database, "transaction">,
   { from, until }: { readonly from: Instant; readonly until: Instant },
@@ -200,18 +193,15 @@ export function readOrdersSettled(
   });
 }
 
-/**
- * Settings for PostgreSQL's planner. With them, it looks up the orders of a day one by one, even if
- * it expects so many orders that reading the whole table looks faster.
- */
+/** Makes PostgreSQL look up the orders of a day one by one, and never read the whole table. */
 export const settledPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
 ];
 
 /**
- * Finds the orders that may have moved money in the period. These are orders with a step since the
- * period began, open orders, whose earlier transactions may have moved money, and disputed orders,
- * because a dispute comes months after the payment.
+ * Finds the orders that may have moved money in the period: those with a step since it began, open
+ * ones, whose earlier transactions may have moved money, and disputed ones, because a dispute comes
+ * months after the payment.
  */
 export const settledStatement = `
 select ${orderColumns} from orders

@@ -1,7 +1,7 @@
 /**
- * Refused requests of merchants in the cells, which the portal shows. For each merchant, only the
- * latest are kept. Signed and unsigned requests are counted separately: anyone can send unsigned
- * ones, and a flood of them must not remove signed ones.
+ * Refused requests of merchants, which the portal shows. Only each merchant's latest are kept,
+ * signed and unsigned ones counted separately: a flood of unsigned ones, which anyone can send,
+ * must not remove signed ones.
  */
 import type { RefusedBatch, RefusedRow } from "../../merchant-api/refused-requests.ts";
 import type { Window } from "../../portal-api/reads.ts";
@@ -28,7 +28,6 @@ type Options = {
 
 export type RefusedStore = ReturnType<typeof makeRefusedStore>;
 
-/** Makes the store of refused requests, which works in the merchant's cell, or in all cells. */
 export function makeRefusedStore(cells: Cells, { countMax, lookedThrough, now }: Options) {
   const queries = cells.stores(({ node }) => node.query);
   const screenQueries = cells.stores(({ node }) => node.forScreens);
@@ -71,7 +70,6 @@ function byAge(one: RefusalKey, other: RefusalKey): number {
   return other.at - one.at || (one.serial < other.serial ? 1 : -1);
 }
 
-/** Stores a batch of refused requests in one cell. */
 export async function keepRefused(
   query: Query,
   { rows, dropped }: RefusedBatch,
@@ -106,10 +104,7 @@ function columnsOf(rows: readonly RefusedRow[]): readonly string[] {
   ];
 }
 
-/**
- * Inserts refused requests from arrays. Citus cannot execute an insert that reads its rows from a
- * JSON document.
- */
+/** Reads arrays, because Citus cannot execute an insert that reads from a JSON document. */
 const insertStatement = `
 insert into refused_requests (merchant_id, at, serial, entry_id, operation, version, code,
   authenticated, sent_from, client_orderid, document)
@@ -162,9 +157,8 @@ const columns = `merchant_id as "merchantId", ${milliseconds} as at, serial,
   client_orderid as "clientOrderId"`;
 
 /**
- * Finds requests, the latest first. A search in one merchant's requests examines all of them,
- * because they are few. A search in the requests of all merchants examines at most `most` rows. A
- * search by a complete serial number always finds the request.
+ * Finds requests, the latest first. All requests of one merchant are examined, because they are
+ * few; of all merchants, at most `most` rows. A complete serial number always finds its request.
  */
 export async function findRefused(
   query: Query,

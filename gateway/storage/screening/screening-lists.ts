@@ -1,7 +1,7 @@
 /**
- * The storage of the allow and block lists. Every change of an entry has a new version. A node
- * reads only the entries that have changed since the version that it knows, so a new entry costs
- * one row, however long the lists are.
+ * Stores the allow and block lists. Every change has a new version, and a node reads only what has
+ * changed since the version that it knows, so a new entry costs one row, however long the lists
+ * are.
  */
 import type { ListEntry, ListKind, ListName, ListScope, ListStore } from "../../screening/lists.ts";
 import type { EndpointId, MerchantId } from "../../values/ids.ts";
@@ -11,20 +11,14 @@ import type { Database, Query } from "../server/database.ts";
 import { textArray } from "../server/gather.ts";
 
 const portionRows = 5_000;
-/**
- * The number of entries in a page. The number is small, because a node that unpacks a page
- * processes no orders at that moment.
- */
+/** The entries in a page: few, because a node processes no orders while it unpacks a page. */
 const pageRows = 500;
-/**
- * How many days the rows of removed entries are kept. A node that could not read the lists for
- * longer than this must be restarted.
- */
+/** A node that could not read the lists for longer than this must be restarted. */
 const removedKeepDays = 30;
 
 export type NewListEntry = Omit<ListEntry, "id">;
 type StoredListEntry = ListEntry & { readonly addedBy: string; readonly addedAt: string };
-/** A filter of list entries. A field that is not given matches every entry. */
+/** A field that is not given matches every entry. */
 type ListFilter = {
   readonly ids?: readonly string[];
   readonly list?: ListName | undefined;
@@ -80,10 +74,7 @@ export function makeListStore({ query, transaction }: Database): ListStore {
 
 type PutCounts = { readonly added: number; readonly changed: number };
 
-/**
- * Adds entries to lists inside the caller's transaction. If an entry exists already, it gets the
- * new expiry and reason.
- */
+/** Adds entries in the caller's transaction. A known entry gets the new expiry and reason. */
 export async function putEntries(
   query: Query,
   entries: readonly NewListEntry[],
@@ -158,10 +149,7 @@ export async function removeEntries(
   return gone;
 }
 
-/**
- * Gives card entries the value that their cards have under the new key of fingerprints. The map
- * leads from each value under the old key to the value under the new key.
- */
+/** Gives card entries their value by a new fingerprint secret. The map leads from old to new. */
 export function renameCardEntries(
   { transaction }: Pick<Database, "transaction">,
   renamed: ReadonlyMap<string, string>,
@@ -170,8 +158,7 @@ export function renameCardEntries(
     const version = await nextVersion(query);
     for (const [value, next] of renamed) {
       await query(renameEntry, [value, next, version]);
-      // An entry still has the old value if an operator has added the same card under the new key
-      // as well. The entry with the old value is removed.
+      // An operator has added this card under the new secret too, so the old entry is removed.
       await query(
         `update list_entries set removed_at = now(), version = $2, value = '', reason = ''
          where kind = 'card' and value = $1 and removed_at is null`,

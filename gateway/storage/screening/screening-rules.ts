@@ -1,12 +1,12 @@
 /**
- * Changes of the screening rules. Each change is recorded in the audit and notifies all nodes,
- * because the rules are a part of the configuration in their memory.
+ * Changes of the screening rules. Each is audited and notifies all nodes, because the rules are a
+ * part of the configuration in their memory.
  */
 import type { ConfiguredRule } from "../../screening/rule.ts";
 import { ruleColumns as columns, notifyNodes } from "../configuration/configuration.ts";
 import type { Audit } from "../people/audit.ts";
 
-/** Adds a rule. The caller has checked that the parameters are valid for the kind of rule. */
+/** The caller has checked that the parameters are valid for the kind of rule. */
 export async function addScreeningRule(
   audit: Audit,
   rule: Omit<ConfiguredRule, "id">,
@@ -21,9 +21,7 @@ export async function addScreeningRule(
   return id;
 }
 
-/**
- * Changes the parameters and the action of a rule. Returns undefined if the rule does not exist.
- */
+/** Returns undefined if the rule does not exist. */
 export function changeScreeningRule(
   audit: Audit,
   id: string,
@@ -36,7 +34,7 @@ export function changeScreeningRule(
   ]);
 }
 
-/** Turns a rule on or off. Returns undefined if the rule does not exist. */
+/** Returns undefined if the rule does not exist. */
 export function enableScreeningRule(audit: Audit, id: string, enabled: boolean) {
   return change(audit, enabled ? "filter enable" : "filter disable", id, [
     `update screening_rules set enabled = $2 where id = $1 returning ${columns}`,

@@ -1,8 +1,7 @@
 /**
- * The payments that screening counts (decision 0048). There is one row for each counted value, such
- * as a card or an email address, in each scope. A payment is added by one statement, which returns
- * the newest version of the row. Therefore concurrent payments, at any node, each see exactly the
- * payments before them.
+ * The payments that screening counts (decision 0048), in one row for each counted value, such as a
+ * card, in each scope. One statement adds a payment and returns the newest version of the row, so
+ * that concurrent payments, at any node, each see exactly the payments before them.
  */
 import type { TransactionKind } from "../../orders/order.ts";
 import { isFinal, type Stage } from "../../orders/stages.ts";
@@ -16,10 +15,7 @@ import { deletePayoutDays } from "../orders/payout-days.ts";
 import type { Database, Query } from "../server/database.ts";
 import { type GatherOptions, makeGather, plainArray } from "../server/gather.ts";
 
-/**
- * The highest number of records in a row. It is higher than the largest limit that a rule can have,
- * because the repeats of a request are stored as further records.
- */
+/** More than the largest limit of a rule, because repeats of a request are records too. */
 export const recordsMax = 128;
 const recordBytes = 44;
 
@@ -50,8 +46,7 @@ export function makeTallyStore(
       ],
       "add_to_tallies",
     );
-    // The result is found by the key alone. The key is a digest that covers the scope too, so the
-    // same key never occurs with two merchants.
+    // The key is a digest that covers the scope, so no two merchants have the same key.
     const known = new Map(written.map((row) => [row.key, row]));
     return added.map((each) => each.payment.rows.map(({ key }) => tallyOf(known.get(key), each)));
   }, options);
@@ -72,8 +67,8 @@ export function makeTallyStore(
     },
 
     /**
-     * Removes a payment from all its rows, one row after the other. A single statement would lock
-     * the rows in no particular order, and might block another payment.
+     * Removes a payment from its rows one by one. A single statement would lock them in no
+     * particular order, and might block another payment.
      */
     async remove(payment) {
       const record = packRecord(payment);
@@ -95,8 +90,7 @@ export function makeTallyStore(
   };
 }
 
-// The rows are written in the order of their keys, so that two nodes never block each other. A row
-// that has expired begins again.
+// Rows are written in the order of their keys, so that two nodes never block each other.
 const addStatement = `
 insert into screening_tallies as known (merchant_id, key, first_at, keep_until, events)
 select merchant_id, key, first_at, keep_until, events
@@ -126,9 +120,7 @@ set events = substring(events from 1 for position($3::bytea in events) - 1)
 where merchant_id = $1::bigint and key = $2::uuid and position($3::bytea in events) > 0
   and ${assertHomeCell("= $4::bigint")}`;
 
-/**
- * A payment and the record that stands for it. The record is the same in all rows of the payment.
- */
+/** A payment and its record, which is the same in all rows of the payment. */
 type Added = { readonly payment: CountedPayment; readonly record: Buffer };
 
 type MergedRow = Omit<TallyRow, "keepUntil"> & {
@@ -138,10 +130,7 @@ type MergedRow = Omit<TallyRow, "keepUntil"> & {
   records: string;
 };
 
-/**
- * Merges the rows of several payments, because a statement can write a row only once. If two
- * payments have a row in common, both records are added to it together.
- */
+/** A statement can write a row only once, so payments with a common row write it together. */
 function mergeRows(added: readonly Added[]): readonly MergedRow[] {
   const merged = new Map<string, MergedRow>();
   for (const { payment, record } of added) {
@@ -163,15 +152,11 @@ function mergeRows(added: readonly Added[]): readonly MergedRow[] {
 
 /** Where each part of a record begins, in bytes. */
 const place = { orderId: 0, at: 8, minor: 16, currency: 24, card: 28, request: 36 } as const;
-/**
- * How many bytes of a request's id are stored. They are enough to distinguish the requests in one
- * row, and few enough to be read as one number.
- */
+/** Enough bytes to distinguish the requests in a row, and few enough to be read as one number. */
 const requestBytes = 6;
 
 function packRecord({ seen, request }: CountedPayment): Buffer {
-  // The buffer is taken from the pool of Node.js. Other memory outside of the heap would cost more
-  // time than the rest of this function.
+  // The buffer is from Node's pool: other memory costs more time than the rest of this function.
   const record = Buffer.allocUnsafe(recordBytes).fill(0);
   record.writeBigInt64BE(BigInt(seen.orderId), place.orderId);
   record.writeDoubleBE(seen.at, place.at);
@@ -182,10 +167,7 @@ function packRecord({ seen, request }: CountedPayment): Buffer {
   return record;
 }
 
-/**
- * A stored payment. Most rules only need its time, so its other properties are read from the row
- * when a rule uses them.
- */
+/** Most rules only need the time, so the other properties are read when they are used. */
 class StoredPayment implements Seen {
   readonly at: Instant;
   readonly #row: Buffer;
@@ -220,16 +202,10 @@ class StoredPayment implements Seen {
   }
 }
 
-/**
- * Currencies by the number that their three bytes form. A new text for each record would burden the
- * garbage collector.
- */
+/** Currencies by their three bytes as a number, so that no text is made for each record. */
 const currencies = new Map<number, string>();
 
-/**
- * Returns the payments that were counted before this one. A repeat of a request is not a payment of
- * its own.
- */
+/** Returns the payments before this one. A repeat of a request is not a payment of its own. */
 function tallyOf(row: StoredRow | undefined, { record }: Added): Tally {
   const own = row?.events.indexOf(record) ?? -1;
   if (row === undefined || own === -1) throw new Error("a payment was not counted");
@@ -238,10 +214,7 @@ function tallyOf(row: StoredRow | undefined, { record }: Added): Tally {
 
 const noTally: Tally = { firstAt: asInstant(0), before: [], isFull: false };
 
-/**
- * Returns the payments whose records are before a position in the row. If a request has several
- * records, only one of them counts.
- */
+/** Returns the payments whose records are before a position, one for each request. */
 function tallyBefore({ events, firstAt }: StoredRow, end: number, ownRequest?: number): Tally {
   const known = new Set([ownRequest]);
   const before: Seen[] = [];
@@ -256,15 +229,11 @@ function tallyBefore({ events, firstAt }: StoredRow, end: number, ownRequest?: n
 
 type OrderRow = { readonly id: string; readonly kind: TransactionKind; readonly stage: Stage };
 
-/**
- * Returns the result of an order. If the last transaction is a follow-up, the charge before it was
- * approved.
- */
+/** If the last transaction is a follow-up, the charge before it was approved. */
 function resultOf({ kind, stage }: OrderRow): PaymentResult {
   const isFollowUp = !isCharge(kind);
   if (stage === "approved" || isFollowUp) return "approved";
-  // If the order still waits for a card, all cards that were tried on its payment page were
-  // declined.
+  // While the order waits for a card, all cards that were tried on its page were declined.
   if (stage === "declined" || stage === "awaiting_card") return "declined";
   return isFinal(stage) ? "other" : "open";
 }
@@ -275,9 +244,9 @@ const pagesMax = 20;
 const worthwhile = pageRows / 10;
 
 /**
- * Deletes rows that no rule needs any more. Each call examines one page. If many rows of the page
- * have expired, the call examines more pages, so that a flood of payments does not enlarge the
- * table for long. The next call continues after the last page.
+ * Deletes rows that no rule needs any more. Each call examines one page after the previous call's,
+ * and more if many rows of it have expired, so that a flood of payments does not enlarge the table
+ * for long.
  */
 export function makeDeleteTallies(query: Query): (now: Instant) => Promise<number> {
   let after: readonly string[] = firstRow;
@@ -304,8 +273,7 @@ export function makeDeleteTallies(query: Query): (now: Instant) => Promise<numbe
 const firstRow = ["-1", "00000000-0000-0000-0000-000000000000"];
 const lastRow = ["9223372036854775807", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
 
-// Deletes expired rows. A row that is locked by a payment or by another node is skipped, so that
-// neither has to wait.
+// A row that is locked by a payment or by another node is skipped, so that neither has to wait.
 const deleteStatement = `
 with over as materialized (
   select merchant_id, key from screening_tallies
@@ -333,10 +301,10 @@ export async function deleteTallies(
 export type RenamedTally = { readonly owner: string; readonly key: string; readonly next: string };
 
 /**
- * Moves rows to their new keys when the key of fingerprints is replaced. At that time, payments are
- * counted under both keys. The row that began earlier contains all payments and replaces the other
- * one. The rows are locked in the order of their keys, as a payment locks them, so that neither
- * blocks the other. A row that does not exist yet is made first, so that it can be locked.
+ * Renames the counters to their digests by the new fingerprint secret. While it runs, payments are
+ * counted under both digests; the row that began earlier contains all of them and replaces the
+ * other. Missing rows are made, so that they can be locked. Rows are locked in the order of their
+ * digests, as for a payment, so that neither blocks the other.
  */
 export async function renameTallies(
   { query, transaction }: Pick<Database, "query" | "transaction">,
