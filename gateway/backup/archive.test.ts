@@ -1,6 +1,4 @@
-/**
- * A backup that was cut, changed, exchanged or made for another recipient is refused as a whole.
- */
+/** A backup that was cut, changed, exchanged or made for another recipient is wholly refused. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { Readable } from "node:stream";
@@ -113,7 +111,6 @@ function flip(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-/** Corrects the checksum of the first header. */
 function withSum(tar: Buffer): Buffer {
   const header = Buffer.from(tar.subarray(0, 512)).fill(" ", 148, 156);
   const sum = header.reduce((all, byte) => all + byte, 0);

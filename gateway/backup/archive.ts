@@ -1,6 +1,6 @@
 /**
  * The file of a backup: its container, its encryption, and its list of contents. The container is a
- * tar of named parts, so that any tar program opens it. A name is a label and never a path, because
+ * tar of named parts, which any tar program opens. A part's name is never used as a path, because
  * the reader writes no files. Each part fits into memory.
  */
 import { createHash, type Hash } from "node:crypto";
@@ -17,12 +17,12 @@ import { messageOf, Problem } from "../values/problem.ts";
 import { Secret } from "../values/secret.ts";
 
 const blockBytes = 512;
-/** The size of one part. A reader refuses larger ones before it reads them. */
+/** A reader refuses larger parts before it reads them. */
 export const partBytesMax = 16 * 1024 * 1024;
 
 export type Part = { readonly name: string; readonly content: Buffer };
 
-/** The archive is damaged and the backup cannot be used. The message is the reason. */
+/** The archive is damaged. The message says why. */
 export class BadArchive extends Error {}
 
 export async function* packParts(parts: AsyncIterable<Part>): AsyncGenerator<Buffer> {
@@ -112,9 +112,9 @@ const chunkSize = 256 * 1024;
 const level = { chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 
 /**
- * Reads the recipients, so that an invalid one is found before any byte of the backup is read. An
- * archive leaves the machine compressed with Zstandard and then encrypted with age to the public
- * keys of the recipients. Both are streams: nothing is written to a disk in between.
+ * Reads the recipients, so that an invalid one is found before the backup is read. The archive is
+ * compressed with Zstandard and encrypted with age to the recipients' public keys as a stream: it
+ * is never on a disk in plain text.
  */
 export function parseRecipients(texts: readonly string[]): Encrypter | Problem {
   const encrypter = new Encrypter();
@@ -185,10 +185,10 @@ function fromWeb(stream: globalThis.ReadableStream<Uint8Array>): Readable {
 }
 
 /**
- * The version of the parts and their order. A reader refuses another one. The first part of a
- * backup lists the following parts. The last one, the manifest, lists what the backup contains and
- * is signed with the key of the audit. The vault seals that key, so the key-encryption key reveals
- * a backup that a stranger has written or that was put together from two.
+ * The version of the parts and their order. The first part of a backup lists the following parts.
+ * The last, the manifest, lists what the backup contains and is signed with the key of the audit.
+ * The vault seals that key, so a backup that a stranger has written, or that was put together from
+ * two, is recognised with the key-encryption key.
  */
 export const format = 1;
 export const firstPart = "contents.json";
@@ -238,12 +238,11 @@ export function signedManifest(manifest: Uint8Array): Buffer {
   return Buffer.from(`tollgate-backup\n${digestOf(manifest)}`);
 }
 
-/** The parts of one table's rows. */
 export function partName(cell: string, table: StoredTable, number: number): string {
   return `${cell}/${table.schema}.${table.name}/${String(number).padStart(6, "0")}`;
 }
 
-/** Counts the rows that pass through it, in PostgreSQL's text form with a line for each. */
+/** Counts rows in PostgreSQL's text form, with a line for each. */
 export function makeMeter() {
   const hash: Hash = createHash("sha256");
   let [rows, bytes] = [0, 0];

@@ -30,7 +30,6 @@ import {
 const partBytes = 4 * 1024 * 1024;
 export const { version } = createRequire(import.meta.url)("../package.json");
 
-/** Called with the rows and bytes so far, and their estimated share of the whole. */
 export type Progress = {
   readonly table: string;
   readonly rows: number;
@@ -45,10 +44,7 @@ type Options = {
   readonly onRead: (rows: number, manifest: string) => void;
 };
 
-/**
- * Writes a backup as a stream of parts: a list of the parts, then every table in parts of some
- * megabytes, then the signed manifest. The caller compresses, encrypts and stores them.
- */
+/** Writes a backup as parts: a list of the parts, the rows of every table, the signed manifest. */
 export async function* writeBackup(picture: Picture, options: Options): AsyncGenerator<Part> {
   const contents = Buffer.from(JSON.stringify(contentsOf(picture)));
   yield { name: firstPart, content: contents };
@@ -132,16 +128,15 @@ function sum(values: readonly number[]): number {
 
 type ReadOptions = {
   readonly target: RestoreTarget;
-  /** Called with the number of rows of the table so far. */
   readonly report: (table: string, rows: number) => void;
 };
 
 export type Loaded = { readonly contents: Contents; readonly manifest: Manifest };
 
 /**
- * Reads a backup into an empty database: the schema of that time, then every row, in one
- * transaction. Names in a backup are compared with those of the schema and never used themselves.
- * The transaction commits only after the digests and the signature of the manifest are verified.
+ * Reads a backup into an empty database: the schema of that time and every row, in one transaction,
+ * which commits only after the digests and the signature of the manifest are verified. Names in a
+ * backup are compared with those of the schema and never used themselves.
  */
 export async function readBackup(
   source: AsyncIterable<Part>,
@@ -178,10 +173,7 @@ export async function readBackup(
 
 const cellForm = /^[a-z][a-z0-9_]{0,30}$/;
 
-/**
- * Checks the form of the contents. Their values are not used before the signature has been
- * verified.
- */
+/** Checks only the form: the values are not used before the signature was verified. */
 function checkContents(contents: Contents): Contents {
   if (contents?.format !== format) {
     throw new BadArchive(`its format is ${contents?.format}, and this version reads ${format}`);
@@ -209,7 +201,7 @@ function sorted(tables: readonly StoredTable[]): readonly string[] {
 
 type PartReader = ReturnType<typeof makePartReader>;
 
-/** Every part has its position. A part with another name ends the work. */
+/** Reads parts in their fixed order. A part with an unexpected name ends the restore. */
 function makePartReader(source: AsyncIterable<Part>) {
   const iterator = source[Symbol.asyncIterator]();
   let next: Part | undefined;
@@ -244,7 +236,7 @@ async function loadTable(
   const meter = makeMeter();
   const rows = target.copyInto(table);
   const done = finished(rows);
-  // `done` reports a failed write, which fails the whole backup.
+  // The awaited `done` reports a failed write. This listener only prevents an unhandled rejection.
   done.catch(() => undefined);
   try {
     for (let number = 1; ; number += 1) {

@@ -1,6 +1,6 @@
 /**
  * Finds an installation's database: the servers of GW_DATABASE_URL, or the embedded one in the data
- * folder, which is started here. The file also makes connections with the rights of a role.
+ * folder, which is started here. Also makes connections with the rights of a role.
  */
 import { statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -15,15 +15,11 @@ import { messageOf, Problem } from "../values/problem.ts";
 
 type FindOptions = {
   readonly report: (progress: string) => void;
-  /**
-   * If true, a gateway may be running on the data folder, whose database is used and left running.
-   */
+  /** A gateway may be running on the data folder, whose database is used and left running. */
   readonly besideOthers: boolean;
 };
 
-/**
- * Present if an embedded server was started here. It is stopped when the installation is closed.
- */
+/** A server that is started here is stopped when the installation is closed. */
 export async function findServer(config: Config, { report, besideOthers }: FindOptions) {
   const others = { isOwn: false, stop: async () => undefined };
   if (config.databaseUrl !== "") {
@@ -37,7 +33,6 @@ export async function findServer(config: Config, { report, besideOthers }: FindO
   return started instanceof Problem ? started : { ...started, isOwn: true };
 }
 
-/** Connections are made when they are needed. */
 export function openAs(
   role: string | undefined,
   servers: Servers,
@@ -55,8 +50,8 @@ export function openAs(
 }
 
 /**
- * Cells behind the main address leave a failed server together with it. The silence of a cell on
- * Citus may be its worker's, and says nothing about the others.
+ * Cells behind the main address share its servers, so that all leave a failed server together. A
+ * cell on Citus does not, because its silence may be that of one Citus worker server.
  */
 export function makeServersOf(main: Servers, mainUrl: string): (place?: CellLocation) => Servers {
   return (place) =>
@@ -80,9 +75,8 @@ export function describeUnusable({ databaseUrl }: Config, error: unknown): Probl
 }
 
 /**
- * Refuses a command without settings. In a shell without those of a production installation,
- * staging applies, and a command that only looks would create a key and a database there, and judge
- * these.
+ * Refuses a command without settings. A shell that lacks those of a production installation is in
+ * staging, where a command that only looks would create a key and a database, and judge these.
  */
 export function findAbsence(config: Config): Problem | undefined {
   const folder = resolve(config.dataDir);
@@ -97,7 +91,7 @@ export function findAbsence(config: Config): Problem | undefined {
   );
 }
 
-/** A folder that this user may not read is reported by another sentence. */
+/** Returns true for a path that this user may not read, which a later step reports. */
 function isThere(place: string): boolean {
   try {
     return statSync(place) !== undefined;
@@ -109,8 +103,7 @@ function isThere(place: string): boolean {
 
 export async function makeDataFolder({ dataDir }: Config): Promise<Problem | undefined> {
   try {
-    // For root, the database runs as another user, who must be able to reach its folder in this
-    // one.
+    // For root, the database runs as another user, who must be able to reach its folder here.
     await mkdir(resolve(dataDir), { recursive: true, mode: 0o711 });
     await mkdir(join(resolve(dataDir), "keys"), { recursive: true, mode: 0o700 });
     return undefined;

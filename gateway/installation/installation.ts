@@ -1,7 +1,7 @@
 /**
- * Opens an installation, as every command does first: reads the settings, connects to the database
- * (and starts the embedded one unless it runs), updates its schema, and opens the vault's keys.
- * Problems that the operator can solve are returned as sentences.
+ * Opens an installation for a command: reads the settings, connects to the database (and starts the
+ * embedded one unless it runs), updates its schema, and opens the vault's keys. Problems that the
+ * operator can solve are returned as sentences.
  */
 import { openVault } from "../administration/session.ts";
 import { actorOf, type Config, readConfig } from "../config/config.ts";
@@ -43,21 +43,13 @@ type OpenKnown = () => Promise<Vault["openSecret"] | undefined>;
 type InstallationOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly report: (progress: string) => void;
-  /**
-   * If true, a gateway may be running on the data folder, whose database is used and left running.
-   */
+  /** If true, a gateway may run on the data folder, whose database is used and left running. */
   readonly besideOthers: boolean;
   /** If true, the command only looks, and must not create an installation. */
   readonly makesNothing?: boolean;
-  /**
-   * Decides about an older schema. Without this function, staging updates it and production
-   * refuses.
-   */
+  /** Decides about an older schema. By default, staging updates it and production refuses. */
   readonly approve?: Approve;
-  /**
-   * Returns the reason why the user may not open the installation. It is called before anything is
-   * changed.
-   */
+  /** Returns why the user may not open the installation, before anything is changed. */
   readonly admit?: (place: AdmitOptions) => Promise<Problem | undefined>;
 };
 
@@ -152,10 +144,7 @@ export async function openInstallation(options: InstallationOptions) {
     cells,
     /** The unreachable cells, whose schema may be older. */
     unreachableCells,
-    /**
-     * The databases for a node: its own connections cannot read the vault's tables, and the vault's
-     * can.
-     */
+    /** The databases for a node, whose own connections cannot read the vault's tables. */
     databases,
     openCell,
     /** The advice for a login that may not separate the roles of the vault and the nodes. */
@@ -189,10 +178,7 @@ type CellsToOpen = {
   readonly approve: Approve;
 };
 
-/**
- * Opens all cells with the rights of the login. An unreachable cell is reported, and the others
- * open.
- */
+/** Opens all cells with the rights of the login. An unreachable one is reported. */
 async function openCells({ database, masterKey, config, report, open, approve }: CellsToOpen) {
   const openBoth = (place: CellLocation) => {
     const cell = open(place);
@@ -255,7 +241,7 @@ async function updateSchema(
   }
 }
 
-/** Opens the keys, after making those of a new database. */
+/** Makes the keys of a new database too. */
 async function checkMasterKey({ query }: Database, masterKey: Uint8Array) {
   try {
     await openKeys(masterKey, makeKeyStore(query));

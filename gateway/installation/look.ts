@@ -1,5 +1,5 @@
 /**
- * Opens an installation for commands that only look. In production it needs neither the
+ * Opens an installation for commands that only look. In production they need neither the
  * key-encryption key nor a login that may read the vault: secrets stay sealed, and statements run
  * with the role of nodes. Without the key, cells with a sealed address of their own are left out.
  */
@@ -109,7 +109,7 @@ export async function openToLook(options: LookOptions): Promise<Installation | P
 /** A restore grants the role its rights at its end, so a failed one leaves tables without them. */
 async function describeUngranted(query: Query, error: unknown): Promise<Problem> {
   if (!(error instanceof Error && "code" in error && error.code === notAllowed)) throw error;
-  // A login that cannot read the vault gets the sentence about a restored database.
+  // A login that cannot read the vault gets the sentence about a restore that has not ended.
   const isEmpty = await query("select from vault.keys limit 1").then(
     (keys) => keys.length === 0,
     () => false,
@@ -125,7 +125,7 @@ const notAllowed = "42501";
 
 const both = (database: Database) => ({ node: database, vault: database });
 
-/** Opens secrets if the key is given and the login may read the vault's keys. */
+/** Returns undefined without the key, or if the login may not read the vault's keys. */
 async function findSecrets({ query }: Database, masterKey: Uint8Array | Problem) {
   if (masterKey instanceof Problem) return undefined;
   try {

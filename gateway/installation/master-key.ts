@@ -1,6 +1,6 @@
 /**
- * Finds the source of this installation's key-encryption key: one of the settings, the file that
- * staging makes, or the parent process, which sends it to its workers in memory.
+ * Finds this installation's key-encryption key: in one of the settings, in the file that staging
+ * makes, or at the parent process, which sends it to its workers in memory.
  */
 import type { Worker } from "node:cluster";
 import { resolve } from "node:path";
@@ -35,9 +35,7 @@ export async function findMasterKey(
   return typeof key === "string" ? new Problem(key) : key;
 }
 
-/**
- * Removes the key from the environment, which child processes and tools that print it would see.
- */
+/** Child processes, and tools that print the environment, must not see the key. */
 export function deleteGivenKeys(environment: Environment): void {
   if (environment !== process.env) return;
   for (const name of ["GW_MASTER_KEY", "GW_NEW_MASTER_KEY"]) delete process.env[name];
@@ -45,7 +43,7 @@ export function deleteGivenKeys(environment: Environment): void {
 
 type KeyMessage = { readonly wantsKey?: true; readonly masterKey?: string };
 
-/** Sends the key to a worker that requests it, over the pipe between the two processes. */
+/** Sends the key over the pipe to a worker that requests it. */
 export function sendKeyTo(worker: Worker, masterKey: Uint8Array): void {
   worker.on("message", ({ wantsKey }: KeyMessage) => {
     if (wantsKey !== true) return;

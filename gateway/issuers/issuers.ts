@@ -1,7 +1,7 @@
 /**
- * The issuer of a card, found by the card's first digits in the operator's BIN table, which comes
- * from a file. The table is read as a whole at the start, and again after it was replaced. In
- * staging, the sandbox's ranges fill its gaps.
+ * The issuer of a card, found by the card's first digits in the operator's BIN table, which is read
+ * as a whole at the start and after each replacement. In staging, the sandbox's ranges fill its
+ * gaps.
  */
 import countries from "i18n-iso-countries/codes.json" with { type: "json" };
 import type { Issuer } from "../orders/order.ts";
@@ -17,10 +17,7 @@ export type IssuerRange = {
   readonly issuer: Issuer;
 };
 
-/**
- * The longest prefix. Networks do not distinguish issuers by more digits, and a longer one may be a
- * card number.
- */
+/** Networks distinguish issuers by no more digits, and a longer text may be a card number. */
 const prefixDigitsMax = 11;
 
 export function isPrefix(text: string): boolean {
@@ -31,12 +28,10 @@ export function makeRange(first: string, last: string, issuer: Issuer): IssuerRa
   return { first: firstOf(first), last: lastOf(last), issuer };
 }
 
-/** Returns the lowest number that starts with the prefix. */
 export function firstOf(prefix: string): number {
   return Number(prefix.slice(0, prefixDigitsMax).padEnd(prefixDigitsMax, "0"));
 }
 
-/** Returns the highest number that starts with the prefix. */
 export function lastOf(prefix: string): number {
   return Number(prefix.slice(0, prefixDigitsMax).padEnd(prefixDigitsMax, "9"));
 }
@@ -47,19 +42,13 @@ export function formatPrefix(end: number): string {
 
 export type IssuerStore = {
   findVersion(): Promise<string>;
-  /**
-   * Calls `take` with all ranges as of one moment, sorted by their first cards. Returns the
-   * version.
-   */
+  /** Calls `take` with all ranges, sorted by their first cards. Returns the version. */
   readRanges(take: (ranges: readonly IssuerRange[]) => void): Promise<string>;
 };
 
 type Dependencies = {
   readonly store: IssuerStore;
-  /**
-   * The ranges that are known without a BIN table: the sandbox's cards in staging, and none in
-   * production.
-   */
+  /** Known without a BIN table: the sandbox's cards in staging, and none in production. */
   readonly builtIn: readonly IssuerRange[];
   readonly onError: (error: unknown) => void;
 };
@@ -75,9 +64,7 @@ export async function openIssuers({ store, builtIn, onError }: Dependencies) {
   });
   return {
     find: (prefix: string) => loaded.current().table.find(prefix) ?? sandbox.find(prefix),
-    /**
-     * Reads the table again if it was replaced; otherwise it costs one small query. Never rejects.
-     */
+    /** Reads the table again if it was replaced; one small query finds out. Never rejects. */
     reload: loaded.reload,
   };
 
@@ -102,9 +89,9 @@ const portionRows = 5000;
 const textCharactersMax = 128;
 
 /**
- * Reads an operator's CSV file of issuers as a stream, in portions. Faults are collected and thrown
- * together at the end, so the consumer must be able to undo earlier portions. No fault quotes a
- * cell, which may be a card number by mistake.
+ * Reads an operator's CSV file of issuers in portions. Faults are thrown together at the end, so
+ * the consumer must be able to undo earlier portions. No fault quotes a cell, which may be a card
+ * number by mistake.
  */
 export async function* readIssuerFile(
   chunks: AsyncIterable<Uint8Array>,
@@ -138,10 +125,7 @@ export async function* readIssuerFile(
 
 type Header = readonly string[];
 
-/**
- * The columns and how they are read. A problem completes a sentence that names the line and the
- * column.
- */
+/** The columns and how they are read. A problem completes a sentence that names line and column. */
 type ReadCell = (cell: string) => string | Problem;
 
 const prefixColumns = ["bin", "first", "last"] as const;
@@ -159,8 +143,7 @@ function readHeader(line: number, cells: readonly string[], complain: Complain):
   const names = cells.map((cell) => cell.trim().toLowerCase());
   const known = [...prefixColumns, ...issuerColumns.map(([column]) => column)];
   for (const [index, name] of names.entries()) {
-    // An unknown column name is not quoted, because without a header row it is a cell of the first
-    // row.
+    // An unknown name is not quoted, because without a header row it is a cell of the first row.
     if (!known.some((column) => column === name)) {
       complain(line, String(index + 1), `an unknown name; the columns are ${known.join(", ")}`);
     }
@@ -183,7 +166,7 @@ function makeReadRow(complain: Complain) {
     if (cells.length !== header.length) {
       return refuse(undefined, `${cells.length} cells instead of ${header.length}`);
     }
-    // All cells are read first, so that a row's faults are reported together.
+    // All cells are read before any is judged, so that a row's faults are reported together.
     const cellOf = (column: string) => cells[header.indexOf(column)] ?? "";
     const read = (column: string, readCell: ReadCell) => {
       const value = readCell(cellOf(column));

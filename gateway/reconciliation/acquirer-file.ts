@@ -1,8 +1,8 @@
 /**
- * An acquirer's CSV file: settled transactions or chargebacks, one per line. Every acquirer names
- * its columns, writes amounts and calls the kinds of transaction in its own way, so the operator
- * describes the format. A fault in any line refuses the file: half a file would report differences
- * that do not exist. No fault repeats a cell, which may be a card number.
+ * An acquirer's CSV file: settled transactions or chargebacks, one per line. The operator describes
+ * the format, because every acquirer has its own columns, amounts and words. A fault in any line
+ * refuses the file: half a file would report differences that do not exist. No fault repeats a
+ * cell, which may be a card number.
  */
 import type { Chargeback, ChargebackStage } from "../orders/order.ts";
 import { type SettlementKind, settlementKinds } from "../orders/settlement-items.ts";
@@ -23,10 +23,9 @@ export type FileFormat<Column extends string, Word extends string> = {
   readonly delimiter: string;
 };
 
-/** Columns with the gateway's own names, as in the sandbox's file. */
+/** The columns have the gateway's own names, as in the sandbox's file. */
 function usualNames<Column extends string>(columns: readonly Column[]) {
   const names: Record<string, string> = Object.fromEntries(columns.map((name) => [name, name]));
-  // One entry for each column.
   return names as Readonly<Record<Column, string>>;
 }
 
@@ -35,7 +34,7 @@ const optionalColumns: readonly string[] = ["due"];
 
 type FileRow<Column extends string> = {
   readonly line: number;
-  /** The trimmed text of a column. */
+  /** The trimmed text of each column. */
   readonly cells: Readonly<Record<Column, string>>;
   readonly complain: (column: Column, words: string) => void;
 };
@@ -105,7 +104,7 @@ function readReference({ cells, complain }: FileRow<"reference">): string | unde
 
 type AmountRow = FileRow<"amount" | "currency">;
 
-/** Negative amounts are read without their sign: `sign` says whether there was one. */
+/** Returns the amount without its sign, and whether it was negative. */
 function readMoney({ cells, complain }: AmountRow, form: AmountForm) {
   const { currency: code, amount } = cells;
   const currency = findCurrency(code.toUpperCase()) ?? findCurrencyByNumber(code);
@@ -128,10 +127,7 @@ function readMoney({ cells, complain }: AmountRow, form: AmountForm) {
 
 const amountMax = 10n ** 18n;
 
-/**
- * Finds the meaning of a word of the file: by the operator's table, or as one of the gateway's
- * words.
- */
+/** Finds the meaning of a word by the operator's table, or as one of the gateway's words. */
 function readWord<Column extends string, Word extends string>(
   { cells, complain }: FileRow<Column>,
   column: Column,
@@ -161,7 +157,6 @@ export const settlementColumns = usualNames(settlementFields);
 const ownKinds = Object.keys(settlementKinds) as SettlementKind[];
 export const settlementWords: readonly SettlementWord[] = [...ownKinds, "ignore"];
 
-/** Reads the acquirer's settlement file as movements of money. */
 export async function* readSettlementFile(
   chunks: AsyncIterable<Uint8Array>,
   format: SettlementFormat,
@@ -178,7 +173,7 @@ function readSettlementLine(row: FileRow<SettlementColumn>, format: SettlementFo
   const reference = readReference(row);
   const amount = readMoney(row, format.amounts);
   if (kind === undefined || reference === undefined || amount === undefined) return undefined;
-  // Some acquirers write a minus before a refund; before a charge it has no meaning.
+  // Some acquirers write a minus before a refund. Before a charge it has no meaning.
   if (amount.isNegative && settlementKinds[kind] === "debit") {
     row.complain("amount", "negative for money that was taken");
   }
@@ -208,7 +203,7 @@ export const chargebackColumns = usualNames(chargebackFields);
 
 /**
  * Reads the acquirer's file of chargebacks, with one line for each stage of each case. The whole
- * file is read first, because a fault in the last line must refuse the first one too.
+ * file is read before any line is used, because a fault in the last line refuses the first too.
  */
 export async function readChargebackFile(
   chunks: AsyncIterable<Uint8Array>,
@@ -240,10 +235,7 @@ function readChargebackLine(row: FileRow<ChargebackColumn>, format: ChargebackFo
   };
 }
 
-/**
- * Checks the reason. It is stored, shown and sent to the merchant, so it must not contain a card
- * number.
- */
+/** The text is stored, shown and sent to the merchant, so it must not contain a card number. */
 function readText(
   { cells, complain }: FileRow<ChargebackColumn>,
   column: "case" | "reason",

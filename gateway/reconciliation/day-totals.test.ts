@@ -1,4 +1,4 @@
-/** The totals of a day: the movements that count, and their sum and currency. */
+/** The totals of a day: which movements they contain, and their sum and currency. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { approved, gate, start } from "../orders/testing.ts";

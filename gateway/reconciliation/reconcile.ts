@@ -1,9 +1,9 @@
 /**
- * Compares one day of the gateway's books with the acquirer's settlement file, or sums it up for
- * the host to compare. What the gateway expects is what the acquirer approved on that UTC day.
- * Lines and items are matched by reference and direction; what remains of a reference on both sides
- * is compared by its sum, because an acquirer may drop a charge that was reversed before clearing,
- * or present the two as one.
+ * Compares one day of the gateway's books, what the acquirer has approved on that UTC day, with the
+ * acquirer's settlement file, or sums the day up for the host to compare. Lines and items are
+ * matched by reference and direction. What remains of a reference on both sides is compared by its
+ * sum, because an acquirer may drop a charge that was reversed before clearing, or present the two
+ * as one.
  */
 import type { Order } from "../orders/order.ts";
 import {
@@ -24,7 +24,7 @@ import type { SettlementLine } from "./acquirer-file.ts";
 export type Period = {
   readonly from: Instant;
   readonly until: Instant;
-  /** How far the two clocks may put a transaction beyond the day's edges. */
+  /** How far the clocks of gateway and acquirer may put a transaction beyond the day's edges. */
   readonly windowMs: number;
 };
 
@@ -58,10 +58,7 @@ export type Total = {
 
 export type Result = {
   readonly matched: number;
-  /**
-   * Items at the edge of the day, which a file of a neighbouring day that was not given may
-   * contain.
-   */
+  /** Items at an edge of the day, which may be in a neighbouring day's file that was not given. */
   readonly awaited: number;
   /** Lines and items whose sums agree although they do not match one by one. */
   readonly offset: number;
@@ -69,10 +66,7 @@ export type Result = {
   readonly totals: readonly Total[];
 };
 
-/**
- * The limit on lines without a counterpart. More of them mean that the file belongs to another gate
- * or day.
- */
+/** More lines without a counterpart mean that the file belongs to another gate or day. */
 export const unmatchedMax = 100_000;
 export class TooManyUnmatched extends Error {}
 
@@ -85,10 +79,7 @@ type Options = {
 
 type Edge = Neighbour | undefined;
 type Expected = Pick<SettlementItem, "kind" | "money" | "isOptional"> & {
-  /**
-   * Whether the item belongs to the day itself. Otherwise it belongs to a neighbouring day, within
-   * the window.
-   */
+  /** Whether the item belongs to the day itself, and not to a neighbour within the window. */
   readonly isOwn: boolean;
   readonly edge: Edge;
 };
@@ -99,16 +90,13 @@ export function makeReconciliation(options: Options) {
   const expected = new Map<string, Expected[]>();
   const unmatched = new Map<string, SettlementLine[]>();
   const totals = new Map<string, Total>();
-  /**
-   * Items near an edge that the day's own file has matched. A neighbouring day's file must not
-   * contain them too.
-   */
+  /** Items near an edge that the day's own file has matched. A neighbour's file must lack them. */
   const matchedAtEdge = new Map<string, Expected[]>();
   const inBoth: SettlementLine[] = [];
   const counts = { matched: 0, unmatched: 0 };
 
   return {
-    /** Adds an order. It is called first, with every order that may have an item in the period. */
+    /** Adds an order that may have an item in the period. All orders are added before any line. */
     expect(order: Order): void {
       for (const item of settlementItemsOf(order)) {
         const { at, gateId, reference, kind, money, isOptional } = item;
@@ -121,7 +109,7 @@ export function makeReconciliation(options: Options) {
       }
     },
 
-    /** Adds a line of the day's file. It is called after all orders. */
+    /** Adds a line of the day's own file, after all orders. */
     take(line: SettlementLine): void {
       count(line.kind, line.money, "there");
       const item = take(expected, line);
@@ -135,10 +123,7 @@ export function makeReconciliation(options: Options) {
       put(unmatched, line.reference, line);
     },
 
-    /**
-     * Adds a line of a neighbouring day's file, which can only match items near that edge. It is
-     * called last.
-     */
+    /** Adds a line of a neighbouring day's file. It can only match items near that edge. */
     takeNeighbour(line: SettlementLine, neighbour: Neighbour): void {
       if (take(expected, line, neighbour) !== undefined) return;
       if (take(matchedAtEdge, line, neighbour) !== undefined) inBoth.push(line);
@@ -167,10 +152,7 @@ function put<Each>(lists: Map<string, Each[]>, reference: string, each: Each): v
   else same.push(each);
 }
 
-/**
- * Removes the item that the line is about. A line of a neighbouring day only removes one near that
- * edge.
- */
+/** Removes the item of a line. With `edge`, only an item near that edge. */
 function take(
   lists: Map<string, Expected[]>,
   { reference, kind, money }: SettlementLine,
@@ -246,7 +228,7 @@ function isKnown(order: Order, reference: string): boolean {
   return referencesOf(order).includes(reference);
 }
 
-/** Both files that may contain the item were read, and neither does. */
+/** Returns whether all files that may contain the item were read, so that it is missing in them. */
 function isRequired({ isOptional, isOwn, edge }: Expected, read: readonly Neighbour[]): boolean {
   if (isOptional) return false;
   return edge === undefined ? isOwn : read.includes(edge);
@@ -301,9 +283,7 @@ function differenceIn(here: Money, there: Money): DifferenceKind {
   return here.currency.code === there.currency.code ? "different amount" : "different currency";
 }
 
-/**
- * Describes a line without an item: it is there twice, or belongs to another day or to no order.
- */
+/** Describes a line without an item: a duplicate, or a line of another day or of no order. */
 function strayKind(line: SettlementLine, { order, gateId, period }: Rest): DifferenceKind {
   const same = (order === undefined ? [] : settlementItemsOf(order)).filter(
     (item) =>
@@ -318,10 +298,8 @@ function strayKind(line: SettlementLine, { order, gateId, period }: Rest): Diffe
 
 /**
  * Makes the totals of exactly one day of a gate as a host compares them: per currency, sales and
- * captures, their reversals, and refunds. A sum has no line that could belong to a neighbouring
- * day. The totals come from the same expectations as the comparison with the settlement file: holds
- * and chargebacks do not count, and neither does a charge that was reversed because its answer was
- * lost.
+ * captures, their reversals, and refunds. Neither holds nor chargebacks are in them, nor charges
+ * that were reversed because their answer was lost.
  */
 export function makeDayTotals(gateId: GateId, { from, until }: Omit<Period, "windowMs">) {
   const period = { from, until, windowMs: 0 };
