@@ -166,10 +166,7 @@ type SignedRequest = {
   /** The parameters of the body without trimming, as the signature covers them. */
   readonly pairs: readonly Parameter[];
   readonly findMerchant: (login: string) => Merchant | undefined;
-  /**
-   * Whether HMAC-SHA1 is accepted besides RSA-SHA256. Clients of such operations repeat the OAuth
-   * parameters in the body.
-   */
+  /** Whether HMAC-SHA1 is accepted besides RSA-SHA256. */
   readonly takesHmac: boolean;
 };
 
@@ -195,7 +192,7 @@ export async function checkOAuth(
   const texts: string[] = [];
   for (const base of baseUrls(call.port)) {
     const request = { method: call.method, url: base + call.target, parameters: pairs };
-    const text = makeBaseString(request, header.parameters, { mayRepeat: takesHmac });
+    const text = makeBaseString(request, header.parameters);
     if (text instanceof OAuthFault) return new AccessDenied(text.reason);
     texts.push(text);
   }

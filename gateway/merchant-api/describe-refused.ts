@@ -151,13 +151,13 @@ function showBaseString(
   fields: readonly ShownField[],
   { baseUrlOf }: DescribeOptions,
 ): string | undefined {
-  const takesHmac = acceptsHmac(operation, version);
-  const header = parseOAuthHeader(call.authorization, methodsOf(takesHmac));
+  const methods = methodsOf(acceptsHmac(operation, version));
+  const header = parseOAuthHeader(call.authorization, methods);
   if (header instanceof OAuthFault) return undefined;
   const [path = "", query] = call.target.split("?");
   const show = (text: string, max = 64) =>
     text.length > max ? masked : (showText(text, entryPoint) ?? masked);
-  const repeated = new Set(takesHmac ? header.parameters.map(([name]) => name) : []);
+  const repeated = new Set(header.parameters.map(([name]) => name));
   const text = makeBaseString(
     {
       method: call.method,

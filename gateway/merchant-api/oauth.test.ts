@@ -164,16 +164,20 @@ test("HMAC-SHA1 is taken only where the operation says so, and RSA-SHA256 beside
   assert.deepEqual(await check(sign({ secret })), new AccessDenied("other_signature_method"));
 });
 
-test("the body may repeat the header's parameters where HMAC-SHA1 is taken", async () => {
-  const [, nonce, ...others] = oauthPairs;
+test("the body may repeat the header's parameters, as published clients do", async () => {
+  const [consumer, nonce, , ...others] = oauthPairs;
   const repeated = [...pairs, ...oauthPairs];
   const differing = [...pairs, ...others, ["oauth_nonce", "n-2"]] as const;
+  const byRsa = ["oauth_signature_method", "RSA-SHA256"] as const;
   const inTwoPlaces = new AccessDenied("parameter_in_two_places");
 
   assert.equal(await check(sign({ secret }), { ...hmac, sent: repeated }), undefined);
   assert.equal(await check(sign({ secret }), { ...hmac, sent: [...pairs, nonce] }), undefined);
   assert.deepEqual(await check(sign({ secret }), { ...hmac, sent: differing }), inTwoPlaces);
-  assert.deepEqual(await check(sign(), { sent: [...pairs, nonce] }), inTwoPlaces);
+  const sent = [...pairs, consumer, nonce, byRsa, ...others];
+  assert.equal(await check(sign(), { sent }), undefined);
+  assert.deepEqual(await check(sign(), { sent: differing }), inTwoPlaces);
+  assert.deepEqual(await check(sign(), { sent: repeated }), inTwoPlaces);
   const inQuery = { ...hmac, to: `${target}?oauth_nonce=n-1` };
   assert.deepEqual(await check(sign({ secret }), inQuery), inTwoPlaces);
 });

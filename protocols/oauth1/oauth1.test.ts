@@ -135,16 +135,20 @@ test("a header with any deviation is refused", () => {
   }
 });
 
-test("the parameters of the header may not come a second time elsewhere", () => {
+test("only the body may repeat the header's parameters, and only with the same values", () => {
   const own = [["oauth_nonce", "n-1"]] as const;
   const request = { method: "POST", url, parameters: [] };
   const inTwoPlaces = new OAuthFault("parameter_in_two_places");
 
-  const inBody = makeBaseString({ ...request, parameters: [["oauth_nonce", "n-1"]] }, own);
+  const inBody = makeBaseString({ ...request, parameters: own }, own);
+  const otherValue = makeBaseString({ ...request, parameters: [["oauth_nonce", "n-2"]] }, own);
   const inQuery = makeBaseString({ ...request, url: `${url}?oauth_nonce=n-1` }, own);
   const signature = makeBaseString({ ...request, parameters: [["oauth_signature", "x"]] }, own);
 
-  for (const refused of [inBody, inQuery, signature]) assert.deepEqual(refused, inTwoPlaces);
+  assert.equal(inBody, makeBaseString(request, own));
+  for (const refused of [otherValue, inQuery, signature]) {
+    assert.deepEqual(refused, inTwoPlaces);
+  }
 });
 
 test("an address that cannot be read has no base string", () => {
@@ -196,7 +200,8 @@ test("an RSA private key is read from both of its containers, and nothing else i
   for (const text of others) assert.equal(readRsaPrivateKey(String(text)), undefined);
 });
 
-// RFC 5849, section 1.2: a request for a token, and one for a photo.
+// RFC 5849, section 1.2: a request for a token, and one for a photo. The third is appendix A.5 of
+// OAuth Core 1.0.
 const published = [
   {
     method: "POST",
@@ -217,9 +222,21 @@ const published = [
     tokenSecret: "pfkkdhi9sl3r4s00",
     signature: "MdpQcU8iPSUjWoN/UDMsK2sui9I=",
   },
+  {
+    method: "GET",
+    url: "http://photos.example.net/photos?file=vacation.jpg&size=original",
+    own: {
+      token: "nnch734d00sl2jdk",
+      timestamp: 1191242096,
+      nonce: "kllo9940pd9333jh",
+      version: "1.0",
+    },
+    tokenSecret: "pfkkdhi9sl3r4s00",
+    signature: "tR3+Ty81lMeYAr/Fid0kMTYa/WM=",
+  },
 ];
 
-test("the examples of RFC 5849 have their published HMAC-SHA1 signatures", () => {
+test("published examples of OAuth 1.0 have their HMAC-SHA1 signatures", () => {
   for (const { method, url, own, tokenSecret, signature } of published) {
     const all = { consumer_key: "dpf43f3p2l4k3l03", signature_method: "HMAC-SHA1", ...own };
     const header = Object.entries(all).map(

@@ -129,12 +129,12 @@ function readParameters(text: string): ReadonlyMap<string, string> | OAuthFault 
 
 /**
  * Makes the signed text. `oauthParameters` are those of the header, without the realm and the
- * signature. With `mayRepeat` the body may repeat them with the same values, which count once.
+ * signature. The body may repeat them with the same values, as clients of this interface do: they
+ * count once.
  */
 export function makeBaseString(
   { method, url, parameters }: OAuthRequest,
   oauthParameters: readonly Parameter[],
-  { mayRepeat = false } = {},
 ): string | OAuthFault {
   const address = URL.parse(url);
   if (address === null || !/^https?:$/.test(address.protocol)) {
@@ -143,7 +143,7 @@ export function makeBaseString(
   const query = parseQuery(address.search);
   if (query === undefined) return new OAuthFault("malformed_query");
 
-  const own = new Map(mayRepeat ? oauthParameters : []);
+  const own = new Map(oauthParameters);
   const others = [...query, ...parameters.filter(([name, value]) => own.get(name) !== value)];
   const oauthNames = new Set([...oauthParameters.map(([name]) => name), signatureName]);
   if (others.some(([name]) => oauthNames.has(name))) {
