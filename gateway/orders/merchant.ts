@@ -150,7 +150,7 @@ export type EndpointSettings = {
   /** Status and callbacks tell of chargebacks; as the order's latest transaction, if chosen so. */
   readonly tellsChargebacks?: boolean | "transactions";
   /** Statuses and callbacks of a void have this type: older client libraries know no other. */
-  readonly voidAs?: "reversal";
+  readonly voidAs?: "void" | "reversal";
   /** Whether cards are registered without a payment, and verified with their issuers first. */
   readonly profiles?: (typeof profileRules)[number];
   /** If true, only requests that are signed by OAuth are accepted. */

@@ -68,7 +68,7 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
     "report chargebacks in status and callbacks: on, or as transactions of the order",
     "Rückbelastungen in Status und Callbacks melden: on, oder als Transaktionen der Zahlung",
   ]),
-  setting("voidAs", "voidAs", optional(oneOf("type", ["reversal"])), [
+  setting("voidAs", "voidAs", oneOf("void|reversal", ["void", "reversal"]), [
     "the type of a void in status and callbacks, for older client libraries: reversal",
     "die Art einer Rücknahme in Status und Callbacks, für ältere Programme: reversal",
   ]),

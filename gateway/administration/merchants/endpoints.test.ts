@@ -29,7 +29,7 @@ test("limits are written as amounts of the currency and stored in minor units", 
 
 test("only given settings change, and optional ones can be removed", () => {
   const known = { threeDSecure: "always", amountMin: "100", descriptor: "SHOP" } as const;
-  const switches = { partialApprovals: "on", oauthOnly: "on" };
+  const switches = { partialApprovals: "on", oauthOnly: "on", voidAs: "void" };
   const options = { ...switches, fee: "2.5%+30", min: "none", optional: "email, city" };
 
   assert.deepEqual(readEndpointSettings(options, usd, known), {
@@ -37,6 +37,7 @@ test("only given settings change, and optional ones can be removed", () => {
     descriptor: "SHOP",
     acceptsPartialApprovals: true,
     oauthOnly: true,
+    voidAs: "void",
     fee: { percent: "2.5", fixed: "30" },
     optionalFields: ["email", "city"],
   });
@@ -51,6 +52,7 @@ const wrong: readonly (readonly [options: GivenSettings, sentence: RegExp])[] = 
   [{ fee: "101%" },               /^101% is no fee/],
   [{ partialApprovals: "maybe" }, /^partial-approvals is on or off, not maybe/],
   [{ chargebacks: "all" },        /^chargebacks is on or off, not all/],
+  [{ voidAs: "refund" },          /^void-as is one of void, reversal, not refund/],
   [{ oauthOnly: "yes" },          /^oauth-only is on or off, not yes/],
 ];
 

@@ -174,6 +174,7 @@ const usualSettings = {
   "partial-approvals": "off",
   callbacks: "GET",
   chargebacks: "off",
+  "void-as": "void",
   profiles: "off",
   "oauth-only": "off",
   "plain-addresses": "off",
