@@ -33,6 +33,8 @@ export type CalledParts = AddressChecks & {
   readonly settingsOf: (order: Order) => EndpointSettings;
   /** Prints a date in the interface's format and the operator's zone. */
   readonly printDate: (instant: Instant) => string;
+  /** The product word in the names of fields. */
+  readonly fieldWord: string;
 };
 
 /**

@@ -9,7 +9,7 @@ import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import * as field from "./fields.ts";
-import { type Operation, operation, type Reply, type Sent } from "./operation.ts";
+import { type CalledParts, type Operation, operation, type Reply, type Sent } from "./operation.ts";
 import { answerEntry } from "./pipeline.ts";
 
 const entriesMax = 1000;
@@ -17,6 +17,7 @@ const payloadMax = 1_048_576;
 /** Few enough that other requests find room among the queries in flight. */
 const atOnce = 32;
 
+/** Entries are counted from 1. */
 type Entry = { readonly line: number; readonly sent: Sent };
 type Answered = Entry & { readonly answer: Reply | Failure };
 
@@ -53,7 +54,7 @@ export function pluralOf(one: Operation, { columns, hasSerialNumbers }: Plural):
         const own = hasSerialNumbers ? asSerialNumber(randomUUIDv7()) : serialNumber;
         return answerEntry(one, sent, { ...context, serialNumber: own });
       });
-      return replyTo(answered, `${name}s-response`, columns);
+      return replyTo(answered, `${name}s-response`, columns, context.services);
     },
   });
 }
@@ -76,7 +77,7 @@ async function readEntries(
     if (cells.length !== names.length) return broken(line, "its columns are not those of line 1");
     if (entries.length === entriesMax) return broken(line, `more than ${entriesMax} entries`);
     const values = cells.map((cell, at) => [names?.[at] ?? "", cell.trim()] as const);
-    entries.push({ line, sent: new Map(values) });
+    entries.push({ line: entries.length + 1, sent: new Map(values) });
   }
   return entries.length > 0 ? entries : broken(1, "no entry follows");
 }
@@ -114,9 +115,15 @@ async function answerAll(
   });
 }
 
-function replyTo(answered: readonly Answered[], type: string, columns: readonly string[]): Reply {
+function replyTo(
+  answered: readonly Answered[],
+  type: string,
+  columns: readonly string[],
+  { fieldWord }: Pick<CalledParts, "fieldWord">,
+): Reply {
   const refused = answered.filter(({ answer }) => answer instanceof Failure).length;
-  const head = ["line", "client-orderid", ...columns, "error-code", "error-message"];
+  const names = columns.map((name) => name.replace(/^gw-/, `${fieldWord}-`));
+  const head = ["line", "client-orderid", ...names, "error-code", "error-message"];
   const lines = answered.map(({ line, sent, answer }) => {
     const clientOrderId = sent.get("client_orderid") ?? "";
     if (answer instanceof Failure) {

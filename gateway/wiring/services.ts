@@ -90,6 +90,7 @@ export function makeServices(context: NodeContext, parts: Parts) {
     findAddressFault: callbacks.findAddressFault,
     settingsOf,
     printDate,
+    fieldWord,
     openReport: makeOpenReport({
       ...makeTransactionReport({
         findBegun,

@@ -120,6 +120,7 @@ export function makeSampleGateway(): CalledParts {
     },
     settingsOf: () => ({ threeDSecure: "off", tellsChargebacks: true }),
     printDate: makePrintDate("UTC"),
+    fieldWord: "gw",
   };
 
   function keep(order: Order): void {

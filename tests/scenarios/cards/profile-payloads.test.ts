@@ -40,10 +40,10 @@ test("entries of a payload stand alone, and sending it again does nothing twice"
   assert.deepEqual(
     told.map((each) => [each["line"], each["error-code"]]),
     [
-      ["2", ""],
-      ["3", "5"],
-      ["4", ""],
-      ["5", "5"],
+      ["1", ""],
+      ["2", "5"],
+      ["3", ""],
+      ["4", "5"],
     ],
   );
   assert.ok(!JSON.stringify(reply).includes(card));
@@ -109,6 +109,20 @@ test("a payload that cannot be read is refused as a whole, with the line and no 
   }
   assert.equal((await ask("process-recurring-payments", {}))["error-code"], "4");
   assert.equal(received(world, "0200"), sent);
+});
+
+test("the operator's product word names the order in the lines of a reply", async () => {
+  const { ask: askThere } = await openProfiles({ GW_FIELD_WORD: "acmepay" });
+
+  const { payload = "" } = await askThere("process-recurring-payments", {
+    payload: "client-orderid,recurring-payment-id\na,1",
+  });
+
+  const [head] = payload.split("\r\n");
+  assert.equal(
+    head,
+    "line,client-orderid,recurring-payment-id,acmepay-order-id,error-code,error-message",
+  );
 });
 
 testInLongRun(
