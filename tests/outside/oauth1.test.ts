@@ -1,39 +1,44 @@
 /**
- * A request that other programs signed, sent to its v4 route: accepted once and paid, and refused
- * if it is changed, sent to another address, signed by another key, repeated or late.
+ * Requests that other programs signed: accepted once and paid, and refused if they are changed,
+ * sent to another address, signed by another key, repeated or late.
  */
 import assert from "node:assert/strict";
 import { createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { runGwWith } from "../support/programs.ts";
 import { giveKey } from "../support/wire.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 type Signed = {
   readonly id: string;
   readonly request: {
+    readonly method?: string;
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
   };
 };
-const file = join(import.meta.dirname, "../../protocols/oauth1/vectors/rsa-sha256.json");
 const vector: {
   readonly consumerKey: string;
   readonly nowMs: number;
   readonly publicKeyPem: string;
   readonly good: Signed;
   readonly refused: readonly Signed[];
-} = JSON.parse(readFileSync(file, "utf8"));
+} = readVector("rsa-sha256.json");
+const libraries: {
+  readonly controlKey: string;
+  readonly nowMs: number;
+  readonly good: readonly Signed[];
+  readonly refused: readonly Signed[];
+} = readVector("libraries.json");
 
 const tooLateMs = 3_600_000;
 
 test("a request that another program signed is accepted once, and no variant of it", async (t) => {
   const world = await startWorld(t, { GW_BASE_URL: "https://gateway.example" });
   await addEndpoints(world);
-  const publicKey = createPublicKey(vector.publicKeyPem);
-  await giveKey(world, vector.consumerKey, { publicKey, privateKey: publicKey });
   const setClock = (nowMs: number) => world.clock.advance(nowMs - world.clock.now());
 
   setClock(vector.nowMs + tooLateMs);
@@ -56,7 +61,39 @@ test("a request that another program signed is accepted once, and no variant of 
   assert.deepEqual([order?.stage, others.length], ["approved", 0]);
 });
 
-/** Adds the merchant and the endpoints that the requests name. */
+test("payouts and reports that published libraries signed are taken, however they encode", async (t) => {
+  const world = await startWorld(t, { GW_BASE_URL: "https://gateway.example" });
+  await addEndpoints(world);
+  world.clock.advance(libraries.nowMs - world.clock.now());
+
+  for (const signed of libraries.refused) {
+    assert.equal((await send(world, signed)).status, 403, signed.id);
+  }
+  const begun = new Set<string>();
+  for (const signed of libraries.good) {
+    const answer = await send(world, signed);
+    const text = await answer.text();
+    assert.equal(answer.status, 200, signed.id);
+    if (signed.id.endsWith("report")) assert.match(text, /^gw-order-id,/, signed.id);
+    else begun.add(/&gw-order-id=(\d+)/.exec(text)?.[1] ?? assert.fail(`${signed.id}: ${text}`));
+  }
+  await world.settle();
+
+  assert.equal(libraries.good.length, 13);
+  assert.equal(begun.size, 8);
+  const orders = await world.installation.database.query<{ stage: string; text: string }>(
+    "select distinct stage, facts->'purchase'->>'description' as text from public.orders",
+  );
+  const text = "Gewinn für Zoë: 100% & mehr + a=b ~ * ' ( ) ! 中文 😀";
+  assert.deepEqual(orders, [{ stage: "approved", text }]);
+});
+
+function readVector<T>(name: string): T {
+  const file = join(import.meta.dirname, "../../protocols/oauth1/vectors", name);
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+/** Adds the merchant, its keys and the endpoints that the requests name. */
 async function addEndpoints(world: World): Promise<void> {
   const { set } = await world.stranger(vector.consumerKey);
   const { database } = world.installation;
@@ -64,7 +101,7 @@ async function addEndpoints(world: World): Promise<void> {
     await database.query(
       `insert into endpoints (id, merchant_id, name, currency, settings)
        select $1, merchant_id, 'signed', currency,
-         (settings::jsonb || '{"optionalFields": ["phone"]}')::json
+         (settings::jsonb || '{"optionalFields": ["phone"], "payouts": true}')::json
        from endpoints where id = $2`,
       [id, set.endpoints["eur"]],
     );
@@ -74,10 +111,16 @@ async function addEndpoints(world: World): Promise<void> {
       [id, set.endpoints["eur"]],
     );
   }
+  const words = ["merchant", "control-key", "set", vector.consumerKey];
+  const { code, complaint } = await runGwWith(libraries.controlKey, world, ...words);
+  assert.equal(code, 0, complaint);
+  const publicKey = createPublicKey(vector.publicKeyPem);
+  await giveKey(world, vector.consumerKey, { publicKey, privateKey: publicKey });
 }
 
 function send({ gateway }: World, { request }: Signed): Promise<Response> {
-  const { pathname } = new URL(request.url);
-  const { headers, body } = request;
-  return fetch(`http://127.0.0.1:${gateway.port}${pathname}`, { method: "POST", headers, body });
+  const { pathname, search } = new URL(request.url);
+  const { method = "POST", headers, body } = request;
+  const address = `http://127.0.0.1:${gateway.port}${pathname}${search}`;
+  return fetch(address, { method, headers, ...(method === "POST" && { body }) });
 }
