@@ -57,6 +57,7 @@ function assertNotReversed({ bank }: World, reference: string | undefined): void
 /** The connection is reset when the answer does not come. The next one settles the doubt. */
 async function passTimeout(world: World): Promise<void> {
   await world.pass(answerTimeoutMs);
+  await world.linksUp();
   await world.pass(answerTimeoutMs);
 }
 
