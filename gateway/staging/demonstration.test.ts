@@ -18,6 +18,7 @@ import {
   makeDemonstrationKey,
   preparePortal,
   putSandboxGates,
+  readDocumentValues,
   writeDemoFile,
 } from "./demonstration.ts";
 
@@ -72,6 +73,9 @@ test("the demonstration merchant has a key for OAuth, also when an older version
 
   const { oauth } = JSON.parse(await readFile(demoFile, "utf8"));
   assert.deepEqual(oauth, { consumerKey: "demo", privateKeyFile: "oauth-demo.pem" });
+  // The documentation shows the file with its folder, so that pasted examples find it.
+  const { KEY_FILE = "" } = await readDocumentValues(installation.config);
+  assert.equal(await readFile(KEY_FILE, "utf8"), made);
   assert.match(made, /^-----BEGIN RSA PRIVATE KEY-----/);
   assert.equal((await stat(keyFile(installation))).mode & 0o777, 0o600);
   assert.equal(await readKey(installation), made);

@@ -345,7 +345,7 @@ export async function writeDemoFile(
 export async function readDocumentValues(config: Pick<Config, "dataDir">): Promise<DocumentValues> {
   const text = await readFile(demoFileOf(config), "utf8").catch(() => undefined);
   if (text === undefined) return {};
-  const { baseUrl, merchant, endpoints, bank } = JSON.parse(text);
+  const { baseUrl, merchant, oauth, endpoints, bank } = JSON.parse(text);
   return {
     GATEWAY: baseUrl,
     LOGIN: merchant.login,
@@ -353,5 +353,6 @@ export async function readDocumentValues(config: Pick<Config, "dataDir">): Promi
     ENDPOINT: endpoints.plain,
     SECURE_ENDPOINT: endpoints.secure,
     BANK: bank.url,
+    KEY_FILE: join(resolve(config.dataDir), oauth.privateKeyFile),
   };
 }

@@ -74,6 +74,11 @@ function isVariable(value: string): boolean {
   return value.startsWith("$");
 }
 
+/** Whether variables stand within the text. */
+function isTemplate(value: string): boolean {
+  return value.includes("${");
+}
+
 /** Returns the environment variables that a recipe reads in addition to those of every example. */
 function environmentOf({ steps }: Recipe): readonly string[] {
   const texts = steps.flatMap((step) =>
@@ -116,7 +121,7 @@ function writeShell(recipe: Recipe): string {
 }
 
 function shellPair(name: string, value: string): string {
-  return isVariable(value) ? `"${name}=${value}"` : `'${name}=${value}'`;
+  return isVariable(value) || isTemplate(value) ? `"${name}=${value}"` : `'${name}=${value}'`;
 }
 
 function writeTypeScript(recipe: Recipe): string {
@@ -169,12 +174,14 @@ function writeTypeScript(recipe: Recipe): string {
 
 function memberOf(field: string, value: string): string {
   const name = /^\w+$/.test(field) ? field : quote(field);
+  if (isTemplate(value)) return `${name}: \`${quote(value).slice(1, -1)}\``;
   if (!isVariable(value)) return `${name}: ${quote(value)}`;
   return value.slice(1) === name ? name : `${name}: ${value.slice(1)}`;
 }
 
 function writePhp(recipe: Recipe): string {
   const value = (text: string) => {
+    if (isTemplate(text)) return quote(text).replaceAll("${", "{$");
     if (!isVariable(text)) return quote(text);
     return isEnvironment(text) ? `getenv("${text.slice(1)}")` : text;
   };
@@ -208,6 +215,7 @@ function writePhp(recipe: Recipe): string {
 
 function writePython(recipe: Recipe): string {
   const value = (text: string) => {
+    if (isTemplate(text)) return `f${quote(text).replaceAll("${", "{")}`;
     if (!isVariable(text)) return quote(text);
     return isEnvironment(text) ? `os.environ["${text.slice(1)}"]` : text.slice(1);
   };

@@ -1,7 +1,8 @@
 /**
  * The examples of the documents: their requests in order, from which `languages.ts` writes the same
  * example in four languages. A value that begins with `$` is a variable: in capitals one of the
- * environment, otherwise a new order id or a field that a step has kept.
+ * environment, otherwise a new order id or a field that a step has kept. Within a longer text, such
+ * a variable stands as `${name}`.
  */
 
 export type Fields = Readonly<Record<string, string>>;
@@ -168,10 +169,15 @@ export const samplePayloads = {
   ].join("\n"),
 } as const;
 
+/** The payload of a change names the profile that the example has registered. */
 function plural(operation: keyof typeof samplePayloads, does: string): Recipe {
-  const fields = { payload: samplePayloads[operation] };
-  const step = { does, operation: `${operation}-recurring-payments`, fields };
-  return { oauth: true, ids: {}, steps: [step] };
+  const payload = samplePayloads[operation]
+    .replace(/(subscription|update)-[\d-]+/, "$${next}")
+    .replace("5518203974410682937", "$${profile}");
+  const step = { does, operation: `${operation}-recurring-payments`, fields: { payload } };
+  const isChange = payload.includes("$");
+  const ids = isChange ? { id: "subscriber", next: "subscription" } : {};
+  return { oauth: true, ids, steps: isChange ? [profiled, step] : [step] };
 }
 
 /** The recipes by name. A recipe with the name of an operation is on the page of that operation. */

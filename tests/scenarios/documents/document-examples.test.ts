@@ -54,9 +54,8 @@ const printed: Readonly<Record<string, RegExp>> = {
   "process-recurring-payment": /process-recurring-payment-response[\s\S]*processing/,
   "update-recurring-payment":  /update-recurring-payment-response/,
   "create-recurring-payments": /create-recurring-payments-response/,
-  // The profile of their payload is that of the page's reply, which the world does not have.
-  "process-recurring-payments": /process-recurring-payments-response/,
-  "update-recurring-payments":  /update-recurring-payments-response/,
+  "process-recurring-payments": /process-recurring-payments-response[\s\S]*accepted\W+1\b/,
+  "update-recurring-payments":  /update-recurring-payments-response[\s\S]*accepted\W+1\b/,
 };
 
 const world = await startWalletWorld(endOfFile);
