@@ -34,6 +34,8 @@ export type Order = Omit<NewOrder, "keepCard" | "isMonthly"> & {
   /** The gateway's payment page, if the customer pays there. */
   readonly paymentPage: string | null;
   readonly cardReference: string | null;
+  /** The recurring payment profile of the saved card, which a subscription is charged through. */
+  readonly profile: string | null;
   /** The name of the saved card, like `VISA ···· 0016`. */
   readonly cardName: string | null;
 };
@@ -57,7 +59,7 @@ const tables = `
     isMonthly integer not null, follows text references orders,
     state text not null default 'open', detail text not null default 'sending',
     refunded text not null default '0.00', gatewayOrder text, paymentPage text,
-    cardReference text, cardName text
+    cardReference text, cardName text, profile text
   ) strict;
   create table if not exists history (
     orderId text not null references orders, at text not null, what text not null
@@ -71,6 +73,11 @@ export type Orders = ReturnType<typeof openOrders>;
 export function openOrders(file: string) {
   const database = new DatabaseSync(file, { timeout: busyMs });
   database.exec(tables);
+  const columns = database.prepare("select name from pragma_table_info('orders')").all();
+  // The file of an earlier version of the shop lacks the column.
+  if (!columns.some(({ name }) => name === "profile")) {
+    database.exec("alter table orders add column profile text");
+  }
   const run = (sql: string, ...values: readonly (string | number | null)[]) =>
     database.prepare(sql).run(...values);
   const list = (sql: string, ...values: readonly (string | number | null)[]) =>
@@ -86,7 +93,7 @@ export function openOrders(file: string) {
     /** Returns the orders about which the gateway has to be asked. */
     unsettled: () =>
       list(`select * from orders where state = 'open'
-        or (state = 'paid' and keepCard = 1 and cardReference is null)`),
+        or (state = 'paid' and keepCard = 1 and profile is null)`),
     ofCustomer: (customer: string) =>
       list("select * from orders where customer = ? order by rowid desc", customer),
     following: (id: string) => list("select * from orders where follows = ? order by rowid", id),
@@ -161,11 +168,14 @@ export function openOrders(file: string) {
       });
     },
 
-    keepCard(id: string, reference: string, name: string): void {
-      run("update orders set cardReference = ?, cardName = ? where id = ?", reference, name, id);
+    keepCard(id: string, reference: string, profile: string, name: string): void {
+      run(
+        "update orders set cardReference = ?, profile = ?, cardName = ? where id = ?",
+        ...[reference, profile, name, id],
+      );
     },
     dropCard(id: string): void {
-      run("update orders set keepCard = 0, cardReference = null where id = ?", id);
+      run("update orders set keepCard = 0, cardReference = null, profile = null where id = ?", id);
     },
     close: () => database.close(),
   };

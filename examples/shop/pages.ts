@@ -217,14 +217,12 @@ ${
 }
 
 function renderMonths(order: Order, following: readonly Order[]): Html | undefined {
-  if (order.isMonthly !== 1 || order.state !== "paid" || order.cardReference === null) {
-    return undefined;
-  }
+  if (order.isMonthly !== 1 || order.state !== "paid" || order.profile === null) return undefined;
   const months = following.map(
     ({ id, state }, at) =>
       html`<li><a href="/orders/${id}">Month ${String(at + 2)}</a>: ${state}</li>`,
   );
-  return html`<h2>Every month</h2>${months.length > 0 ? html`<ul>${months}</ul>` : undefined}
+  return html`<h2>Your subscription</h2>${months.length > 0 ? html`<ul>${months}</ul>` : undefined}
 <form method="post" action="/orders/${order.id}/next-month">
 <input type="hidden" name="month" value="${String(monthToCharge(following))}">
 <button>Charge the next month</button> ${forStaff}</form>`;

@@ -35,6 +35,8 @@ export type Setup = {
     readonly login: string;
     readonly controlKey: string;
     readonly endpoint: string;
+    /** The private key of the merchant's OAuth signatures, which profiles need. */
+    readonly privateKey: string;
   };
   readonly orders: Orders;
   /** The shop's own address, at which the gateway and browsers reach it. */
@@ -50,6 +52,9 @@ export type Payments = ReturnType<typeof makePayments>;
 
 export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
   const endpoint = makeClient({ ...gateway, timeoutMs: 10_000 }).endpoint(gateway.endpoint);
+  const { baseUrl, login: consumerKey, privateKey } = gateway;
+  const oauth = makeClient({ baseUrl, oauth: { consumerKey, privateKey }, timeoutMs: 10_000 });
+  const profiles = oauth.endpoint(gateway.endpoint);
   const receiver = makeReceiver({ controlKey: gateway.controlKey, confirm: endpoint });
   /** Orders whose request has not been answered yet. */
   const sending = new Set<string>();
@@ -84,11 +89,11 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
     await send(order, endpoint.makeRebill(request));
   }
 
-  /** Charges the saved card by agreement, without the customer. */
-  async function payMonth(order: Order, cardrefid: string, visitor: Visitor): Promise<void> {
-    const why = { recurrent_initiator: "MERCHANT", recurrent_scenario: "REGULAR" };
-    const request = { ...ownFields(order), ...why, cardrefid, ipaddress: visitor.address };
-    await send(order, endpoint.makeRebill(request));
+  /** Charges a month of the subscription through its profile, without the customer. */
+  async function payMonth(order: Order, profile: string, { address }: Visitor): Promise<void> {
+    const { redirect_url: _, currency: __, ...own } = ownFields(order);
+    const request = { ...own, recurring_payment_id: profile, customer_ip: address };
+    await send(order, profiles.processRecurringPayment(request));
   }
 
   /** Returns the fields of the shop's own order. The price never comes from the form. */
@@ -186,15 +191,21 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
     if (!(status instanceof Error)) await keepCard(order.id, status);
   }
 
+  /**
+   * Registers the card of the paid order: as a saved card, and as the profile of a subscription.
+   * The shop needs no card number for it, and issuers see later charges with the first one.
+   */
   async function keepCard(id: string, status: StatusReply): Promise<void> {
-    const { state, keepCard: isWanted, cardReference, gatewayOrder } = orders.find(id) ?? {};
-    if (state !== "paid" || isWanted !== 1 || cardReference !== null || !gatewayOrder) return;
+    const { state, keepCard: isWanted, profile, gatewayOrder } = orders.find(id) ?? {};
+    if (state !== "paid" || isWanted !== 1 || profile !== null || !gatewayOrder) return;
     const ids = { client_orderid: id, orderid: gatewayOrder };
-    const reply = await asValue(endpoint.createCardRef(ids));
+    const reply = await asValue(profiles.createCardRefV4(ids));
     if (isFinalRefusal(reply)) orders.dropCard(id);
-    if (reply instanceof Error || reply["card-ref-id"] === undefined) return;
+    if (reply instanceof Error) return;
+    const { "card-ref-id": card, "recurring-payment-id": registered } = reply;
+    if (card === undefined || registered === undefined) return;
     const name = `${status["card-type"] ?? "Card"} ···· ${status["last-four-digits"] ?? ""}`;
-    orders.keepCard(id, reply["card-ref-id"], name);
+    orders.keepCard(id, card, registered, name);
   }
 }
 

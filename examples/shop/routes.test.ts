@@ -1,6 +1,6 @@
 /** The shop with a gateway that follows a script, for failures that the sandbox does not have. */
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import {
   type Answer,
@@ -15,6 +15,12 @@ import { makePayments } from "./payments.ts";
 import { makeRoutes } from "./routes.ts";
 import { listen, serve } from "./server.ts";
 
+const privateKey = generateKeyPairSync("rsa", {
+  modulusLength: 2048,
+  publicKeyEncoding: { format: "pem", type: "spki" },
+  privateKeyEncoding: { format: "pem", type: "pkcs8" },
+}).privateKey;
+
 async function openShop(t: TestContext, ...answers: readonly Answer[]) {
   const { baseUrl, received } = await startServer(t, ...answers);
   const orders = openOrders(":memory:");
@@ -23,7 +29,7 @@ async function openShop(t: TestContext, ...answers: readonly Answer[]) {
     server.closeAllConnections();
     server.close();
   });
-  const gateway = { baseUrl, login: "demo", controlKey: "key", endpoint: "1001" };
+  const gateway = { baseUrl, login: "demo", controlKey: "key", endpoint: "1001", privateKey };
   const callbackUrl = `${shopUrl}/callback`;
   const payments = makePayments({ gateway, orders, shopUrl, callbackUrl });
   const setup = { orders, payments, bankUrl: baseUrl, gatewayUrl: baseUrl };
@@ -36,6 +42,8 @@ async function openShop(t: TestContext, ...answers: readonly Answer[]) {
   const get = async (path: string) => (await fetch(shopUrl + path)).text();
   return { orders, payments, received, post, get };
 }
+
+const charged = acknowledged.replace("async-response", "process-recurring-payment-response");
 
 // biome-ignore format: a table
 const troubles: readonly (readonly [what: string, answer: Answer, state: string])[] = [
@@ -88,7 +96,7 @@ test("the forms for staff say that a real shop asks for a sign-in", async (t) =>
   const id = randomUUID();
   orders.begin({ ...anOrder, id });
   orders.apply(id, { state: "paid", gatewayOrder: "77" });
-  orders.keepCard(id, "88", "VISA");
+  orders.keepCard(id, "88", "99", "VISA");
 
   const page = await get(`/orders/${id}`);
 
@@ -96,11 +104,11 @@ test("the forms for staff say that a real shop asks for a sign-in", async (t) =>
 });
 
 test("each month is charged once, and a charge that did not arrive is repeated", async (t) => {
-  const { orders, received, post } = await openShop(t, say(acknowledged));
+  const { orders, received, post } = await openShop(t, say(charged));
   const id = randomUUID();
   orders.begin({ ...anOrder, id });
   orders.apply(id, { state: "paid", gatewayOrder: "77" });
-  orders.keepCard(id, "88", "VISA");
+  orders.keepCard(id, "88", "99", "VISA");
   const charge = (month: string) => post(`/orders/${id}/next-month`, { month });
 
   assert.equal(await charge("2"), `/orders/${id}-2`);
@@ -112,6 +120,13 @@ test("each month is charged once, and a charge that did not arrive is repeated",
   assert.equal(await charge("4"), `/orders/${id}`);
   assert.equal(await charge("3"), `/orders/${id}-3`);
 
-  const charged = received.map(({ body }) => new URLSearchParams(body).get("client_orderid"));
-  assert.deepEqual(charged, [`${id}-2`, `${id}-3`]);
+  const sent = received.map(({ url, body }) => {
+    const fields = new URLSearchParams(body);
+    return [url, fields.get("client_orderid"), fields.get("recurring_payment_id")];
+  });
+  const path = "/gw/api/v4/process-recurring-payment/1001";
+  assert.deepEqual(sent, [
+    [path, `${id}-2`, "99"],
+    [path, `${id}-3`, "99"],
+  ]);
 });

@@ -136,14 +136,14 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
     const before = orders.following(first.id);
     const isOpen = before.some((month) => month.state === "open" && !isNotReceived(month));
     const isDue = form["month"] === String(monthToCharge(before)) && !isOpen;
-    const { cardReference, customer } = first;
-    if (first.isMonthly !== 1 || first.state !== "paid" || cardReference === null || !isDue) {
+    const { profile, customer } = first;
+    if (first.isMonthly !== 1 || first.state !== "paid" || profile === null || !isDue) {
       return redirect(`/orders/${first.id}`);
     }
     const id = `${first.id}-${form["month"]}`;
     const agreed = { keepCard: false, isMonthly: false, follows: first.id };
     const order = begin({ ...product, id, customer, ...agreed });
-    if (order !== undefined) await payments.payMonth(order, cardReference, visitorOf(request));
+    if (order !== undefined) await payments.payMonth(order, profile, visitorOf(request));
     return redirect(`/orders/${id}`);
   }
 

@@ -40,6 +40,7 @@ const gateway = {
   endpoint: demo.endpoints.secure,
   login: demo.merchant.login,
   controlKey: demo.merchant.controlKey,
+  privateKey: readFileSync(resolve(folder, demo.oauth.privateKeyFile), "utf8"),
 };
 const payments = makePayments({ gateway, orders, shopUrl, callbackUrl });
 const setup = { orders, payments, bankUrl: demo.bank.url, gatewayUrl: demo.baseUrl };

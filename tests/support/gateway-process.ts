@@ -25,6 +25,7 @@ export type GatewayProcess = GatewayProgram & {
 export type Demo = {
   readonly baseUrl: string;
   readonly merchant: { readonly login: string; readonly controlKey: string };
+  readonly oauth: { readonly privateKeyFile: string };
   readonly endpoints: Readonly<Record<string, string>>;
   readonly group: string;
   readonly bank: { readonly url: string; readonly host: string };

@@ -11,6 +11,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { atEnd } from "../../support/clean-up.ts";
 import { endOfFile } from "../../support/end-of-file.ts";
+import { writeKey } from "../../support/operator/examples.ts";
 import { runGw, startProgram } from "../../support/programs.ts";
 import { until, untilTrue } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
@@ -90,9 +91,11 @@ function startCertify(url: string, ...more: string[]) {
 
 async function startShop(): Promise<string> {
   const { login, controlKey, endpoints, group } = world.set;
+  const privateKeyFile = await writeKey(world, world.dataDir);
   const demo = {
     baseUrl: world.gateway.url,
     merchant: { login, controlKey },
+    oauth: { privateKeyFile },
     endpoints,
     group,
     bank: { url: world.bank.url },

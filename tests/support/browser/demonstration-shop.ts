@@ -35,11 +35,12 @@ export type ShopOptions = {
 
 export async function startShopProcess(
   t: Test,
-  { demo }: Pick<GatewayProcess, "demo">,
+  { demo, dataDir }: Pick<GatewayProcess, "demo" | "dataDir">,
   { folder: given, baseUrl = demo.baseUrl, settings = {} }: ShopOptions = {},
 ): Promise<ShopProcess> {
   const folder = given ?? (await mkdtemp(join(tmpdir(), "tollgate-shop-")));
-  await writeFile(join(folder, "demo.json"), JSON.stringify({ ...demo, baseUrl }));
+  const oauth = { ...demo.oauth, privateKeyFile: join(dataDir, demo.oauth.privateKeyFile) };
+  await writeFile(join(folder, "demo.json"), JSON.stringify({ ...demo, oauth, baseUrl }));
   const own = { GW_DATA_DIR: folder, SHOP_PORT: "0", SHOP_ASK_EVERY_S: "3600" };
   const program = startProgram(["examples/shop/shop.ts"], { ...own, ...settings });
   atEnd(t, async () => {
