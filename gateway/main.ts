@@ -93,7 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   openGates(context, engine.lateApprovals);
   gates.update(configuration.current().gates.values());
   // Answers merchants, cardholders and the portal's users.
-  const { refused, ports } = openEdges();
+  const { refused, ports, streamReport } = openEdges();
   watchFigures(context, { engine, directories, screening, ports, tls });
   await open();
   // Claims due work, and deletes what has expired.
@@ -104,6 +104,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     indexQueue,
     portalStore,
     refused,
+    streamReport,
     reload,
   });
   node.follow(() => void reload());
@@ -147,7 +148,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         ...stagingRoutes(context, staging, { callbacks, findMissing }),
       ],
     });
-    return { ports, refused };
+    return { ports, refused, streamReport: services.streamReport };
   }
 
   async function settle(): Promise<void> {
@@ -158,6 +159,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await callbacks.deleteOld();
     await indexQueue.flush();
     await refused.flush();
+    await jobs.sendReports();
   }
 
   /** First no new work, then the orders in flight, then the links that they need. */

@@ -29,6 +29,7 @@ export const fieldLabels = {
   "unpaid-card-keep-days": texts("The same for unpaid orders",         "Ebenso bei unbezahlten Zahlungen"),
   "decrypted-wallets":     texts("Decrypted wallet data",              "Entschlüsselte Wallet-Daten"),
   "rsa-only":              texts("Refuse HMAC signatures",             "HMAC-Signaturen ablehnen"),
+  "report-url":            texts("Daily report to the address",        "Tagesbericht an die Adresse"),
   enable:                  texts("Accepts requests",                   "Nimmt Anfragen an"),
   "3ds":                   texts("3-D Secure",                         "3-D Secure"),
   min:                     texts("Smallest amount",                    "Kleinster Betrag"),

@@ -6,7 +6,6 @@
 import type { MerchantId } from "../values/ids.ts";
 import { type Clock, systemClock } from "../values/time.ts";
 import { startWorkerThread, ThreadFault } from "../worker-threads/worker-thread.ts";
-import type { AddressOptions } from "./addresses.ts";
 import {
   type Callback,
   type CallbackRequest,
@@ -15,16 +14,9 @@ import {
   receiverKey,
   type Saturated,
 } from "./callback.ts";
-import type { SendOutcome } from "./send.ts";
+import type { SendingOptions, SendOutcome } from "./send.ts";
 
 export type CallbackWorker = ReturnType<typeof startCallbackWorker>;
-
-export type SendingOptions = {
-  readonly addresses: AddressOptions;
-  /** If true, host names are resolved by the operating system. */
-  readonly resolvesBySystem: boolean;
-  readonly proxy: string | undefined;
-};
 
 type Dependencies = {
   readonly clock: Clock;

@@ -129,8 +129,8 @@ export function callbackLeaseMs(timeoutMs: number): number {
 }
 
 export function decide(
-  { tries, begunAt }: Callback,
-  { status, retryAfterMs = 0 }: DeliveryAttempt,
+  { tries, begunAt }: Pick<Callback, "tries" | "begunAt">,
+  { status, retryAfterMs = 0 }: Pick<DeliveryAttempt, "status" | "retryAfterMs">,
   now: Instant,
   { gapsMs, random }: RetryOptions,
 ): DeliveryDecision {

@@ -31,6 +31,7 @@ import {
   makeBuildMessage,
   makeRewrite,
 } from "./message.ts";
+import type { SendingOptions } from "./send.ts";
 
 type Options = Omit<MessageDependencies, "clock"> &
   Pick<DeliveryDependencies, "observe"> & {
@@ -55,15 +56,19 @@ type SendingSettings = Pick<Options["settings"], "callbackTimeoutMs" | "callback
 
 /** Starts the thread that sends, with the operator's rules for addresses. */
 function startSending(settings: SendingSettings, clock: Clock, onLost: (cause: string) => void) {
-  const { callbackTimeoutMs: timeoutMs, callbackProxy: proxy } = settings;
-  return startCallbackWorker(
-    {
-      addresses: readAddressOptions(settings),
-      resolvesBySystem: settings.environment === "staging",
-      proxy: proxy === "" ? undefined : proxy,
-    },
-    { clock, timeoutMs, onLost },
-  );
+  const { callbackTimeoutMs: timeoutMs } = settings;
+  return startCallbackWorker(sendingOptionsOf(settings), { clock, timeoutMs, onLost });
+}
+
+export function sendingOptionsOf(
+  settings: AddressSettings & Pick<Options["settings"], "callbackProxy">,
+): SendingOptions {
+  const { callbackProxy: proxy } = settings;
+  return {
+    addresses: readAddressOptions(settings),
+    resolvesBySystem: settings.environment === "staging",
+    proxy: proxy === "" ? undefined : proxy,
+  };
 }
 
 /** Sends one message from a thread of its own, so that a command needs no running node. */

@@ -4,17 +4,32 @@
  * closes every socket that it opened.
  */
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
+import { Readable } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { Agent, type buildConnector, Client, type Dispatcher, Pool } from "undici";
-import { type AddressRules, makeLookup, type Resolve } from "./addresses.ts";
+import {
+  type AddressOptions,
+  type AddressRules,
+  closedOptions,
+  makeAddressRules,
+  makeLookup,
+  makeResolve,
+  type Resolve,
+  resolveBySystem,
+} from "./addresses.ts";
 import type { CallbackRequest, DeliveryAttempt } from "./callback.ts";
 
 export type SendOutcome = Pick<DeliveryAttempt, "status" | "failure" | "answer" | "durationMs"> & {
   readonly retryAfter: string | undefined;
 };
 
+/** A request. A body that is a function is read from its beginning for each connection. */
+export type SentRequest = Pick<CallbackRequest, "method" | "url" | "headers"> & {
+  readonly body: string | (() => AsyncIterable<Uint8Array>);
+};
+
 /** Sends a request and calls `done` exactly once. The returned function cancels the exchange. */
-export type Send = (message: CallbackRequest, done: Done) => (() => void) | undefined;
+export type Send = (message: SentRequest, done: Done) => (() => void) | undefined;
 
 type Done = (outcome: SendOutcome) => void;
 
@@ -28,6 +43,24 @@ type Dependencies = {
   /** Returns milliseconds since any fixed moment. */
   readonly now?: () => number;
 };
+
+export type SendingOptions = {
+  readonly addresses: AddressOptions;
+  /** If true, host names are resolved by the operating system. */
+  readonly resolvesBySystem: boolean;
+  readonly proxy: string | undefined;
+};
+export type Senders = Readonly<Record<"opened" | "closed", Send>>;
+
+/** Connections to addresses that one endpoint may use are not shared with the others. */
+export function makeSenders({ addresses, resolvesBySystem, proxy }: SendingOptions): Senders {
+  const makeSender = (options: AddressOptions) => {
+    const rules = makeAddressRules(options);
+    const resolve = resolvesBySystem ? resolveBySystem : makeResolve(rules.isNamed);
+    return makeSend({ rules, resolve, proxy });
+  };
+  return { opened: makeSender(addresses), closed: makeSender(closedOptions(addresses)) };
+}
 
 const headBytesMax = 16_384;
 /**
@@ -125,7 +158,8 @@ export function makeSend(dependencies: Dependencies): Send {
    * Makes a request. A proxy gets the whole URL of a request without TLS, and a tunnel for one with
    * TLS.
    */
-  function requestOf({ method, headers: own, body }: CallbackRequest, url: URL) {
+  function requestOf({ method, headers: own, body: given }: SentRequest, url: URL) {
+    const body = typeof given === "string" ? given : Readable.from(given());
     const path = `${url.pathname}${url.search}`;
     const headers = { "user-agent": "Tollgate", accept: "*/*", ...own };
     const request = { origin: url.origin, path, method, headers, body };

@@ -4,7 +4,7 @@
  * separators, as the interface defines it. Because that is weak, the form of every value is checked
  * first. An unknown login and a wrong checksum take the same path and time.
  */
-import { createPublicKey, hash, timingSafeEqual } from "node:crypto";
+import { createHmac, createPublicKey, type Hmac, hash, timingSafeEqual } from "node:crypto";
 import {
   makeBaseString,
   OAuthFault,
@@ -61,6 +61,12 @@ function sha1(text: string): Buffer {
 /** Signs a result for the merchant, which proves that the gateway sent it. */
 export function signFor({ controlKey }: Merchant, text: string): string {
   return hash("sha1", text + controlKey.reveal(), "hex");
+}
+
+/** Begins a signature (HMAC-SHA256) with each control key of the merchant that counts. */
+export function beginSignatures({ controlKey, oldControlKey }: Merchant): readonly Hmac[] {
+  const keys = oldControlKey === undefined ? [controlKey] : [controlKey, oldControlKey];
+  return keys.map((key) => createHmac("sha256", key.reveal()));
 }
 
 /** Returns which of the merchant's keys made the checksum of a result. */

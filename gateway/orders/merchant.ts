@@ -43,6 +43,8 @@ export type MerchantSettings = {
   readonly decryptedWallets?: boolean;
   /** OAuth signatures by HMAC-SHA1 with the control key are refused. */
   readonly rsaOnly?: boolean;
+  /** The address that gets the transaction report of each day. */
+  readonly reportUrl?: string;
   /** The merchant's identifiers at the wallets. */
   readonly wallets?: WalletSettings;
 };

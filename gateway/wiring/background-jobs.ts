@@ -1,12 +1,17 @@
 /** Starts a node's background jobs, which claim due work and delete data that has expired. */
 import { askForDueKeys } from "../acquirers/gates.ts";
-import type { Callbacks } from "../callbacks/callbacks.ts";
+import { type Callbacks, sendingOptionsOf } from "../callbacks/callbacks.ts";
+import { makeDailyReports } from "../callbacks/daily-reports.ts";
+import { makeSenders } from "../callbacks/send.ts";
 import { makeKeepRules, makeRetention } from "../engine/retention.ts";
 import type { ServerTls } from "../http/tls.ts";
+import { beginSignatures } from "../merchant-api/control.ts";
 import type { RefusedRequests } from "../merchant-api/refused-requests.ts";
 import type { EventName } from "../observability/events.ts";
 import { makeReportFailures } from "../observability/log.ts";
 import { makeObserveDestroyed } from "../observability/observe.ts";
+import type { TransactionReport } from "../report/report.ts";
+import { makeDailyReportStore } from "../storage/callbacks/daily-reports.ts";
 import { makeDueKeys } from "../storage/cards/delivered-keys.ts";
 import { makeRetentionStore } from "../storage/cards/retention.ts";
 import { makePendingKeys } from "../storage/cards/vault-keys.ts";
@@ -28,6 +33,7 @@ const deleteEveryMs = 10_000;
 const partitionsEveryMs = hours(1);
 const [askEveryMs, cleanEveryMs] = [60_000, 60_000];
 const signEveryMs = 10_000;
+const reportsEveryMs = 30_000;
 
 type Parts = {
   readonly engine: Engine;
@@ -35,6 +41,7 @@ type Parts = {
   readonly indexQueue: IndexQueue;
   readonly portalStore: Pick<PortalStore, "deleteExpired">;
   readonly refused: RefusedRequests;
+  readonly streamReport: TransactionReport["stream"];
   readonly tls: ServerTls | undefined;
   /** Reads the configuration again, because the notification of a change may have been lost. */
   readonly reload: () => Promise<void>;
@@ -73,6 +80,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   const deleteExpired = () => parts.portalStore.deleteExpired(clock.now());
   const writeIndex = indexQueue.whenWaiting(hold.unless(indexQueue.write, undefined));
   const flushIndex = hold.unless(indexQueue.flush, undefined);
+  const reports = makeReports(context, parts);
   const stops = [
     start(config.claimEveryMs, engine.claims.claimDue, "order.claim_failed"),
     start(config.claimEveryMs, callbacks.claimDue, "callback.claim_failed"),
@@ -89,11 +97,17 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
     startWork(config.portalIndexEveryMs, refused.run, "portal.requests_unkept"),
     startWork(partitionsEveryMs, keepAllPartitions, "storage.partitions_failed"),
     startWork(askEveryMs, askForKeys, "acquirer.mac_key_unasked"),
+    startWork(Math.max(reportsEveryMs, config.claimEveryMs), reports.run, "report.day_failed"),
     start(signEveryMs, signAudit, "audit.sign_failed"),
     ...(tls ? [start(config.tlsReloadEveryMs, tls.reload, "http.certificate_unusable")] : []),
   ];
   return {
-    stop: () => Promise.all(stops.map((stop) => stop())),
+    stop(): Promise<unknown> {
+      reports.stop();
+      return Promise.all(stops.map((stop) => stop()));
+    },
+    /** Sends the reports of days that are due now. */
+    sendReports: hold.unless(reports.run, undefined),
     /**
      * Writes orders that are missing in the portal's index. If this fails, a running node writes
      * them.
@@ -114,6 +128,27 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
       await refused.run();
     },
   };
+}
+
+/** Makes the job that sends merchants the transaction reports of days. */
+function makeReports(context: NodeContext, { callbacks, streamReport }: Parts) {
+  const { config, clock, log, database, configuration } = context;
+  const { findAddressFault } = callbacks;
+  return makeDailyReports({
+    store: makeDailyReportStore(database.query),
+    clock,
+    zone: config.zone,
+    timeoutMs: config.callbackTimeoutMs,
+    retry: { gapsMs: config.callbackRetryGapsMs, random: Math.random },
+    merchants: () => configuration.current().merchants,
+    endpointsOf: ({ id }) =>
+      [...configuration.current().endpoints.values()].filter(({ merchant }) => merchant.id === id),
+    findAddressFault,
+    senders: makeSenders(sendingOptionsOf(config)),
+    stream: streamReport,
+    beginSignatures,
+    log,
+  });
 }
 
 /** Makes the job that replaces the key of pending card data daily and vacuums its table. */

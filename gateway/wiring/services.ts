@@ -43,6 +43,13 @@ export function makeServices(context: NodeContext, parts: Parts) {
   const findBegun = makeFindBegun(cells);
   const { fieldWord } = config;
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
+  const { stream } = makeTransactionReport({
+    findBegun,
+    settingsOf,
+    printDate,
+    fieldWord,
+    countInFlight: () => engine.runner.count,
+  });
   return {
     /**
      * Wraps a function that queries the database. At most `GW_QUERIES_IN_FLIGHT_MAX` of these
@@ -91,14 +98,9 @@ export function makeServices(context: NodeContext, parts: Parts) {
     settingsOf,
     printDate,
     fieldWord,
+    streamReport: stream,
     openReport: makeOpenReport({
-      ...makeTransactionReport({
-        findBegun,
-        settingsOf,
-        printDate,
-        fieldWord,
-        countInFlight: () => engine.runner.count,
-      }),
+      stream,
       takeReport: querying(makeTakeReport(database)),
       log,
     }),

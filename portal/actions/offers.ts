@@ -19,6 +19,7 @@ const rights: Readonly<Record<string, string>> = {
   "merchant": "change_merchants",
   "merchant control-key": "manage_keys",
   "merchant key": "manage_keys",
+  "merchant report": "manage_keys",
   // In the portal, this action is only used to show a merchant's control key, so it needs the right
   // to see secrets.
   "merchant show": "reveal_secrets",

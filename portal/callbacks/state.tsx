@@ -5,6 +5,7 @@
 import type { ReactNode } from "react";
 import { Mark, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
+import { wordIn } from "../language/rows.ts";
 import type { OutputOf } from "../shell/call.ts";
 import { type Delivered, resultOf, stateOf } from "./delivery-query.ts";
 
@@ -18,9 +19,13 @@ const colours = {
 } as const satisfies Readonly<Record<ReturnType<typeof stateOf>, string>>;
 
 export function DeliveryState({ callback }: { readonly callback: Delivered }) {
+  return <StateMark state={stateOf(callback)} />;
+}
+
+export function StateMark({ state = "" }: { readonly state: string | undefined }) {
   const { callbackStates } = useMessages();
-  const state = stateOf(callback);
-  return <Mark kind={colours[state]}>{callbackStates[state]}</Mark>;
+  const kinds: Readonly<Record<string, string>> = colours;
+  return <Mark kind={kinds[state] ?? "off"}>{wordIn(callbackStates, state)}</Mark>;
 }
 
 type AttemptProps = {

@@ -16,6 +16,7 @@ export const configuration = {
     "merchant show": "Show the key | Schlüssel zeigen",
     "merchant key add": "Add a key | Schlüssel hinzufügen",
     "merchant key remove": "Remove | Entfernen",
+    "merchant report set": "Send it daily | Täglich senden",
     "endpoint create": "New endpoint | Neuer Endpunkt",
     "endpoint set": "Change | Ändern",
     "endpoint gates": "Change | Ändern",

@@ -14,6 +14,13 @@ export const frame = {
     written at a time: if the download fails, try again in a minute.
     | Die Spalten sind die der Händlerschnittstelle. Je Händler wird nur ein Bericht gleichzeitig
     geschrieben: Bricht der Download ab, versuchen Sie es in einer Minute erneut.`,
+  dailyReports: "Sent daily | Täglicher Versand",
+  dailyReportsHint: `After the end of each day of the gateway, the day's file is sent to the
+    merchant's address, signed like callbacks, and again until the address accepts it.
+    | Nach dem Ende jedes Tages des Gateways geht die Datei des Tages signiert wie Callbacks an die
+    Adresse des Händlers, und erneut, bis die Adresse sie annimmt.`,
+  latestAttempt: "Latest attempt | Letzter Versuch",
+  noDailyReports: "No report was due yet. | Noch kein Bericht fällig.",
   reportNeedsMerchant: "Choose a merchant first. | Wählen Sie zuerst einen Händler.",
   "payment-links": "Payment links | Zahlungslinks",
   merchants: "Merchants | Händler",

@@ -4,12 +4,16 @@
  * transactions, so that a report may be of any size.
  */
 import { Button } from "@mantine/core";
-import { Head } from "../design/details.tsx";
+import { ActionButton } from "../actions/action-button.tsx";
+import { useRows } from "../actions/values.ts";
+import { StateMark } from "../callbacks/state.tsx";
+import { Head, LoadedPart, PrintedTime, Section } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
+import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
 import { FilterBar } from "../orders/filters.tsx";
 import { configured, makeFilters, readListQuery, useKnown } from "../orders/order-query.ts";
-import { type InputOf, requestFor } from "../shell/call.ts";
+import { type InputOf, requestFor, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { useAddress } from "../shell/url.tsx";
 
@@ -27,9 +31,10 @@ const filters = makeFilters([...listed, "merchant", "from", "until"]);
 
 export function Report() {
   const messages = useMessages();
-  const { isOperator } = useUser();
+  const { isOperator, merchant: own } = useUser();
   const { data: known } = useKnown();
   const { query } = useAddress();
+  const login = own ?? query.get("merchant") ?? undefined;
   const { merchant, endpoint } = configured(known);
   const words = (all: readonly string[]) => all.map((value) => ({ value, label: value }));
   const offered = [
@@ -60,6 +65,41 @@ export function Report() {
       {needsMerchant && <p role="status">{messages.reportNeedsMerchant}</p>}
       <p className="quiet">{messages.reportHint}</p>
       <p className="quiet">{messages.reportColumnsHint}</p>
+      {login !== undefined && <DailyReports login={login} />}
     </div>
   );
+}
+
+/** The days whose report goes to the merchant's own address, and the setting of the address. */
+function DailyReports({ login }: { readonly login: string }) {
+  const messages = useMessages();
+  const { may } = useUser();
+  const found = useRows("merchant report list", { login });
+  const change = may("see_configuration") && <SetAddress login={login} />;
+  return (
+    <Section title={messages.dailyReports} action={change}>
+      <p className="quiet section-hint">{messages.dailyReportsHint}</p>
+      <LoadedPart query={found}>
+        {(days) => (
+          <Table
+            rows={days}
+            none={messages.noDailyReports}
+            keyOf={({ day = "" }) => day}
+            columns={[
+              [messages.day, ({ day }) => day],
+              [messages.status, ({ state }) => <StateMark state={state} />],
+              [messages.answer, ({ status, failure }) => status || failure, "quiet"],
+              [messages.latestAttempt, ({ at }) => <PrintedTime text={at} />, "time"],
+            ]}
+          />
+        )}
+      </LoadedPart>
+    </Section>
+  );
+}
+
+function SetAddress({ login }: { readonly login: string }) {
+  const { data } = useAnswer("GET /merchants/:login", { login });
+  if (data === undefined) return null;
+  return <ActionButton action="merchant report set" values={{ login }} known={data.settings} />;
 }

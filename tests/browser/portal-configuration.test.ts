@@ -255,6 +255,27 @@ test("an operator chooses a merchant, and downloads the transaction report by it
   assert.deepEqual(troubles, []);
 });
 
+test("an operator sets the address of a merchant's daily report, and sees that it was delivered", async (t) => {
+  const books = await startReceiver(t);
+  const { page, troubles } = await atDesk("transaction-report?merchant=demo");
+  await page.getByText("No report was due yet.").waitFor();
+
+  await fill(page, "Send it daily", { "Daily report to the address": books.url });
+  await send(page);
+  await world.settle();
+  await page.reload();
+
+  await page.getByRole("row", { name: /Delivered 200/ }).waitFor();
+  assert.equal(books.heard.length, 1);
+  await page.getByRole("button", { name: "Send it daily" }).click();
+  const field = page.getByLabel("Daily report to the address");
+  assert.equal(await field.inputValue(), books.url);
+  await page.keyboard.press("Escape");
+  await field.waitFor({ state: "detached" });
+  await lookAtBoth(page, "portal-transaction-report-daily");
+  assert.deepEqual(troubles, []);
+});
+
 /** Opens the first form of the button's name and writes into its fields, by their labels. */
 async function fill(page: Page, button: string, fields: Readonly<Record<string, string>>) {
   const dialog = page.getByRole("dialog");

@@ -1,16 +1,20 @@
-/** Merchants: create, list, show, set, enable and disable them. */
+/** Merchants: create, list, show, set, enable and disable them, and send them a report each day. */
+import { makeAddressChecks } from "../../callbacks/addresses.ts";
+import { findReportFault } from "../../callbacks/daily-reports.ts";
 import type { MerchantSettings } from "../../orders/merchant.ts";
+import { findDailyReports } from "../../storage/callbacks/daily-reports.ts";
 import { mainCell } from "../../storage/cells/cells.ts";
 import { findControlKeyUse } from "../../storage/configuration/configuration.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
-import { flag, type Help, option, toggle, word } from "../field.ts";
+import { flag, type Help, option, required, toggle, word } from "../field.ts";
 import { endpointsOf, findGate, findMerchant, login, onMerchant, ownerByLogin } from "../find.ts";
 import { printSwitch } from "../readers.ts";
 import { openVault, Report, readConfiguration } from "../session.ts";
 import {
   fieldsOf,
   findNothing,
+  form,
   givenOf,
   onOff,
   optional,
@@ -31,6 +35,12 @@ import { shopNameSetting } from "./page-settings.ts";
 
 const loginForm = /^[A-Za-z0-9._-]{1,20}$/;
 
+const webAddress = optional(
+  form<string>("url", "url|none", (given, name) => {
+    const isAddress = /^https?:$/.test(URL.parse(given)?.protocol ?? "");
+    return isAddress ? given : new Problem(`${name} is no http(s) address.`);
+  }),
+);
 const keepDays = (min: number) => optional(whole("days|none", min));
 
 export const merchantTable: readonly SettingRow<MerchantSettings>[] = [
@@ -53,6 +63,10 @@ export const merchantTable: readonly SettingRow<MerchantSettings>[] = [
   setting("rsaOnly", "rsaOnly", onOff, [
     "refuse OAuth signatures made with the control key (HMAC-SHA1)",
     "OAuth-Signaturen mit dem Kontrollschlüssel (HMAC-SHA1) ablehnen",
+  ]),
+  setting("reportUrl", "reportUrl", webAddress, [
+    "send the transaction report of each day there",
+    "den Transaktionsbericht jedes Tages dorthin senden",
   ]),
 ];
 
@@ -170,6 +184,50 @@ export const merchantActions: readonly Action[] = [
       if (settings instanceof Problem) return settings;
       await session.administration.setMerchant(merchant.id, settings);
       return { login: merchant.login, ...changes };
+    }),
+  }),
+  action("change", "manage_keys", {
+    name: "merchant report set",
+    does: [
+      "send a merchant the transaction report of each day, or no longer",
+      "einem Händler den Transaktionsbericht jedes Tages senden oder nicht mehr",
+    ],
+    inFile: "otherwise",
+    findOwner: ownerByLogin,
+    fields: {
+      login,
+      reportUrl: required("url", "url|none", [
+        "its address; none sends no report",
+        "seine Adresse; none sendet keinen Bericht",
+      ]),
+    },
+    perform: onMerchant(async (merchant, session, { reportUrl }) => {
+      const { config, configuration, administration } = session;
+      const settings = readSettings(merchantTable, { reportUrl }, merchant.settings);
+      if (settings instanceof Problem) return settings;
+      const { reportUrl: url } = settings;
+      const endpoints = endpointsOf(merchant, configuration);
+      const fault = url && findReportFault(url, endpoints, makeAddressChecks(config));
+      if (fault) return new Problem(`The address cannot be used: ${fault}.`).about("reportUrl");
+      await administration.setMerchant(merchant.id, settings, "merchant report set");
+      return { login: merchant.login, reportUrl };
+    }),
+  }),
+  action("look", "see_orders", {
+    name: "merchant report list",
+    does: [
+      "list the latest days whose report is sent to a merchant",
+      "die letzten Tage zeigen, deren Bericht ein Händler erhält",
+    ],
+    findOwner: ownerByLogin,
+    fields: { login },
+    perform: onMerchant(async ({ id }, { database, printDate }) => {
+      const found = await findDailyReports(database.query, id);
+      const rows = found.map(({ at, ...row }) => ({
+        ...row,
+        at: at === null ? "" : printDate(at),
+      }));
+      return rows.length > 0 ? rows : new Report(rows, "No report was due yet.");
     }),
   }),
   enablingAction("merchant disable", false, [

@@ -58,7 +58,7 @@ function forMerchants({ change }: Changes) {
     async setMerchant(
       id: MerchantId,
       settings: MerchantSettings,
-      action: "merchant set" | "wallet set" = "merchant set",
+      action: "merchant set" | "merchant report set" | "wallet set" = "merchant set",
     ): Promise<void> {
       await change(action, "merchant", id, [
         "update merchants set settings = $2 where id = $1 returning id",

@@ -56,6 +56,23 @@ create table merchant_keys (
   primary key (merchant_id, id)
 );
 
+-- The transaction reports of days, for merchants that have an address for them.
+create table daily_reports (
+  merchant_id bigint not null references merchants,
+  day         date not null,
+  -- The time from which the first attempt was possible.
+  begun_at    timestamptz not null,
+  -- The time of the next attempt. Null if there is none.
+  due_at      timestamptz,
+  ended       text check (ended in ('delivered', 'stopped', 'given_up')),
+  -- The number of attempts that count, and the time and result of the latest attempt.
+  tries       integer not null default 0,
+  tried_at    timestamptz,
+  status      integer,
+  failure     text,
+  primary key (merchant_id, day)
+);
+
 -- The gateway's connections to acquirers' hosts. The kind of a gate is the dialect of its host.
 create table gates (
   id                      bigint primary key,

@@ -75,7 +75,7 @@ const others: Readonly<Record<string, readonly [count: number, where: string]>> 
   "callbacks":   [7, "document-programs.long.test.ts: receivers, and what they have heard"],
   "keys":        [2, "operating-document.long.test.ts: a new key-encryption key"],
   "quick-start": [1, "the variables of every example"],
-  "transaction-report": [1, "below: today's report"],
+  "transaction-report": [2, "below: today's report; daily-report.test.ts: a receiver"],
 };
 
 /**
