@@ -37,6 +37,8 @@ const printed: Readonly<Record<string, RegExp>> = {
   "create-card-ref-v4":        /create-card-ref-response/,
   "get-card-info":             /get-card-info-response/,
   "make-rebill-preauth":       /sale_approved[\s\S]*auth_approved/,
+  "payout":                    /payout_approved/,
+  "payout-by-ref":             /create-card-ref-response[\s\S]*async-response/,
   "preauth":                   /auth_approved/,
   "quick-start":               /sale_approved|reversal_approved/,
   "remove-card-ref":           /remove-card-ref-response/,
@@ -52,6 +54,7 @@ const printed: Readonly<Record<string, RegExp>> = {
   "upload-pares-result":       /async-response/,
   "create-recurring-payment":  /create-recurring-payment-response[\s\S]*approved/,
   "process-recurring-payment": /process-recurring-payment-response[\s\S]*processing/,
+  "void":                      /void_approved/,
   "update-recurring-payment":  /update-recurring-payment-response/,
   "create-recurring-payments": /create-recurring-payments-response/,
   "process-recurring-payments": /process-recurring-payments-response[\s\S]*accepted\W+1\b/,
@@ -132,7 +135,8 @@ test("the checksum and the signature in a shell are those that the page shows", 
 });
 
 test("the report in a shell has the transactions of the day", async () => {
-  const [{ text = "" } = {}] = await readFences("docs/merchant-api/transaction-report.md");
+  const fences = await readFences("docs/merchant-api/transaction-report.md");
+  const { text = "" } = fences.find(({ language }) => language === "sh") ?? {};
   await world.merchant().sale();
   await keepUpWithTime(world);
 
