@@ -99,6 +99,14 @@ export function clientOrderId(documentation: string): Field<string> {
   return unmaskedLine(128, documentation);
 }
 
+/**
+ * Makes the field for a network's id of a payment, which is sent to issuers verbatim. One id of
+ * digits in ten could be a card number, so nothing in it is masked.
+ */
+export function networkId(documentation: string): Field<string> {
+  return unmaskedLine(64, documentation);
+}
+
 export function email(max: number, documentation: string): Field<string> {
   const isAddress = (text: string) => parseEmail(text) !== undefined;
   const { read, ...rest } = masked(limited(max, documentation, isAddress, "not an email address"));

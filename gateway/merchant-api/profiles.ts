@@ -54,7 +54,7 @@ export const createFields = {
   currency:               field.currency("three-letter currency code, that of the endpoint"),
   ...customerFields,
   cvv2:                   optional(field.digits(3, 4, "card verification value, used for an account verification alone")),
-  network_transaction_id: optional(field.line(64, "the network's id of the card's first payment at another gateway, sent with later payments")),
+  network_transaction_id: optional(field.networkId("the network's id of the card's first payment at another gateway, sent with later payments")),
   amount:                 optional(field.amount("amount of later payments that name none")),
   order_desc:             optional(field.freeText(65_536, "description of later payments that have none")),
   interval:               schedule,

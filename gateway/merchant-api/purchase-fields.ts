@@ -104,6 +104,7 @@ export type CardRequest = {
     | (typeof cardNames)[number]
     | "card_printed_name"
     | "client_orderid"
+    | "network_transaction_id"
     | (typeof addresses)[number][0]]?: string | undefined;
 };
 
@@ -161,7 +162,8 @@ const addresses = [
 
 /** Returns the fields that are stored as they are sent and contain the card number. */
 export function namesWith(number: string, request: CardRequest): readonly string[] {
-  const names = ["client_orderid", ...addresses.map(([name]) => name)] as const;
+  const own = ["client_orderid", "network_transaction_id"] as const;
+  const names = [...own, ...addresses.map(([name]) => name)] as const;
   return names.filter((name) => {
     const text = request[name]?.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),

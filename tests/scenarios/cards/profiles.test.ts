@@ -19,7 +19,8 @@ function isLuhnValid(digits: string): boolean {
 
 test("a profile is created without a message to the bank, and charged by its id", async () => {
   const sent = received(world, "0100") + received(world, "0200");
-  const made = await create({ "network-transaction-id": "NTI-OF-BEFORE" });
+  const networkId = withCheckDigit("48329748723150");
+  const made = await create({ "network-transaction-id": networkId });
   assert.equal(received(world, "0100") + received(world, "0200"), sent);
   assert.equal(made["type"], "create-recurring-payment-response");
   assert.equal(made["status"], "approved");
@@ -40,7 +41,8 @@ test("a profile is created without a message to the bank, and charged by its id"
   assert.equal(status["card-hash-id"], made["unq-card-ref-id"]);
   assert.deepEqual(bookedFor(world, status), ["sale 499"]);
   const [message] = world.bank.messages(status["processor-rrn"]);
-  assert.ok(JSON.stringify(message?.fields).includes("NTI-OF-BEFORE"));
+  assert.ok(JSON.stringify(message?.fields).includes(networkId), "it could be a card number");
+  assert.equal((await create({ "network-transaction-id": `${card}0` }))["error-code"], "5");
 });
 
 test("the card-ref-id of a profile is a card reference, and so is the id that a registration gives", async () => {
