@@ -1,49 +1,49 @@
 /**
  * The storage of recurring payment profiles: card references that are registered without a payment.
- * One statement writes both the sealed card and the rows that refer to it.
+ * One statement writes the sealed cards and the rows that refer to them, of all cards that are
+ * registered at the same moment.
  */
 import type { AuditedChange, ProfileStore } from "../../engine/profiles.ts";
-import { type CardReferences, referencePurposes } from "../../orders/card-reference.ts";
+import type { CardReferences } from "../../orders/card-reference.ts";
 import type { CardId, CardRefId, MerchantId } from "../../values/ids.ts";
 import type { SealedCard } from "../../vault/vault.ts";
 import { assertHomeCell } from "../cells/cells.ts";
 import type { Actor, Audit } from "../people/audit.ts";
-import { besideOthers, type Query } from "../server/database.ts";
-import { makeGather, plainArray } from "../server/gather.ts";
+import { besideOthers, type Database, type Query } from "../server/database.ts";
+import {
+  type GatherOptions,
+  jsonArray,
+  makeGather,
+  plainArray,
+  textArray,
+} from "../server/gather.ts";
 import { type ConfirmKeys, lockUsableKeys, type RefusedKey, writeUnderKeys } from "./card-keys.ts";
 
-export function makeProfileStore(query: Query, options: ConfirmKeys = {}): ProfileStore {
+export function makeProfileStore(
+  { hot: query, add: append }: Pick<Database, "hot" | "add">,
+  options: GatherOptions & ConfirmKeys = {},
+): ProfileStore {
+  const gathered = { batchMax, retryAlone: true, ...options };
+  const add = makeGather(async (added: readonly Added[]) => {
+    const keys = plainArray([...new Set(added.map(({ card }) => card.keyId))]);
+    const values = [keys, jsonArray(added.map(packAdded))];
+    const rows = await writeUnderKeys(query, options, () =>
+      append<Written>(addProfiles, values, "add_profiles"),
+    );
+    const written = new Set(rows.map(({ id }) => id));
+    return added.map(({ ids }) => written.has(ownIdOf(ids)));
+  }, gathered);
+  const find = makeGather(async (wanted: readonly Wanted[]) => {
+    const merchants = plainArray(wanted.map(({ merchantId }) => merchantId));
+    const names = textArray(wanted.map(({ clientOrderId }) => clientOrderId));
+    const rows = await query<CreatedRow>(findCreated, [merchants, names], "find_profiles");
+    const found = Map.groupBy(rows, ({ at }) => Number(at));
+    return wanted.map((_, at) => readCreated(found.get(at + 1) ?? []));
+  }, gathered);
   return {
-    async add({ ids, owner, cardId, facts, at, digest, clientOrderId, card }) {
-      const { merchantId, endpointId } = owner;
-      const purposes = referencePurposes.filter((purpose) => ids[purpose] !== undefined);
-      const values = [
-        ...[merchantId, cardId, endpointId, JSON.stringify(facts), at],
-        ...[clientOrderId, digest.digest, digest.keyId, ...sealedColumns(card)],
-        ids.recurring ?? ids.destination_recurring,
-        plainArray(purposes),
-        plainArray(purposes.map((purpose) => ids[purpose] ?? null)),
-      ];
-      const rows = await writeUnderKeys(query, options, () =>
-        query<Written>(addProfile, values, "add_profile"),
-      );
-      return rows.length > 0;
-    },
+    add: (added) => add(added),
 
-    async findCreated(merchantId, clientOrderId) {
-      const rows = await query<CreatedRow>(
-        findCreated,
-        [merchantId, clientOrderId],
-        "find_profile",
-      );
-      const [row] = rows;
-      if (row === undefined) return undefined;
-      const { digest, keyId, hashId } = row;
-      // Each reference of a card has a different purpose, so no row overwrites another.
-      const ids = Object.fromEntries(rows.map(({ purpose, id }) => [purpose, id]));
-      const profile = { ids: ids as Partial<CardReferences>, hashId };
-      return { digest: { digest, keyId, cvv: undefined }, profile };
-    },
+    findCreated: (merchantId, clientOrderId) => find({ merchantId, clientOrderId }),
 
     async change({ reference, cardId, facts, stoppedAt, at, keepUntil, card, claim }) {
       const { merchantId, id, version, card: before } = reference;
@@ -64,9 +64,50 @@ export function makeProfileStore(query: Query, options: ConfirmKeys = {}): Profi
   };
 }
 
+type Added = Parameters<ProfileStore["add"]>[0];
+type Wanted = { readonly merchantId: MerchantId; readonly clientOrderId: string };
+
+/** A million cards are registered in batches of this size, while the next batch is prepared. */
+const batchMax = 500;
+
+function ownIdOf(ids: Added["ids"]): CardRefId | null {
+  return ids.recurring ?? ids.destination_recurring ?? null;
+}
+
+function packAdded({ owner, cardId, ids, facts, at, clientOrderId, digest, card }: Added): string {
+  const bytes = (value: Uint8Array) => `\\x${value.toHex()}`;
+  return JSON.stringify({
+    merchant_id: owner.merchantId,
+    endpoint_id: owner.endpointId,
+    card_id: cardId,
+    own: ownIdOf(ids),
+    ids,
+    facts,
+    at,
+    client_orderid: clientOrderId,
+    digest: bytes(digest.digest),
+    digest_key: digest.keyId,
+    key_id: card.keyId,
+    sealed: bytes(card.sealed),
+    fingerprint: bytes(card.fingerprint),
+  });
+}
+
+function readCreated(rows: readonly CreatedRow[]) {
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { digest, keyId, hashId } = row;
+  // Each reference of a card has a different purpose, so no row overwrites another.
+  const ids = Object.fromEntries(rows.map(({ purpose, id }) => [purpose, id]));
+  const profile = { ids: ids as Partial<CardReferences>, hashId };
+  return { digest: { digest, keyId, cvv: undefined }, profile };
+}
+
 type Written = RefusedKey & { readonly id: CardRefId | null };
 
 type CreatedRow = {
+  /** The place of the searched client order id among all of the statement, from 1. */
+  readonly at: string;
   readonly id: CardRefId;
   readonly purpose: string;
   readonly hashId: string;
@@ -85,40 +126,49 @@ const refusedKeys = (ids: string) => `${lockUsableKeys(ids)}, refused as (
 )`;
 
 /**
- * Adds the references of a profile. Only the row with the profile's own id has the client order id,
- * and the others depend on it, so that a client order id creates one profile only.
+ * Adds the references of profiles. Only the row with a profile's own id has the client order id,
+ * and the others depend on it, so that a client order id creates one profile only. The order of the
+ * rows keeps two imports of one file from waiting for each other.
  */
-const addProfile = `
-with ${refusedKeys("$9::int[]")}, named as (
+const addProfiles = `
+with ${refusedKeys("$1::int[]")}, source as materialized (
+  select * from rows from (json_to_recordset($2::json) as (merchant_id bigint, endpoint_id bigint,
+    card_id bigint, own bigint, ids json, facts json, at float8, client_orderid text, digest bytea,
+    digest_key int, key_id int, sealed bytea, fingerprint bytea)) with ordinality
+), named as (
   insert into card_references (merchant_id, id, purpose, card_id, endpoint_id, order_id, facts,
     created_at, client_orderid, digest, digest_key)
-  select $1::bigint, source.id, purpose, $2::bigint, $3::bigint, 0, $4::json,
-    to_timestamp($5::float8 / 1000), $6::text, $7::bytea, $8::int
-  from unnest($13::text[], $14::bigint[]) as source(purpose, id)
-  where source.id = $12::bigint and not exists (select from refused)
-    and ${assertHomeCell("= $1::bigint")}
+  select merchant_id, own, purpose, card_id, endpoint_id, 0, facts, to_timestamp(at / 1000),
+    client_orderid, digest, digest_key
+  from source, json_each_text(ids) as reference(purpose, id)
+  where id::bigint = own and not exists (select from refused)
+    and ${assertHomeCell("in (select merchant_id from source)")}
+  order by merchant_id, client_orderid, ordinality
   on conflict do nothing
-  returning id, merchant_id, card_id, endpoint_id, order_id, created_at
+  returning id, card_id
 ), others as (
   insert into card_references (merchant_id, id, purpose, card_id, endpoint_id, order_id, facts,
     created_at)
-  select merchant_id, source.id, purpose, card_id, endpoint_id, order_id, $4::json, created_at
-  from named, unnest($13::text[], $14::bigint[]) as source(purpose, id)
-  where source.id <> named.id and ${besideOthers}
+  select merchant_id, reference.id::bigint, purpose, card_id, endpoint_id, 0, facts,
+    to_timestamp(at / 1000)
+  from named join source using (card_id), json_each_text(ids) as reference(purpose, id)
+  where reference.id::bigint <> own and ${besideOthers}
 ), held as (
   insert into cards (merchant_id, id, key_id, sealed, fingerprint, created_at)
-  select merchant_id, card_id, ($9::int[])[1], $10::bytea, $11::bytea, created_at
-  from named where ${besideOthers}
+  select merchant_id, card_id, key_id, sealed, fingerprint, to_timestamp(at / 1000)
+  from named join source using (card_id) where ${besideOthers}
 )
 select id, null as "refusedKey" from named union all select null, key_id from refused`;
 
 const findCreated = `
-select other.id, other.purpose, named.digest, named.digest_key as "keyId",
+select wanted.at, other.id, other.purpose, named.digest, named.digest_key as "keyId",
   other.facts #>> '{card,hashId}' as "hashId"
-from card_references as named
+from unnest($1::bigint[], $2::text[]) with ordinality as wanted(merchant_id, client_orderid, at)
+join card_references as named
+  on named.merchant_id = wanted.merchant_id and named.client_orderid = wanted.client_orderid
 join card_references as other
   on other.merchant_id = named.merchant_id and other.card_id = named.card_id
-where named.merchant_id = $1 and named.client_orderid = $2 and ${assertHomeCell("= $1")}`;
+where ${assertHomeCell("= any($1::bigint[])")}`;
 
 /**
  * Changes a profile and all other references of its card. A replaced card number keeps a removed

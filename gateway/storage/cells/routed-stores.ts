@@ -196,8 +196,8 @@ export function routeReferences(cells: Cells): MerchantReferences {
   };
 }
 
-export function routeProfiles(cells: Cells, options: ConfirmKeys): ProfileStore {
-  const stores = cells.stores(({ node }) => makeProfileStore(node.hot, options));
+export function routeProfiles(cells: Cells, options: GatherOptions & ConfirmKeys): ProfileStore {
+  const stores = cells.stores(({ node }) => makeProfileStore(node, options));
   return {
     add: (added) => stores.call(added.owner.merchantId, (store) => store.add(added)),
     findCreated: (merchant, clientOrderId) =>
