@@ -119,6 +119,9 @@ export const importRules: readonly Rule[] = [
   ["gateway/wiring",        [...product, "gateway/administration", "type gateway/staging/parts"]],
   ["gateway/installation",  [...stored, "gateway/administration/session"]],
   ["gateway/cli",           [...stored, ...configured, "gateway/administration", "gateway/main", "gateway/installation"]],
+  // These commands register cards as a merchant's own request does, and write them in its columns.
+  ["gateway/cli/card-import", [...stored, "gateway/administration", "gateway/cli", "gateway/backup", "gateway/issuers", "gateway/engine", "gateway/merchant-api"]],
+  ["gateway/cli/card-export", [...stored, "gateway/administration", "gateway/cli", "gateway/backup", "gateway/engine", "gateway/merchant-api"]],
   // This command compares the page with what the gateway sends.
   ["gateway/cli/page",      [...stored, "gateway/administration", "gateway/cli", "gateway/pages/payment"]],
   ["gateway/staging",       [...stored, "gateway/issuers", "gateway/pages", "gateway/http", "gateway/administration", "gateway/cli", "gateway/merchant-api/control", "gateway/orders", "gateway/portal-api", "type gateway/callbacks", "type gateway/installation", "protocols/form"]],
@@ -134,7 +137,7 @@ export const importRules: readonly Rule[] = [
   // The published vectors are in the folders of their codecs, and their keys must get into the
   // vault.
   ["tests/outside",         ["tests", "client", "gateway/main", "gateway/administration/installation/wallets", values, "sandbox-bank", "protocols"]],
-  ["tests/support",         ["tests", "tools/find-browser", "client", "gateway/main", "gateway/actions", "gateway/field", "gateway/administration", "gateway/portal-requests", "gateway/installation", "gateway/demonstration", "gateway/callback-feed", "gateway/sandbox-portal", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/commands", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
+  ["tests/support",         ["tests", "tools/find-browser", "client", "gateway/main", "gateway/actions", "gateway/field", "gateway/administration", "gateway/portal-requests", "gateway/installation", "gateway/demonstration", "gateway/callback-feed", "gateway/sandbox-portal", "gateway/sandbox-ranges", "gateway/wallet-sheet", "gateway/archive", "gateway/merchant-set", "gateway/cell-administration", "gateway/database", "gateway/commands", "gateway/doctor", "gateway/embedded", "gateway/settings-for-tests", "gateway/log", "gateway/partitions", "gateway/password", "gateway/portal-api", "gateway/problem", "gateway/roles", "gateway/secret", "gateway/totp", "gateway/users", "portal/build", "docs-site/build", "sandbox-bank", "type gateway"]],
   // The simulator builds its nodes from the gateway's parts, on its own platform.
   ["tests/simulator",       ["gateway", "protocols", "tests/support/series"]],
   // Fuzzing changes the samples in the folders of the codecs.

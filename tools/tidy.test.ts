@@ -14,6 +14,7 @@ const revealers: readonly string[] = [
   "gateway/administration/merchants/merchants.ts",
   "gateway/backup/archive.ts",
   "gateway/cli/backup.ts",
+  "gateway/cli/card-export.ts",
   "gateway/storage/people/audit.ts",
   "gateway/storage/cards/wallets.ts",
   "gateway/wallets/open-wallet.ts",

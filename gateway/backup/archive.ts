@@ -137,8 +137,12 @@ export async function encrypt(encrypter: Encrypter, plain: AsyncIterable<Buffer>
   const compressed = Readable.from(plain, { objectMode: false }).compose(
     createZstdCompress(level),
   ) as Readable;
-  const encrypted = await encrypter.encrypt(toWeb(compressed));
-  return fromWeb(encrypted);
+  return encryptAlone(encrypter, compressed);
+}
+
+/** Encrypts without compression, so that the receiver needs no program but age. */
+export async function encryptAlone(encrypter: Encrypter, plain: Readable): Promise<Readable> {
+  return fromWeb(await encrypter.encrypt(toWeb(plain)));
 }
 
 /** Reads the form that `age-keygen` writes: lines that begin with `#` are comments. */
@@ -176,11 +180,11 @@ export async function makeIdentity() {
 }
 
 /** The types of Node and of the browser's library differ in name only. */
-function toWeb(stream: Readable): globalThis.ReadableStream<Uint8Array> {
+export function toWeb(stream: Readable): globalThis.ReadableStream<Uint8Array> {
   return Readable.toWeb(stream) as unknown as globalThis.ReadableStream<Uint8Array>;
 }
 
-function fromWeb(stream: globalThis.ReadableStream<Uint8Array>): Readable {
+export function fromWeb(stream: globalThis.ReadableStream<Uint8Array>): Readable {
   return Readable.fromWeb(stream as unknown as ReadableStream<Uint8Array>);
 }
 

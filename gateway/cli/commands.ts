@@ -35,6 +35,10 @@ const commands: readonly Row[] = [
  */
 const beside: Readonly<Record<string, Row["load"]>> = {
   callback: async () => (await import("./callback-listen.ts")).listenCommands,
+  card: async () => [
+    ...(await import("./card-import.ts")).cardImportCommands,
+    ...(await import("./card-export.ts")).cardExportCommands,
+  ],
   key: async () => (await import("./key.ts")).keyCommands,
 };
 

@@ -17,9 +17,9 @@ const payloadMax = 1_048_576;
 /** Few enough that other requests find room among the queries in flight. */
 const atOnce = 32;
 
-/** Entries are counted from 1. */
-type Entry = { readonly line: number; readonly sent: Sent };
-type Answered = Entry & { readonly answer: Reply | Failure };
+/** Entries of a payload are counted from 1, and those of a file by their lines. */
+export type PayloadEntry = { readonly line: number; readonly sent: Sent };
+export type Answered = PayloadEntry & { readonly answer: Reply | Failure };
 
 type Plural = {
   /** Columns of the reply beside line, order id and error. */
@@ -29,7 +29,7 @@ type Plural = {
 };
 
 export function pluralOf(one: Operation, { columns, hasSerialNumbers }: Plural): Operation {
-  const names = Object.keys(one.request).map((name) => name.replaceAll("_", "-"));
+  const names = columnsOf(one.request);
   const { name, path, versions = [], isForEndpoints = false } = one;
   const payload = field.message(
     payloadMax,
@@ -59,31 +59,66 @@ export function pluralOf(one: Operation, { columns, hasSerialNumbers }: Plural):
   });
 }
 
+export function columnsOf(fields: field.Fields): readonly string[] {
+  return Object.keys(fields).map((name) => name.replaceAll("_", "-"));
+}
+
 async function readEntries(
   payload: string,
   { request }: Pick<Operation, "request">,
-): Promise<readonly Entry[] | Failure> {
-  const entries: Entry[] = [];
-  let names: readonly string[] | undefined;
-  for await (const { line, cells } of readRecords(bytesOf(payload))) {
-    if (cells === undefined) return broken(line, "its quotes do not match, or it is too long");
-    if (names === undefined) {
-      names = cells.map((cell) => cell.trim().replaceAll("-", "_"));
-      const isKnown = names.every((name) => Object.hasOwn(request, name));
-      if (!isKnown) return broken(line, "a column is unknown");
-      if (new Set(names).size < names.length) return broken(line, "a column is repeated");
-      continue;
+): Promise<readonly PayloadEntry[] | Failure> {
+  const entries: PayloadEntry[] = [];
+  for await (const each of readLines(bytesOf(payload), request)) {
+    if ("why" in each) return broken(each);
+    if (entries.length === entriesMax) {
+      return broken({ ...each, why: `more than ${entriesMax} entries` });
     }
-    if (cells.length !== names.length) return broken(line, "its columns are not those of line 1");
-    if (entries.length === entriesMax) return broken(line, `more than ${entriesMax} entries`);
-    const values = cells.map((cell, at) => [names?.[at] ?? "", cell.trim()] as const);
-    entries.push({ line: entries.length + 1, sent: new Map(values) });
+    entries.push({ ...each, line: entries.length + 1 });
   }
-  return entries.length > 0 ? entries : broken(1, "no entry follows");
+  return entries.length > 0 ? entries : broken({ line: 1, why: "no entry follows" });
+}
+
+export type Unread = {
+  readonly line: number;
+  readonly why: string;
+  /** The part that cannot be read: this line, or all that follows it. */
+  readonly lacks: "line" | "rest";
+};
+
+type ReadOptions = {
+  /** Columns that are read over. */
+  readonly ignored?: readonly string[];
+  readonly recordBytesMax?: number;
+};
+
+/** Reads entries of CSV, of which the first line names the columns. */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  known: field.Fields,
+  { ignored = [], recordBytesMax }: ReadOptions = {},
+): AsyncGenerator<PayloadEntry | Unread> {
+  const isIgnored = (name: string) => ignored.includes(name.replaceAll("_", "-"));
+  let names: readonly string[] | undefined;
+  for await (const { line, cells } of readRecords(chunks, ",", recordBytesMax)) {
+    if (cells === undefined) {
+      yield { line, why: "its quotes do not match, or it is too long", lacks: "rest" };
+    } else if (names === undefined) {
+      names = cells.map((cell) => cell.trim().replaceAll("-", "_"));
+      const isKnown = names.every((name) => Object.hasOwn(known, name) || isIgnored(name));
+      if (!isKnown) yield { line, why: "a column is unknown", lacks: "rest" };
+      const isRepeated = new Set(names).size < names.length;
+      if (isRepeated) yield { line, why: "a column is repeated", lacks: "rest" };
+    } else if (cells.length !== names.length) {
+      yield { line, why: "its columns are not those of line 1", lacks: "line" };
+    } else {
+      const values = cells.map((cell, at) => [names?.[at] ?? "", cell.trim()] as const);
+      yield { line, sent: new Map(values.filter(([name]) => !isIgnored(name))) };
+    }
+  }
 }
 
 /** Names the line, and no value: any may be a card number. */
-function broken(line: number, why: string): Failure {
+function broken({ line, why }: Pick<Unread, "line" | "why">): Failure {
   return new Failure("invalid_parameter", `payload: line ${line}: ${why}`);
 }
 
@@ -96,10 +131,10 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
  * time.
  */
 async function answerAll(
-  entries: readonly Entry[],
-  answer: (entry: Entry) => Promise<Reply | Failure>,
+  entries: readonly PayloadEntry[],
+  answer: (entry: PayloadEntry) => Promise<Reply | Failure>,
 ): Promise<readonly Answered[]> {
-  const answers = new Map<Entry, Reply | Failure>();
+  const answers = new Map<PayloadEntry, Reply | Failure>();
   const groups = Map.groupBy(entries, ({ sent }) =>
     [sent.get("recurring_payment_id"), sent.get("client_orderid")].find((id) => id !== undefined),
   ).values();
@@ -123,26 +158,31 @@ function replyTo(
 ): Reply {
   const refused = answered.filter(({ answer }) => answer instanceof Failure).length;
   const names = columns.map((name) => name.replace(/^gw-/, `${fieldWord}-`));
-  const head = ["line", "client-orderid", ...names, "error-code", "error-message"];
-  const lines = answered.map(({ line, sent, answer }) => {
-    const clientOrderId = sent.get("client_orderid") ?? "";
-    if (answer instanceof Failure) {
-      // Any column of a refused entry may contain a card number.
-      const known = [String(line), maskCardNumbers(clientOrderId), ...columns.map(() => "")];
-      return writeRecord([...known, String(answer.number), answer.message]);
-    }
-    const shown = new Map<string, string | undefined>(answer.fields);
-    shown.set("gw-order-id", answer.orderId);
-    const own = columns.map((name) => shown.get(name) ?? sent.get(name.replaceAll("-", "_")) ?? "");
-    return writeRecord([String(line), clientOrderId, ...own, "", ""]);
-  });
+  const lines = answered.map((each) => writeAnswer(each, columns));
   return {
     type,
     fields: [
       ["total", String(answered.length)],
       ["accepted", String(answered.length - refused)],
       ["refused", String(refused)],
-      ["payload", writeRecord(head) + lines.join("")],
+      ["payload", writeHead(names) + lines.join("")],
     ],
   };
+}
+
+export function writeHead(columns: readonly string[]): string {
+  return writeRecord(["line", "client-orderid", ...columns, "error-code", "error-message"]);
+}
+
+export function writeAnswer({ line, sent, answer }: Answered, columns: readonly string[]): string {
+  const clientOrderId = sent.get("client_orderid") ?? "";
+  if (answer instanceof Failure) {
+    // Any column of a refused entry may contain a card number.
+    const known = [String(line), maskCardNumbers(clientOrderId), ...columns.map(() => "")];
+    return writeRecord([...known, String(answer.number), answer.message]);
+  }
+  const shown = new Map<string, string | undefined>(answer.fields);
+  shown.set("gw-order-id", answer.orderId);
+  const own = columns.map((name) => shown.get(name) ?? sent.get(name.replaceAll("-", "_")) ?? "");
+  return writeRecord([String(line), clientOrderId, ...own, "", ""]);
 }

@@ -37,7 +37,18 @@ const customerFields = {
 } as const;
 
 /** The fields of the customer that a sale requires. */
-const wanted = ["email", "phone", "address1", "city", "zip_code", "country"] as const;
+const wanted = [
+  ...(["email", "phone", "address1", "city", "zip_code", "country", "customer_ip"] as const),
+] as const;
+
+/**
+ * Returns the endpoint as it registers cards that the operator brings from another gateway: without
+ * a verification, and without the customer, of whom that gateway may know nothing.
+ */
+export function openForBrought(endpoint: Endpoint): Endpoint {
+  const optionalFields = [...wanted, "state"];
+  return { ...endpoint, settings: { ...endpoint.settings, profiles: "on", optionalFields } };
+}
 
 const schedule = optional(
   field.message(128, "automatic schedules are not offered: a request with it is refused"),
@@ -66,7 +77,7 @@ export const createFields = {
   amount_sequence:        schedule,
 } as const;
 
-const scheduleNames = Object.entries(createFields).flatMap(([name, each]) =>
+export const scheduleNames = Object.entries(createFields).flatMap(([name, each]) =>
   each === schedule ? [name] : [],
 );
 
@@ -155,7 +166,7 @@ export function createRules(request: CreateRequest, context: Context): readonly 
   if (request.rp_card_type === "DST")
     return faults.filter(({ code }) => code !== "missing_parameter");
   const names = wanted.filter((name) => !isWaived(name, context.entryPoint));
-  const absent = [...names, "customer_ip" as const].filter((name) => request[name] === undefined);
+  const absent = names.filter((name) => request[name] === undefined);
   return [...faults, ...absent.map(missing), ...stateFaults(request, context)];
 }
 

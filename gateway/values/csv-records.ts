@@ -7,7 +7,8 @@ import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 
 /**
- * The longest record. A quote that is never closed would make one record of the rest of the file.
+ * The longest record, unless the caller expects longer ones. A quote that is never closed would
+ * make one record of the rest of the file.
  */
 const recordBytesMax = 10_000;
 
@@ -24,12 +25,13 @@ type CsvRecord = {
 export async function* readRecords(
   chunks: AsyncIterable<Uint8Array>,
   delimiter = ",",
+  bytesMax = recordBytesMax,
 ): AsyncGenerator<CsvRecord> {
   const parser = parse({
     info: true,
     raw: true,
     record_delimiter: "\n",
-    max_record_size: recordBytesMax,
+    max_record_size: bytesMax,
     relax_column_count: true,
     skip_empty_lines: true,
     delimiter,

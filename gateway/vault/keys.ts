@@ -19,11 +19,12 @@ import { asCardId, asCardRefId, type CardId, type CardRefId } from "../values/id
 /**
  * `held` seals the keys of pending card data and of digests of CVVs. From `webhooks` the secrets of
  * merchants' receivers are derived. `screening` is for what payments are counted by, `receipts` and
- * `links` for the ids of receipts and the tokens of payment links.
+ * `links` for the ids of receipts and the tokens of payment links. `transfers` decrypts the files
+ * of cards that other gateways encrypt to this installation.
  */
 const purposes = [
   ...(["cards", "fingerprints", "digests", "secrets", "held", "webhooks"] as const),
-  ...(["screening", "receipts", "links"] as const),
+  ...(["screening", "receipts", "links", "transfers"] as const),
 ] as const;
 export type Purpose = (typeof purposes)[number];
 

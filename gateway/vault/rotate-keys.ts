@@ -3,8 +3,9 @@
  * run finds in the tables where to go on. Cards, secrets and the keys of pending card data are
  * sealed again, and the old keys are destroyed. A digest names its key, which is kept for repeats
  * of old requests. The key of fingerprints is replaced by itself, because cards get other hash ids.
- * The keys of receivers' secrets, receipts, links and counts are not replaced: merchants would have
- * to exchange every secret, printed links would end, and counts would start again.
+ * Files that were encrypted to the old key of transfers are refused. The keys of receivers'
+ * secrets, receipts, links and counts are not replaced: merchants would have to exchange every
+ * secret, printed links would end, and counts would start again.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { type Keys, type NewKey, type OpenKey, open, type Purpose, seal } from "./keys.ts";
@@ -74,8 +75,8 @@ type Rotation = {
   readonly report: (progress: string) => void;
 };
 
-const resealed: readonly Purpose[] = ["cards", "secrets", "held"];
-const rotated: readonly Purpose[] = [...resealed, "digests"];
+const destroyedAtOnce: readonly Purpose[] = ["cards", "secrets", "held", "transfers"];
+const rotated: readonly Purpose[] = [...destroyedAtOnce, "digests"];
 const pageSize = 500;
 const reportEveryMs = 1000;
 
@@ -83,7 +84,7 @@ const reportEveryMs = 1000;
 export async function rotateKeys(rotation: Rotation) {
   const { keys, store, report, graceMs, purposes = rotated } = rotation;
   await keys.reload();
-  const own = resealed.filter((purpose) => purposes.includes(purpose));
+  const own = destroyedAtOnce.filter((purpose) => purposes.includes(purpose));
   const retiredKeys = () => own.flatMap((purpose) => retiredOf(keys, purpose));
   // The key of pending card data is also replaced by itself, every day.
   const isBegun = own.some((purpose) => {

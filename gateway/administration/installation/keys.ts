@@ -4,6 +4,7 @@
  * seals is sealed again with the new one while payments go on.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { recipientOf } from "../../backup/card-files.ts";
 import { keySourcesOf, masterKeySource } from "../../config/config.ts";
 import {
   listKeys,
@@ -24,6 +25,15 @@ import { Report, readConfiguration, type Session } from "../session.ts";
 import { renewFingerprints } from "./renew-fingerprints.ts";
 
 export const keyActions: readonly Action[] = [
+  action("keys", "see_configuration", {
+    name: "key recipient",
+    does: ["print the public key of age for files of gw card import"],
+    commandLineOnly: "files of cards are read on the command line alone",
+    async perform({ database, masterKey }) {
+      const keys = await openKeys(masterKey, makeKeyStore(database.query));
+      return { recipient: await recipientOf(keys.current("transfers").key) };
+    },
+  }),
   action("keys", "manage_keys", {
     name: "key list",
     does: [

@@ -175,6 +175,7 @@ const pendingPeriodDays = 2;
 const replacing: Readonly<Record<string, string>> = {
   cards: "gw key rotate",
   secrets: "gw key rotate",
+  transfers: "gw key rotate",
   digests: "gw key rotate",
   fingerprints: "gw key rotate --fingerprints",
   "key-encryption": "gw key rewrap",

@@ -62,7 +62,7 @@ export const updateRecurringPayment = operation({
   handle: updateProfile,
 });
 
-const cardColumns = ["recurring-payment-id", "card-ref-id", "dst-card-ref-id"];
+export const cardColumns = ["recurring-payment-id", "card-ref-id", "dst-card-ref-id"];
 
 export const createRecurringPayments = pluralOf(createRecurringPayment, {
   columns: cardColumns,

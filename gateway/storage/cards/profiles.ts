@@ -3,8 +3,9 @@
  * One statement writes the sealed cards and the rows that refer to them, of all cards that are
  * registered at the same moment.
  */
+import type { NewReferences } from "../../engine/cards.ts";
 import type { AuditedChange, ProfileStore } from "../../engine/profiles.ts";
-import type { CardReferences } from "../../orders/card-reference.ts";
+import type { CardReference, CardReferences } from "../../orders/card-reference.ts";
 import type { CardId, CardRefId, MerchantId } from "../../values/ids.ts";
 import type { SealedCard } from "../../vault/vault.ts";
 import { assertHomeCell } from "../cells/cells.ts";
@@ -169,6 +170,34 @@ join card_references as named
 join card_references as other
   on other.merchant_id = named.merchant_id and other.card_id = named.card_id
 where ${assertHomeCell("= any($1::bigint[])")}`;
+
+export type ListedProfile = Pick<CardReference, "endpointId"> &
+  NewReferences["facts"] & {
+    readonly ids: Partial<CardReferences>;
+    readonly clientOrderId: string | null;
+  };
+
+/**
+ * Lists a page of a merchant's registered cards that it can take to another gateway, by their ids.
+ * A stopped profile must not be charged there, and only a wallet's merchant may use a
+ * device number.
+ */
+export async function listProfiles(
+  query: Query,
+  merchantId: MerchantId,
+  after: CardId | undefined,
+): Promise<readonly ListedProfile[]> {
+  const rows = await query<ListedProfile & { facts: NewReferences["facts"] }>(
+    `select (array_agg(facts))[1] as facts, max(endpoint_id) as "endpointId",
+       json_object_agg(purpose, id::text) as ids, max(client_orderid) as "clientOrderId"
+     from card_references where merchant_id = $1::bigint and card_id > $2::bigint
+       and removed_at is null and stopped_at is null and purpose <> 'replaced'
+       and facts ->> 'isDevice' is null and ${assertHomeCell("= $1::bigint")}
+     group by card_id order by card_id limit ${batchMax}`,
+    [merchantId, after ?? "-1"],
+  );
+  return rows.map(({ facts, ...row }) => ({ ...row, ...facts }));
+}
 
 /**
  * Changes a profile and all other references of its card. A replaced card number keeps a removed

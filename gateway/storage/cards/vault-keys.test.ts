@@ -38,7 +38,7 @@ test("control keys, wallet keys, MAC keys and pending cards are sealed again", a
   const { destroyed, kept } = await rotate();
 
   const next = await openAll();
-  const retired = ["cards", "secrets", "held"] as const;
+  const retired = ["cards", "secrets", "held", "transfers"] as const;
   assert.deepEqual(
     destroyed,
     retired.map((purpose) => old.keys.current(purpose).id),

@@ -48,7 +48,7 @@ test("keys are rotated under load: no payment fails and the old keys are gone", 
   );
   assert.deepEqual(
     keys.filter(({ destroyedAt }) => destroyedAt !== null).map(({ purpose }) => purpose),
-    ["cards", "secrets", "held"],
+    ["cards", "secrets", "held", "transfers"],
   );
   await until("all are approved", async () => {
     const open = await world.installation.database.query(

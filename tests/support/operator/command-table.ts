@@ -116,6 +116,8 @@ export const changing: readonly Example[] = [
   { path: "key rotate",                 words: "" },
   { path: "card restart",               words: "demo <card>", isRefused: true },
   { path: "card remove",                words: "demo <card>" },
+  { path: "card import",                words: "<folder>/list.csv --endpoint <plain>", isRefused: true },
+  { path: "card export",                words: "demo --recipient age1nobody --why test", isRefused: true },
   { path: "privacy erase",              words: "--email nobody@shop.example --yes" },
   { path: "backup",                     words: "", isRefused: true },
   { path: "files sign",                 words: "", isRefused: true },
@@ -171,6 +173,7 @@ export const looking: readonly Example[] = [
 /** Examples that read, and need the key-encryption key for it. */
 export const lookingWithKeys: readonly Example[] = [
   { path: "key list", words: "" },
+  { path: "key recipient", words: "" },
   { path: "wallet key list", words: "" },
 ];
 
