@@ -25,6 +25,7 @@ export const fieldLabels = {
   endpoints:               texts("Endpoints",                          "Endpunkte"),
   force:                   texts("Although open orders need it",       "Auch wenn offene Zahlungen es brauchen"),
   commissions:             texts("Show fees to the merchant",          "Gebühren dem Händler zeigen"),
+  balance:                 texts("Merchant may ask for its balance",   "Händler darf Saldo abfragen"),
   "card-keep-days":        texts("Card numbers stored, days",          "Kartennummern gespeichert, Tage"),
   "unpaid-card-keep-days": texts("The same for unpaid orders",         "Ebenso bei unbezahlten Zahlungen"),
   "decrypted-wallets":     texts("Decrypted wallet data",              "Entschlüsselte Wallet-Daten"),

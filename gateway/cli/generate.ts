@@ -62,7 +62,7 @@ export const generateCommands = [
       await indexFrom(database.query, next);
       const { now } = systemClock;
       const { walk } = makeOrderIndex(database, {
-        describe: describeOrder,
+        describe: (order) => describeOrder(order, config.zone),
         figuresOf,
         now,
         pageSize: indexedTogether,

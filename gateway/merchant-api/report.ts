@@ -68,7 +68,7 @@ export function reportFields(zone: string) {
 }
 
 export function reportRoutes(options: ReportRouteOptions): readonly HttpRoute[] {
-  const { wire, clock, oauth, takeToken, merchants, openReport } = options;
+  const { wire, merchants, openReport } = options;
   const fields = reportFields(options.zone);
   const path = `/${options.pathWord}${reportPath}`;
   const refuse = async (request: HttpRequest) => refuseMethod(request, wire, "GET");
@@ -96,20 +96,9 @@ export function reportRoutes(options: ReportRouteOptions): readonly HttpRoute[] 
   ): Promise<Pick<Required<HttpReply>, "parts"> | Refused> {
     const sent = readSent(request.url);
     if (sent instanceof Failure) return { answer: sent };
-    const { method, url: target, headers, socket } = request;
-    const { authorization } = headers;
-    const call = { method, target, port: socket.localPort ?? 0, authorization };
-    const findMerchant = (login: string) =>
-      merchants().find((merchant) => merchant.login === login && merchant.enabled);
-    const signed = { call, pairs: [], findMerchant, takesHmac: true };
-    const merchant = await checkOAuth(signed, oauth, clock);
-    if (merchant instanceof Failure || merchant instanceof AccessDenied) {
-      return { answer: merchant };
-    }
-    const waitSeconds = takeToken(true, merchant.id);
-    if (waitSeconds > 0) {
-      return { answer: new Failure("too_many_requests"), retryAfterSeconds: waitSeconds };
-    }
+    const findMerchant = (login: string) => merchants().find((each) => each.login === login);
+    const merchant = await findSigner(request, { pairs: [], findMerchant }, options);
+    if ("answer" in merchant) return merchant;
     const query = readQuery(sent, merchant);
     if (query instanceof Failure) return { answer: query };
     const parts = await openReport(query);
@@ -126,7 +115,27 @@ export function reportRoutes(options: ReportRouteOptions): readonly HttpRoute[] 
   }
 }
 
-type Refused = Pick<RequestOutcome, "answer" | "retryAfterSeconds">;
+export type Refused = Pick<RequestOutcome, "answer" | "retryAfterSeconds">;
+type Signed = Omit<Parameters<typeof checkOAuth>[0], "call" | "takesHmac">;
+
+/** Returns the enabled merchant that has signed a query, unless it sends too many. */
+export async function findSigner(
+  { method, url: target, headers: { authorization }, socket }: HttpRequest,
+  { pairs, findMerchant }: Signed,
+  { oauth, clock, takeToken }: Pick<RoutesOptions, "oauth" | "clock" | "takeToken">,
+): Promise<Merchant | Refused> {
+  const findEnabled = (login: string) => {
+    const found = findMerchant(login);
+    return found?.enabled === true ? found : undefined;
+  };
+  const call = { method, target, port: socket.localPort ?? 0, authorization };
+  const signed = { call, pairs, findMerchant: findEnabled, takesHmac: true };
+  const merchant = await checkOAuth(signed, oauth, clock);
+  if (merchant instanceof Failure || merchant instanceof AccessDenied) return { answer: merchant };
+  const retryAfterSeconds = takeToken(true, merchant.id);
+  if (retryAfterSeconds === 0) return merchant;
+  return { answer: new Failure("too_many_requests"), retryAfterSeconds };
+}
 
 const begun: RequestOutcome = { answer: { type: name, fields: [] }, authenticated: true };
 
@@ -143,7 +152,7 @@ function readSent(url: string): Sent | Failure {
   return collect(form.pairs);
 }
 
-function readValues<Request extends Fields>(
+export function readValues<Request extends Fields>(
   fields: Request,
   sent: Sent,
 ): Values<Request> | Failure {

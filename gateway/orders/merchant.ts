@@ -36,6 +36,8 @@ export type OAuthKey = {
 export type MerchantSettings = {
   /** Whether the merchant sees the fees of a payment. */
   readonly commissions?: boolean;
+  /** Whether the merchant may ask for its balance. */
+  readonly balance?: boolean;
   /** How long card numbers are stored. If absent, the installation's settings apply. */
   readonly cardKeepDays?: number;
   readonly unpaidCardKeepDays?: number;

@@ -401,14 +401,20 @@ export function reasonCodeOf({ reason }: Pick<Chargeback, "reason">): string {
  * that was freed does not count.
  */
 function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
+  return chargebackChangesOf(order).reduce((sum, { minor }) => sum + minor, 0n);
+}
+
+/** Returns by how much each stage changes the amount that is charged back, by its date. */
+export function chargebackChangesOf(order: Pick<Order, "chargebacks">) {
   const cases = new Map<string, bigint>();
-  for (const { caseId, stage, amount } of byDate(order)) {
+  return byDate(order).map(({ caseId, stage, amount: { minor }, at }) => {
     const before = cases.get(caseId) ?? 0n;
     const { effect } = disputeStages[stage];
-    if (effect === "takes") cases.set(caseId, amount.minor);
-    if (effect === "frees") cases.set(caseId, before > amount.minor ? before - amount.minor : 0n);
-  }
-  return [...cases.values()].reduce((sum, minor) => sum + minor, 0n);
+    const freed = before > minor ? before - minor : 0n;
+    const present = { takes: minor, frees: freed, none: before }[effect];
+    cases.set(caseId, present);
+    return { at, minor: present - before };
+  });
 }
 
 /**

@@ -5,6 +5,7 @@
  * digits are the same.
  */
 import { isDeviceNumber } from "../orders/card-reference.ts";
+import { packMovements } from "../orders/movements.ts";
 import type { Order } from "../orders/order.ts";
 import { isInDoubt } from "../orders/prior-attempts.ts";
 import {
@@ -53,6 +54,8 @@ export type IndexRow = {
    * order by the beginning of any of these words.
    */
   readonly people: readonly string[];
+  /** The movements of money that the merchant's statement books, packed. */
+  readonly movements: string;
 };
 
 export const moneyStates = [
@@ -143,9 +146,9 @@ export function wordOf(kind: WordKind, value: string): string {
 
 /**
  * Makes the index row of an order. The function runs for each sale and avoids object spreads and
- * loops over all fields, which would double its cost.
+ * loops over all fields, which would double its cost. The days of a statement begin in `zone`.
  */
-export function describeOrder(order: Order): IndexRow {
+export function describeOrder(order: Order, zone = "UTC"): IndexRow {
   const initial = initialOf(order);
   const { purchase, card, transaction } = order;
   const totals = totalsOf(order);
@@ -177,6 +180,7 @@ export function describeOrder(order: Order): IndexRow {
     reference: sentIdentifiersOf(transaction)?.reference ?? "",
     words: [],
     people: peopleIn(order),
+    movements: packMovements(order, zone),
   };
   const add = (kind: WordKind, value: string) =>
     void (value === "" || row.words.push(wordOf(kind, value)));

@@ -10,7 +10,7 @@ import type { IndexRow } from "./order-index.ts";
 /** The fields of an order's index row that the list of orders shows. */
 export type OrderLineRow = Omit<
   IndexRow,
-  "at" | "version" | "outcome" | "overheadMs" | "net" | "words" | "people"
+  "at" | "version" | "outcome" | "overheadMs" | "net" | "words" | "people" | "movements"
 > & { readonly at: number };
 
 export type OrderListQuery = {

@@ -53,6 +53,11 @@ export function formatAmount({ minor, currency }: Money): string {
   return `${digits.slice(0, point)}.${digits.slice(point).padEnd(shownDigitsMin, "0")}`;
 }
 
+/** Prints a sum of minor units, which may be negative. */
+export function formatSum(minor: bigint, currency: Currency): string {
+  return minor < 0n ? `-${formatSum(-minor, currency)}` : formatAmount(new Money(minor, currency));
+}
+
 /** Prints the amount and its currency: `12.34 EUR`. */
 export function printMoney(money: Money): string {
   return `${formatAmount(money)} ${money.currency.code}`;

@@ -3,6 +3,7 @@ import { signedUrlsOf } from "../config/config.ts";
 import { makeSummary } from "../http/bounds.ts";
 import type { Clients } from "../http/ports.ts";
 import type { HttpRoute } from "../http/router.ts";
+import { balanceRoutes } from "../merchant-api/balance.ts";
 import { otherIdsOf, otherKeysOf } from "../merchant-api/checksum-mistakes.ts";
 import { describeRefused } from "../merchant-api/describe-refused.ts";
 import { operations } from "../merchant-api/operations/index.ts";
@@ -57,6 +58,12 @@ export function merchantInterface(
       keepRefused: refused.keep,
       storeRequest: routeStoreRequest(cells, { retryMs }),
       findEntryPoint: configuration.findEntryPoint,
+    }),
+    ...balanceRoutes({
+      ...shared,
+      findBalances: services.findBalances,
+      merchants: () => current().merchants,
+      endpointById: () => current().endpointById,
     }),
     ...reportRoutes({
       ...shared,

@@ -46,7 +46,8 @@ const builtPortal = join(import.meta.dirname, "../../portal/dist");
 /** Makes the queue that adds orders to the portal's index after their commits. */
 export function makeIndex({ cells, clock, config }: NodeContext): IndexQueue {
   const waitMs = config.portalIndexEveryMs;
-  return makeIndexQueue({ cells, now: clock.now, waitMs, describe: describeOrder, figuresOf });
+  const describe = (order: Order) => describeOrder(order, config.zone);
+  return makeIndexQueue({ cells, now: clock.now, waitMs, describe, figuresOf });
 }
 
 export function openPortalStore(context: NodeContext, engine: Engine): PortalStore {

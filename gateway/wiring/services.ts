@@ -9,6 +9,7 @@ import type { Order } from "../orders/order.ts";
 import { makeOpenReport } from "../report/open-report.ts";
 import { makeTransactionReport } from "../report/report.ts";
 import { makeFindBegun, makeTakeReport } from "../storage/orders/begun-transactions.ts";
+import { makeStatements } from "../storage/portal/statements.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
 import type { ThreeDs } from "../threeds/threeds.ts";
 import { makePrintDate } from "../values/time.ts";
@@ -99,6 +100,7 @@ export function makeServices(context: NodeContext, parts: Parts) {
     printDate,
     fieldWord,
     streamReport: stream,
+    findBalances: querying(makeStatements(cells, database.query).findBalances),
     openReport: makeOpenReport({
       stream,
       takeReport: querying(makeTakeReport(database)),

@@ -22,6 +22,17 @@ export const frame = {
   latestAttempt: "Latest attempt | Letzter Versuch",
   noDailyReports: "No report was due yet. | Noch kein Bericht fällig.",
   reportNeedsMerchant: "Choose a merchant first. | Wählen Sie zuerst einen Händler.",
+  statement: "Statement | Abrechnung",
+  statementHint: `The money that has moved on each day in the time zone of the gateway, 31 days
+    unless you choose others. A chargeback counts on the acquirer's date.
+    | Das Geld, das an jedem Tag in der Zeitzone des Gateways geflossen ist; ohne Auswahl 31 Tage.
+    Eine Rückbelastung zählt am Datum des Acquirers.`,
+  noMovements: "No money moved on these days. | An diesen Tagen ist kein Geld geflossen.",
+  gross: "Gross | Brutto",
+  fees: "Fees | Gebühren",
+  returns: "Returns | Rückgaben",
+  payouts: "Payouts | Auszahlungen",
+  net: "Net | Netto",
   "payment-links": "Payment links | Zahlungslinks",
   merchants: "Merchants | Händler",
   gates: "Gates | Gates",

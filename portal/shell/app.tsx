@@ -33,6 +33,7 @@ const screens: Screens = {
   home: screen("Home", () => import("../home/home.tsx")),
   orders: screen("Orders", () => import("../orders/orders.tsx")),
   "transaction-report": screen("Report", () => import("../report/report.tsx")),
+  statement: screen("Statement", () => import("../report/statement.tsx")),
   callbacks: screen("Callbacks", () => import("../callbacks/callbacks.tsx")),
   requests: screen("Requests", () => import("../requests/requests.tsx")),
   checksum: screen("Checksum", () => import("../requests/checksum.tsx")),

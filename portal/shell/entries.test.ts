@@ -44,7 +44,7 @@ test("a merchant's user with the same rights sees no screen of the operator", ()
 
 // biome-ignore format: a table
 const needed = [
-  ["transaction-report", "see_orders"], ["payment-links", "see_orders"], ["merchants", "see_configuration"], ["reconciliation", "reconcile"], ["vault-keys", "manage_keys"],
+  ["transaction-report", "see_orders"], ["statement", "see_orders"], ["payment-links", "see_orders"], ["merchants", "see_configuration"], ["reconciliation", "reconcile"], ["vault-keys", "manage_keys"],
   ["team", "manage_users"], ["audit", "see_audit"],
 ] as const;
 

@@ -31,6 +31,7 @@ const entries: readonly Entry[] = [
   { screen: "callbacks", icon: "callbacks" },
   { screen: "requests", icon: "requests" },
   { screen: "transaction-report", icon: "download", right: "see_orders" },
+  { screen: "statement", icon: "balance", right: "see_orders" },
   { screen: "payment-links", icon: "link", right: "see_orders" },
   { screen: "merchants", icon: "shop", right: "see_configuration" },
   { screen: "gates", icon: "gate", right: "see_configuration", isOperators: true },

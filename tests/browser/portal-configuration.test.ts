@@ -276,6 +276,22 @@ test("an operator sets the address of a merchant's daily report, and sees that i
   assert.deepEqual(troubles, []);
 });
 
+test("a user reads a merchant's statement, and downloads it as a file", async () => {
+  await world.merchant().sale({ order_desc: "Pottery" });
+  await world.settle();
+  const { page, troubles } = await atDesk("statement");
+  await page.getByText("Choose a merchant first.").waitFor();
+
+  await atDesk("statement?merchant=demo");
+  await page.getByRole("cell", { name: "USD" }).first().waitFor();
+  const saved = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Export CSV" }).click();
+  const stream = await (await saved).createReadStream();
+
+  assert.match(await text(stream), /^day,currency,gross,.*\r\n[\d-]+,USD,/);
+  assert.deepEqual(troubles, []);
+});
+
 /** Opens the first form of the button's name and writes into its fields, by their labels. */
 async function fill(page: Page, button: string, fields: Readonly<Record<string, string>>) {
   const dialog = page.getByRole("dialog");

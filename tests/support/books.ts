@@ -284,6 +284,21 @@ export function assertBalancesAgree(
   }
 }
 
+/** Waits until the statement's charges, returns and payouts add up to those of the orders. */
+export async function assertStatementAgrees(
+  readRowsOf: <Row extends object>(text: string) => Promise<readonly Row[]>,
+): Promise<void> {
+  const orders = await readRowsOf<StoredOrder>(selectStoredOrders);
+  const taken = orders.reduce((sum, order) => sum + balanceAtGateway(order).taken, 0n);
+  // The writer of the portal's index books the orders some time after they are committed.
+  await until(`the statement says ${taken}`, async () => {
+    const [stated] = await readRowsOf<{ taken: string }>(
+      "select coalesce(sum(gross - returns - payouts), 0)::text as taken from statement_days",
+    );
+    return stated?.taken === String(taken) || undefined;
+  });
+}
+
 /**
  * Returns what the references of one order share: its attempts differ in the last two characters.
  */

@@ -17,7 +17,7 @@ import { type FailureRow, failures } from "../../gateway/values/failure.ts";
 import { shapeOf } from "./client-source.ts";
 import { checksumFields, type Example } from "./examples.ts";
 import { formula, pathOf } from "./operation-page.ts";
-import { describeReport } from "./report-page.ts";
+import { describeBalance, describeReport } from "./report-page.ts";
 import { statusFields } from "./status-page.ts";
 import { camel, pascal, sentence } from "./text.ts";
 
@@ -39,7 +39,11 @@ export function renderOpenApi(examples: readonly Example[]): string {
     // Currencies that are not listed have two fraction digits.
     "x-fraction-digits": Object.fromEntries(exponents()),
     servers: [{ url: "/" }],
-    paths: Object.fromEntries([...examples.flatMap(pathsOf), describeReport(reportRefusals)]),
+    paths: Object.fromEntries([
+      ...examples.flatMap(pathsOf),
+      ...describeBalance(balanceRefusals),
+      describeReport(reportRefusals),
+    ]),
     components: {
       schemas: Object.fromEntries([...examples.flatMap(schemasOf), ["Refusal", refusal]]),
       responses: {
@@ -154,11 +158,14 @@ const denied = {
 };
 
 const reportRefused = { description: "The report was refused.", content: contentOf() };
-const reportRefusals = {
-  400: { $ref: "#/components/responses/ReportRefused" },
+const balanceRefusals = {
   403: { $ref: "#/components/responses/AccessDenied" },
   429: { $ref: "#/components/responses/TooManyRequests" },
   503: { $ref: "#/components/responses/Unavailable" },
+};
+const reportRefusals = {
+  400: { $ref: "#/components/responses/ReportRefused" },
+  ...balanceRefusals,
 };
 
 const catalogue = Object.values<FailureRow>(failures).map(({ number, word, meaning }) => [

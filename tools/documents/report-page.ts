@@ -1,6 +1,11 @@
-/** Renders the page of the transaction report, and its path for the OpenAPI document. */
+/**
+ * Renders the page of the transaction report, and the paths of the report and of the balance for
+ * the OpenAPI document.
+ */
+import { balanceFields, balancePath } from "../../gateway/merchant-api/balance.ts";
 import { reportFields, reportPath } from "../../gateway/merchant-api/report.ts";
 import { reportColumns } from "../../gateway/report/columns.ts";
+import { printBalance } from "../../gateway/report/statement.ts";
 import { shellEncode } from "./program-heads.ts";
 import { fence, mono, renderTemplate, sentence, table } from "./text.ts";
 
@@ -64,3 +69,34 @@ export function describeReport(responses: Readonly<Record<string, unknown>>) {
 }
 
 const csv = { "text/csv": { schema: { type: "string" } } };
+
+/** Describes the two paths of the balance for the OpenAPI document. */
+export function describeBalance(responses: Readonly<Record<string, unknown>>) {
+  const text = { type: "string" };
+  const form = Object.entries(balanceFields).map(([name, { documentation }]) => {
+    return [name, { ...text, description: sentence(documentation) }];
+  });
+  const schema = { type: "object", properties: Object.fromEntries(form) };
+  const names = Object.keys(
+    printBalance({ currency: "EUR", net: "0", pending: "0", settled: "0" }),
+  );
+  return [
+    ["merchant", "merchant/{login}", "login", names],
+    ["endpoint", "{endpoint_id}", "endpoint_id", [...names, "balance-amount"]],
+  ].map(([owner, place, name, fields]) => {
+    const properties = Object.fromEntries([...(fields ?? [])].map((field) => [field, text]));
+    const items = { type: "object", properties, required: fields };
+    const content = { "application/json": { schema: { type: "array", items } } };
+    const post = {
+      operationId: owner === "merchant" ? "merchantBalance" : "endpointBalance",
+      summary: `Returns what the operator owes the ${owner}, in each currency.`,
+      tags: ["get-balance"],
+      externalDocs: { url: "/docs/balance" },
+      parameters: [{ name, in: "path", required: true, schema: text }],
+      requestBody: { content: { "application/x-www-form-urlencoded": { schema } } },
+      security: [{ oauth: [] }],
+      responses: { 200: { description: "The balances, or a refusal.", content }, ...responses },
+    };
+    return [`/gw${balancePath}/${place}`, { post }] as const;
+  });
+}

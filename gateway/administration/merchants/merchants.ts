@@ -48,6 +48,10 @@ export const merchantTable: readonly SettingRow<MerchantSettings>[] = [
     "show fees to the merchant",
     "dem Händler Gebühren zeigen",
   ]),
+  setting("balance", "balance", onOff, [
+    "answer the merchant's requests for its balance",
+    "Anfragen des Händlers nach seinem Saldo beantworten",
+  ]),
   setting("cardKeepDays", "cardKeepDays", keepDays(31), [
     "how long card numbers of paid orders are stored, from 31",
     "wie lange Kartennummern bezahlter Zahlungen gespeichert werden, ab 31",

@@ -12,6 +12,7 @@ import { listOrdersAfter } from "../orders/find-orders.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "../orders/order-row.ts";
 import type { Database, Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
+import { bookMovements } from "./statements.ts";
 
 export type IndexOptions = {
   readonly now: () => Instant;
@@ -46,7 +47,7 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
   /** An order with a version older than the stored one changes nothing. */
   async function write(orders: readonly Order[]): Promise<void> {
     for (let from = 0; from < orders.length; from += pageSize) {
-      const rows = orders.slice(from, from + pageSize).map(describe);
+      const rows = orders.slice(from, from + pageSize).map((order) => describe(order));
       await database.transaction((query) => writeRows(query, rows, options));
     }
   }
@@ -97,7 +98,7 @@ left join order_index as known on known.merchant_id = orders.merchant_id
 where (known.version is null or known.version < orders.version) and orders.${isHere}
 limit $3`;
 
-type KnownRow = Counted & { readonly orderId: string; readonly version: number };
+type KnownRow = Counted & Pick<IndexRow, "orderId" | "version" | "movements">;
 
 async function writeRows(query: Query, rows: readonly IndexRow[], options: IndexOptions) {
   if (rows.length === 0) return;
@@ -117,6 +118,7 @@ async function writeRows(query: Query, rows: readonly IndexRow[], options: Index
   if (newer.length > 0) await query(replaceStatement, valuesOf(newer));
   const written = [...here.filter(({ orderId }) => added.has(orderId)), ...newer];
   await writeFigures(query, differences(written, before, options));
+  await bookMovements(query, written, before);
 }
 
 /** Takes the lock of the index. A writer holds it until its transaction commits. */
@@ -149,6 +151,7 @@ const texts = [
   "name",
   "gate",
   "reference",
+  "movements",
 ] as const;
 
 function valuesOf(rows: readonly IndexRow[]): readonly string[] {
@@ -169,7 +172,7 @@ function column(rows: readonly IndexRow[], name: (typeof numbers)[number]): stri
 function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly KnownRow[]> {
   return query<KnownRow>(
     `select order_index.order_id as "orderId", version, outcome, reason,
-       threeds, overhead_ms as "overheadMs", currency,
+       threeds, overhead_ms as "overheadMs", currency, movements,
        net::float8 as net
      from unnest($1::bigint[], $2::float8[], $3::bigint[]) as wanted(merchant_id, at, order_id)
      join order_index on order_index.merchant_id = wanted.merchant_id
@@ -181,7 +184,7 @@ function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly Kn
 
 const columns = `order_id, version, endpoint_id, overhead_ms, amount, net, client_orderid, kind,
   stage, status, outcome, reason, threeds, currency, network, last_four, email, name, gate,
-  reference, words, people`;
+  reference, movements, words, people`;
 
 const lists = `string_to_array(words, E'\\n'), string_to_array(people, E'\\n')`;
 
@@ -191,7 +194,8 @@ select merchant_id, to_timestamp(at / 1000), ${columns.replace("words, people", 
 from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::int[], $5::bigint[], $6::int[],
   $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
   $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
-  $21::text[], $22::text[], $23::text[], $24::text[]) as source(merchant_id, at, ${columns})`;
+  $21::text[], $22::text[], $23::text[], $24::text[], $25::text[])
+  as source(merchant_id, at, ${columns})`;
 
 /** Most orders are new, so the statement does not look for an existing row. */
 const addStatement = `${insertStatement}

@@ -330,6 +330,9 @@ create table order_index (
   words          text[] not null,
   -- Words of the customer's data, such as the name, found by their first letters (decision 0085).
   people         text[] not null default '{}',
+  -- The movements of money that the table statement_days counts for the order, as
+  -- `kind day amount`, with commas between them. The day is a number since 1970.
+  movements      text not null default '',
   primary key (merchant_id, at, order_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.2);
 create index order_index_by_time on order_index (at, order_id);
@@ -348,6 +351,24 @@ create table order_figures (
   count       bigint not null,
   primary key (merchant_id, grain, at, name, key)
 ) with (fillfactor = 70, autovacuum_analyze_threshold = 1000);
+
+-- The sums of the movements of money of a merchant's orders, in minor units (decision 0092). The
+-- writer of the index changes them by what has changed in an order since it was written before.
+create table statement_days (
+  merchant_id bigint not null,
+  -- The day in the gateway's time zone, for chargebacks the acquirer's date.
+  day         date not null,
+  endpoint_id bigint not null,
+  currency    text not null,
+  gross       bigint not null,
+  fees        bigint not null,
+  returns     bigint not null,
+  chargebacks bigint not null,
+  payouts     bigint not null,
+  -- Payouts that are not final.
+  pending     bigint not null,
+  primary key (merchant_id, day, endpoint_id, currency)
+) with (fillfactor = 70);
 
 -- The progress of indexing, in a single row that every writer locks, so that no order is counted
 -- twice. Up to `swept_at`, the history was searched for orders that no node has indexed.

@@ -152,6 +152,20 @@ create table endpoints (
   created_at  timestamptz not null default now()
 );
 
+-- What the operator has paid to merchants (decision 0092), which lowers their balances.
+create table settlements (
+  merchant_id bigint not null references merchants,
+  -- The operator's reference of the payment, so that no payment is booked twice.
+  reference   text not null,
+  -- Null if the payment was for all endpoints together.
+  endpoint_id bigint references endpoints,
+  -- In minor units. Negative if it corrects another booking.
+  amount      bigint not null,
+  currency    text not null,
+  booked_at   timestamptz not null default now(),
+  primary key (merchant_id, reference)
+);
+
 -- The gates of each endpoint. Those with the lowest rank are tried first, and those of the same
 -- rank share the orders by their weights.
 create table endpoint_gates (

@@ -75,7 +75,7 @@ export function makeOwed({ query }: Database, now: Instant) {
 
 const moved = [
   ...["orders", "order_history", "requests", "cards", "callbacks", "due", "held_keys"],
-  ...["screening_tallies", "payment_links", "order_index", "order_figures"],
+  ...["screening_tallies", "payment_links", "order_index", "order_figures", "statement_days"],
 ];
 
 export const none: readonly number[] = moved.map(() => 0);
@@ -141,6 +141,11 @@ export async function fill({ query }: Database, id: number, count: number): Prom
   await query(
     `insert into order_figures (merchant_id, grain, at, name, key, count)
      select ${id}, 'minute', now() - make_interval(mins => n), 'outcome', 'approved', 1 ${each}`,
+  );
+  await query(
+    `insert into statement_days (merchant_id, day, endpoint_id, currency, gross, fees, returns,
+       chargebacks, payouts, pending)
+     select ${id}, current_date - n, 1, 'USD', n, 0, 0, 0, 0, 0 ${each}`,
   );
   await query(
     `insert into held_keys (context, key_id, sealed, expires_at)

@@ -11,6 +11,7 @@ import fc from "fast-check";
 import { assertReconciled } from "../../support/bank/settlement.ts";
 import {
   assertBalancesAgree,
+  assertStatementAgrees,
   orderPart,
   referenceOf,
   type StoredOrder,
@@ -31,6 +32,7 @@ import { startWorld, type World } from "../../support/world.ts";
 
 const seed = seedOf(20_261_118);
 const acceptedMin = series(45, 5_000);
+const indexedWithinMs = 5_000;
 const kinds = ["sale", "preauth", "verify", "rebill", "capture", "return", "again"];
 /** The number of requests of each kind that must be accepted. */
 const ofKindMin = Math.ceil(acceptedMin / 100) + 1;
@@ -57,6 +59,9 @@ test(`random journeys leave books that agree (TOLLGATE_SEED=${seed})`, async (t)
     }
     await calmDown(world);
     await assertBooksAgree(world, begun);
+    // The portal's index, whose writer books the statement, is written by the clock.
+    await world.pass(indexedWithinMs);
+    await assertStatementAgrees(world.readRows);
     await assertNothingBeyond(world, begun);
     await assertChargedOnce(world, begun);
   });
