@@ -1,8 +1,7 @@
 /**
- * An action is something that an operator or a merchant's user can do. It is declared as a row of a
- * table, which says which fields it takes, which right it needs and which function performs it. The
- * command line, the portal's forms, the checks of rights, the audit and the documents are made from
- * these rows.
+ * An action is something that an operator or a merchant's user can do, declared as a row of a
+ * table. The command line, the portal's forms, the checks of rights, the audit and the documents
+ * are made from these rows.
  */
 import type { MerchantId } from "../values/ids.ts";
 import type { Right } from "../values/roles.ts";
@@ -10,69 +9,61 @@ import { type Field, type Fields, type Given, type Help, type Texts, textsOf } f
 import type { Output, Session } from "./session.ts";
 
 /**
- * The effect of an action on the installation. `look`: it only reads, and needs neither the
- * key-encryption key nor the vault. `keys`: it only reads, and needs both. `change`: it changes
- * something, and its audit entry is written in the transaction of the change. `record`: it takes
- * more than one transaction, and writes one audit entry before the work and another one with the
- * outcome.
+ * The effect of an action on the installation. `look` only reads, and needs neither the
+ * key-encryption key nor the vault; `keys` only reads, and needs both. `change` writes its audit
+ * entry in the transaction of the change. `record` takes more than one transaction, and writes one
+ * audit entry before the work and another one with the outcome.
  */
 export type Mode = "look" | "keys" | "change" | "record";
 
 export type Action = {
-  /** The name as users type it after `gw`, like `endpoint set`. */
   readonly name: string;
   readonly does: Texts;
   readonly right: Right;
-  /** Returns the right that replaces `right`, for an action whose right depends on its subject. */
+  /** Replaces `right` for an action whose right depends on its subject. */
   readonly findRight?: Find<Right>;
   readonly mode: Mode;
   readonly fields: Fields;
   /**
-   * Returns the merchant that the subject belongs to: users of that merchant may perform the action
-   * within the rights of their role. Only operators may perform an action that lacks this function.
+   * Returns the merchant whose users may perform the action within the rights of their role. Only
+   * operators may perform an action that lacks this function.
    */
   readonly findOwner?: FindOwner;
   /**
-   * If true, the command line requires a reason by `--why`. The portal requires a reason for every
-   * change, except for actions for which this is false.
+   * If true, the command line requires a reason too. If false, not even the portal requires one.
    */
   readonly needsReason?: boolean;
   /**
-   * If true, the action needs the approval of a second person where GW_SECOND_PERSON is on. If it
-   * is a function, the function decides this from the values that the user has given.
+   * Whether a second person must approve the action where GW_SECOND_PERSON is on. A function
+   * decides this from the values that the user has given.
    */
   readonly needsSecondPerson?: true | NeedsSecondPerson<never>;
   /**
-   * How long the action may take. An action of `minutes` reads many rows or asks a host: it has no
-   * preview, and a node performs only one such action at a time. An action of `hours` continues
-   * after the portal has answered its request, and the audit records its end.
+   * An action of `minutes` reads many rows or asks a host: it has no preview, and a node performs
+   * only one such action at a time. An action of `hours` continues after the portal has answered
+   * its request, and the audit records its end.
    */
   readonly duration?: "minutes" | "hours";
   /**
-   * If true, the action computes the hash of a password. A node computes only a few of these hashes
-   * at the same time, because each takes much memory and a thread.
+   * If true, the action hashes a password. A node computes few of these hashes at the same time,
+   * because each takes much memory and a thread.
    */
   readonly computesPassword?: true;
   /**
-   * If true, the action reports its progress, as actions with a `duration` do, and has a preview,
-   * which they lack.
+   * If true, the action reports its progress and has a preview. Actions with a `duration` report
+   * their progress too, but have no preview.
    */
   readonly showsProgress?: true;
   /**
-   * How a configuration file for `gw apply` can have the same result as the action. `exported`: the
-   * file contains the values in the form that `gw export` writes. `beside`: the file names another
-   * file that contains the key. `otherwise`: the user changes other entries of the file. Undefined
-   * if no configuration file can have this result.
+   * How a configuration file for `gw apply` can have the same result. `exported`: by values in the
+   * form that `gw export` writes. `beside`: by the name of another file that contains the key.
+   * `otherwise`: by changes of other parts of the file. Undefined: not at all.
    */
   readonly inFile?: "exported" | "beside" | "otherwise";
   /** The reason why the portal does not offer the action. */
   readonly commandLineOnly?: string;
-  /**
-   * If true, the action needs the engine of a running node: the portal offers it, and the command
-   * line does not.
-   */
+  /** If true, the action needs a running node's engine, so the command line does not offer it. */
   readonly needsNode?: boolean;
-  /** Performs the action with the values that `readGiven` has read from the row's fields. */
   readonly perform: (session: Session, given: never) => Promise<Output> | Output;
 };
 
@@ -93,12 +84,9 @@ type Made =
   | "findOwner"
   | "findRight"
   | "needsSecondPerson";
-/** An action as its subject's file declares it, before `action` completes it. */
+/** An action's row as its file declares it, before `action` adds what all rows have in common. */
 export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
-  /**
-   * The help text of the action. It may be omitted if the action is the only one of its subject:
-   * the help text of the subject is used then.
-   */
+  /** May be omitted if the action is the only one of its subject, whose help text is then used. */
   readonly does?: Help;
   readonly fields?: Taken;
   readonly needsSecondPerson?: true | NeedsSecondPerson<Given<Taken>>;
@@ -107,10 +95,7 @@ export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
   readonly perform: (session: Session, given: Given<Taken>) => Promise<Output> | Output;
 };
 
-/**
- * Makes an action. The compiler checks that the function `perform` accepts the values of the
- * declared fields.
- */
+/** Lets the compiler check that `perform` accepts the values of the declared fields. */
 export function action<const Taken extends Fields = typeof noFields>(
   mode: Mode,
   right: Right,
@@ -125,7 +110,6 @@ export function isChange({ mode }: Partial<Pick<Action, "mode">>): boolean {
   return mode === "change" || mode === "record";
 }
 
-/** Returns whether the portal offers the action. */
 export function isOffered({ commandLineOnly }: Action): boolean {
   return commandLineOnly === undefined;
 }

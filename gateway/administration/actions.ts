@@ -1,11 +1,8 @@
-/**
- * All actions, by subject. The file with the actions of a subject is loaded when one of them is
- * used.
- */
+/** All actions, by subject. A subject's file is loaded when one of its actions is used. */
 import type { Action } from "./action.ts";
 
 export type Subject = {
-  /** The subject, like `endpoint`, which is the first word of the names of its actions. */
+  /** The first word of the names of its actions, like `endpoint`. */
   readonly name: string;
   readonly does: string;
   readonly load: () => Promise<readonly Action[]>;

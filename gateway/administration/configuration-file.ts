@@ -1,8 +1,4 @@
-/**
- * The configuration as a file. The keys of the file are the names of the settings, and its values
- * are written as on the command line. The printed file and its JSON schema are made from the tables
- * of settings.
- */
+/** The configuration as a file. The file and its JSON schema are made from tables of settings. */
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, EndpointSettings, Merchant, MerchantSettings } from "../orders/merchant.ts";
 import { rules } from "../screening/rules/index.ts";
@@ -20,8 +16,8 @@ import { printSwitch } from "./readers.ts";
 import { type FileEntry, type PrintedSetting, printSettings, schemaOf } from "./settings.ts";
 
 /**
- * Prints a gate. The limits of a gate are amounts. They are printed with the decimals of the gate's
- * first currency, because all its currencies have the same number of decimals.
+ * A gate's limits are printed with the decimals of its first currency, because all its currencies
+ * have the same number of decimals.
  */
 export function printGate(gate: ReadGate): FileEntry {
   const [code = ""] = gate.settings.currencies ?? [];
@@ -57,7 +53,6 @@ function printEndpointSettings({
   return printSettings(endpointTable(getCurrency(currency)), settings);
 }
 
-/** Prints the configuration as `gw export` writes it: complete except for secrets. */
 export function printConfiguration(
   configuration: Configuration,
   directories: readonly DirectoryServer[],
@@ -92,14 +87,13 @@ export function printConfiguration(
   };
 }
 
-/** Returns the settings as a user would type them, by the names of the fields that set them. */
 export const settingsOf = {
   merchant: ({ settings }: Merchant) => asTexts(printSettings(merchantTable, settings)),
   endpoint: (endpoint: Endpoint) => asTexts(printEndpointSettings(endpoint)),
   gate: (gate: ReadGate) => asTexts(printGate(gate)),
 };
 
-/** Returns an entry of the audit with the settings as a user types them: 100.00 and not 10000. */
+/** Prints the settings in an audit entry as a user types them: 100.00 and not 10000. */
 export function asTyped({ subject, before, after, ...entry }: AuditEntry): AuditEntry {
   const [kind = ""] = subject.split(" ", 1);
   const print = (kept: KeptConfiguration) => printKept(kind, kept);
@@ -119,8 +113,7 @@ function printKept(kind: string, kept: KeptConfiguration): object {
   const currency = findCurrency(rest.currency ?? settings?.currencies?.[0] ?? "");
   const table = tableOf(kind, currency);
   if (settings === undefined || table === undefined) return kept;
-  // The audit stores a gate in the form of its table, so the settings are converted before they are
-  // printed.
+  // The audit stores a gate in the form of its database table, so the settings are converted first.
   const { callbackUrls: _, ...plain } = settings;
   const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : plain;
   const others = Object.entries(values).filter(([name]) => !table.some(({ key }) => key === name));
@@ -146,10 +139,6 @@ function asTexts(entry: FileEntry): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-/**
- * Returns a JSON schema of the configuration file, which editors use. It is made from the tables of
- * settings.
- */
 export function makeSchema() {
   const texts = { type: "array", items: { type: "string" } };
   const flag = { type: "boolean" };

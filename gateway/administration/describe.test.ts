@@ -1,4 +1,4 @@
-/** The description of actions for forms, in every language, and the schema of their values. */
+/** Tests the description of actions for forms in every language, and the schema of their values. */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -105,7 +105,6 @@ test("every field of a form has a label", () => {
   assert.deepEqual([...new Set(unlabelled.map(([name]) => written(name)))], []);
 });
 
-/** Words that occur in no German text. */
 const englishWord =
   /(^|[ (])(the|of|or|and|is|are|not|with|for|from|this|that|default|which|when)([ ,.:;)]|$)/i;
 
@@ -135,7 +134,6 @@ test("every link to the documentation leads to a heading", () => {
   assert.deepEqual(lost, []);
 });
 
-/** Returns the anchor that the documentation makes from a heading. */
 function slugOf(title: string): string {
   return title
     .toLowerCase()

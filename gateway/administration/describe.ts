@@ -1,7 +1,4 @@
-/**
- * Describes an action in two forms: for a form of the portal in one language, and as the JSON
- * schema of its values.
- */
+/** Describes an action for a form of the portal in one language, and its values as JSON schema. */
 import type { Api } from "../portal-api/api.ts";
 import { hasRight, type Role } from "../values/roles.ts";
 import { type Action, isChange } from "./action.ts";
@@ -10,7 +7,7 @@ import { choiceLabels, documents, fieldLabels, kindLabels, type Labels } from ".
 
 type ActionView = Api["GET /actions/:action"]["output"];
 
-/** The labels of fields and choices. Their type permits a look-up by any text. */
+/** The type permits a look-up by any text. */
 const [labels, choiceNames]: readonly [Labels, Labels] = [fieldLabels, choiceLabels];
 
 export function describeAction(action: Action, language: Language, role: Role): ActionView {
@@ -27,7 +24,6 @@ export function describeAction(action: Action, language: Language, role: Role): 
   };
 }
 
-/** Returns the fields that a form of the portal has. */
 export function offeredFields({ fields }: Action): readonly (readonly [string, Field])[] {
   return Object.entries(fields).filter(([, each]) => each.isOnlyOnCommandLine !== true);
 }
@@ -56,10 +52,7 @@ function describeField(
   };
 }
 
-/**
- * Returns the label of a field. A yes-or-no field that has only a name for no, like `no-endpoints`,
- * gets the label of that name.
- */
+/** A yes-or-no field with only a name for no, like `no-endpoints`, has the label of that name. */
 export function labelOf(key: string, field: Field): Texts | undefined {
   const { yes, no = "" } = field.kind === "toggle" ? namesOf(key, field) : { yes: key };
   return kindLabels[field.kind] ?? labels[yes === undefined ? no : written(key)];
@@ -86,7 +79,6 @@ function choicesOf(
       ];
 }
 
-/** Returns the JSON schema of the action's values in a request to the portal's API. */
 export function schemaOf(action: Action): Readonly<Record<string, unknown>> {
   const fields = offeredFields(action);
   const required = fields.filter(([, each]) => each.isRequired && each.preset === undefined);

@@ -3,10 +3,7 @@ import { amountForms, type FileFormat } from "../reconciliation/acquirer-file.ts
 import { Problem } from "../values/problem.ts";
 import { type Given, type Help, option } from "./field.ts";
 
-/**
- * Makes the fields with which a user describes the format of a file. `wordsHelp` explains the words
- * that the file may use instead of the gateway's own.
- */
+/** `wordsHelp` explains the words that the file may use instead of the gateway's own. */
 export function formatFields(wordsHelp: Help) {
   return {
     columns: option("text", "map", [
@@ -27,7 +24,7 @@ export function formatFields(wordsHelp: Help) {
 
 type FormatGiven = Given<ReturnType<typeof formatFields>>;
 
-/** Returns the sandbox's format with the changes that the user has given. */
+/** The user changes the format of the sandbox's files into that of the acquirer's files. */
 export function readFormat<Column extends string, Word extends string>(
   given: FormatGiven,
   usual: Readonly<Record<Column, string>>,

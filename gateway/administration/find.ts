@@ -1,6 +1,4 @@
-/**
- * Finds the objects that an action's fields name. If one does not exist, the problem says which.
- */
+/** Finds the objects that an action's fields name. A problem says which object does not exist. */
 import type { Gate } from "../acquirers/gates.ts";
 import type { Endpoint, Merchant } from "../orders/merchant.ts";
 import { parseReference } from "../orders/messages.ts";
@@ -36,7 +34,6 @@ export function endpointsOf(
 
 type Known = Parameters<FindOwner>[0];
 
-/** Finds an order by the id that merchants and logs use. */
 export async function findOrder({ cells }: Pick<Opened, "cells">, text: string) {
   const id = asOrderId(text);
   const isId = isNumericId(text) && text.length > 6;
@@ -46,7 +43,6 @@ export async function findOrder({ cells }: Pick<Opened, "cells">, text: string) 
   return order?.id === id ? order : new Problem(`There is no order ${text}.`, "not_found");
 }
 
-/** Finds an order by the reference that the acquirer knows a charge or a refund by. */
 export async function findByReference(
   { cells, database }: Pick<Opened, "cells" | "database">,
   reference: string,
@@ -57,17 +53,14 @@ export async function findByReference(
   return queriesOf({ cells }).search((query) => findAtPosition(query, place));
 }
 
-/** Returns a function that runs queries in the cells of merchants' orders. */
 export function queriesOf({ cells }: Pick<Opened, "cells">) {
   return cells.stores(({ node }) => node.query);
 }
 
-/** Returns a map from merchants' ids to their logins. */
 export function loginsOf({ merchants }: Pick<Configuration, "merchants">) {
   return new Map(merchants.map(({ id, login: name }) => [id, name]));
 }
 
-/** Returns the id of the merchant with this login, whose users may perform an action on it. */
 export async function ownerByLogin(
   opened: Known,
   { login }: { readonly login: string },
@@ -76,7 +69,6 @@ export async function ownerByLogin(
   return merchant instanceof Problem ? undefined : merchant.id;
 }
 
-/** Returns the id of the merchant of an endpoint, whose users may perform an action on it. */
 export async function ownerByEndpoint(
   opened: Known,
   { endpoint: id }: { readonly endpoint: string },
@@ -85,7 +77,6 @@ export async function ownerByEndpoint(
   return endpoint instanceof Problem ? undefined : endpoint.merchant.id;
 }
 
-/** Returns the id of the merchant of an order, whose users may perform an action on it. */
 export async function ownerByOrder(
   opened: Known,
   { order: id }: { readonly order: string },
@@ -98,7 +89,6 @@ export const login = word("merchant", "login", ["the merchant's login", "der Log
 
 const orderHelp = ["the id of the order", "die Nummer der Zahlung"] as const;
 export const order = word("text", "orderid", orderHelp);
-/** The field for the id of an order, which the user may omit. */
 export const lastOrder = lastWord("text", "orderid", orderHelp);
 
 export const ofMerchant = option("merchant", "login", [
@@ -119,13 +109,9 @@ export function findLimitFault(text: string | undefined): Problem | undefined {
   return new Problem("limit is a number from 1.");
 }
 
-/** A session together with the configuration that was read for the action. */
 type Configured = Session & { readonly configuration: Configuration };
 
-/**
- * Returns a function that wraps the functions of actions. The wrapper finds the object that a field
- * names, and calls the action's function with it.
- */
+/** Wraps an action: finds the object that a field names, and calls the action with the object. */
 function on<Field extends string, Found>(
   field: Field,
   find: (configuration: Configuration, text: string) => Found | Problem,

@@ -225,7 +225,6 @@ export const choiceLabels = {
   "merchant-viewer": texts("Merchant viewer: orders of one merchant", "Händler (nur Lesen): Zahlungen eines Händlers"),
 } satisfies Labels;
 
-/** The meanings of the reasons of disputes. */
 // biome-ignore format: a table
 export const disputeMeanings = {
   fraud:          texts("The cardholder denies the payment.", "Der Karteninhaber bestreitet die Zahlung."),
@@ -238,7 +237,6 @@ export const disputeMeanings = {
   other:          texts("The gateway does not know this reason.", "Das Gateway kennt diesen Grund nicht."),
 } satisfies Labels;
 
-/** The documents to send to contest a dispute, by its reason. */
 // biome-ignore format: a table
 export const disputeAnswers = {
   fraud:          texts("Send the result of 3-D Secure, the IP address, proof of delivery, and earlier undisputed payments of the card.", "Senden Sie das Ergebnis von 3-D Secure, die IP-Adresse, den Liefernachweis und frühere unbestrittene Zahlungen derselben Karte."),
@@ -251,9 +249,7 @@ export const disputeAnswers = {
   other:          texts("Ask the acquirer what to send.", "Fragen Sie den Acquirer, was zu senden ist."),
 } satisfies Labels;
 
-/**
- * The labels of fields by the kind of their value. A label here has priority over a label by name.
- */
+/** The labels of fields by the kind of value, which have priority over labels by name. */
 export const kindLabels: Readonly<Partial<Record<FieldKind, Texts>>> = {
   secret: texts("Key", "Schlüssel"),
   file: texts("File", "Datei"),

@@ -1,4 +1,4 @@
-/** The terminal shows an order's history and the audit without JSON and in lines that fit. */
+/** Checks that an order's history and the audit are printed without JSON and in lines that fit. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leavesOf, printHistory, printMoment } from "./moments.ts";

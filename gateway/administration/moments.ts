@@ -1,6 +1,6 @@
 /**
- * Prints entries of the audit and of an order's history for people: a heading, and below it a line
- * for each value. Whole states or events would be too wide for a terminal.
+ * Prints audit entries and an order's history for people: a heading, and below it a line for each
+ * value, because whole states or events would be too wide for a terminal.
  */
 import { type PackedMoney, printMoney, unpackMoney } from "../values/money.ts";
 import { asInstant, type Instant } from "../values/time.ts";
@@ -13,11 +13,7 @@ type Event = {
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
-/**
- * Prints a history. Amounts are stored in minor units and times in milliseconds, and both are
- * printed as everywhere else. Messages are omitted, because they are too long for a terminal; the
- * portal shows them.
- */
+/** Messages are omitted, because they are too long for a terminal; the portal shows them. */
 export function printHistory(
   history: readonly Event[],
   printDate: (at: Instant) => string,

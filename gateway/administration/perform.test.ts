@@ -1,4 +1,4 @@
-/** The description of waiting work that a second person reads. */
+/** Checks the description of waiting work that a second person reads. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findAction } from "./actions.ts";

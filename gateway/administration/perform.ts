@@ -1,7 +1,7 @@
 /**
- * Performs an action, for the command line and the portal alike: checks the user's right, asks for
- * the second person, does the work and writes the audit. A trial does the work, rolls it back and
- * returns what would happen.
+ * Performs an action for the command line and the portal: checks the user's right, asks for the
+ * second person, does the work and writes the audit. A trial rolls the work back and returns its
+ * effects.
  */
 import { cellsForScreens, queryForScreens } from "../storage/cells/cells.ts";
 import { makeAdministration } from "../storage/configuration/administration.ts";
@@ -24,20 +24,15 @@ import {
   type Session,
 } from "./session.ts";
 
-/**
- * The properties of a session in which the command line and the portal differ, such as the user,
- * the reason and the output of warnings.
- */
+/** The properties of a session in which the command line and the portal differ. */
 type Face = Pick<
   Session,
   | ("findings" | "reason" | "user" | "report" | "warn" | "confirm" | "progress" | "once" | "seen")
   | "node"
 >;
 
-/** The values of an action's fields after `readGiven` has checked and converted them. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Returns a refusal if the user lacks the right. */
 type Refuse = (audit: Audit, right: Right) => Promise<Problem | undefined>;
 
 export async function perform(
@@ -74,10 +69,7 @@ function needsSecondPerson(session: Session, { needsSecondPerson: needs }: Actio
   return session.config.secondPerson && needs === true;
 }
 
-/**
- * Returns the merchant whose users may approve the work besides operators: the user's own, or the
- * order's.
- */
+/** Returns the merchant whose users may approve the work besides operators. */
 async function findApprovers(opened: Opened, action: Action, values: Values, { user }: Face) {
   if (typeof action.needsSecondPerson !== "function") return user?.merchantId;
   return action.findOwner?.(opened, values as never);
@@ -88,10 +80,7 @@ export function refuseRole(role: Role, right: Right): NotAllowed | undefined {
   return new NotAllowed(`The role ${role} does not have the right ${right}.`, right);
 }
 
-/**
- * Refuses a subject that does not belong to the user's merchant. The refusal does not reveal
- * whether another merchant has it.
- */
+/** The refusal does not reveal whether the subject exists at another merchant. */
 export async function refuseSubject(
   opened: Opened,
   action: Action,
@@ -105,10 +94,7 @@ export async function refuseSubject(
 
 export const noSuchThing = new Problem("There is no such thing here.", "not_found");
 
-/**
- * Makes the properties of a session that are special to the portal. A browser gets neither progress
- * messages nor questions.
- */
+/** A browser gets neither progress messages nor questions. */
 export function makePortalFace(user: PortalUser) {
   const notes: string[] = [];
   const ignore = () => undefined;
@@ -127,9 +113,8 @@ export type Trial = { readonly output: Output; readonly entries: readonly AuditE
 
 /**
  * Performs an action and rolls it back. The action must write only in the audit's transaction, or
- * check `isTrial` before any other write. A trial locks the end of the audit and reads on
- * connections that are reserved for screens. The other connections may all be occupied by changes
- * that wait for this lock.
+ * check `isTrial` before any other write. A trial reads on the connections that are reserved for
+ * screens, because changes that wait for its lock on the end of the audit may occupy all others.
  */
 export async function tryOut(
   opened: Opened,
@@ -155,19 +140,13 @@ export async function tryOut(
   return trial;
 }
 
-/**
- * Returns the right that the action needs: the right of a given field if the field has one,
- * otherwise the right of the action.
- */
+/** The right of a given field replaces the right of the action. */
 export function rightFor({ right, fields }: Action, values: Values): Right {
   const further = Object.keys(values).map((name) => fields[name]?.right);
   return further.find((each) => each !== undefined) ?? right;
 }
 
-/**
- * Returns whether the action changes something or reveals a secret. The audit entry of such an
- * action is written in the action's own transaction.
- */
+/** An action that changes something or reveals a secret has its audit entry in its transaction. */
 export function changesAtOnce(action: Action, values: Values): boolean {
   return action.mode === "change" || rightFor(action, values) !== action.right;
 }
@@ -187,7 +166,6 @@ function auditFor({ auditAs, actor }: Opened, reason: string | undefined): Audit
   return auditAs(reason === undefined ? actor : { ...actor, why: reason });
 }
 
-/** Wraps an audit and collects the entries that are written through it. */
 function noted(audit: Audit) {
   const entries: AuditEntry[] = [];
   const note = (entry: AuditEntry) => {
@@ -229,20 +207,14 @@ async function recorded(
   }
 }
 
-/**
- * Returns the single values of an action's output for the audit. Lists are omitted, because they
- * may be long.
- */
+/** Lists are omitted from the audit, because they may be long. */
 function summaryOf(output: Output): Lines | undefined {
   const value = output instanceof Report ? output.value : output;
   if (typeof value !== "object" || Array.isArray(value)) return undefined;
   return Object.fromEntries(Object.entries(value).filter(([, each]) => typeof each !== "object"));
 }
 
-/**
- * Returns the audit entry of an action that writes none of its own. It contains the names of files
- * and no secrets.
- */
+/** Returns the audit entry of an action that writes none itself: file names, and no secrets. */
 export function entryOf({ name, fields }: Action, values: Values): AuditEntry {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   const isWord = ([each]: readonly [string, unknown]) => fields[each]?.isWord === true;
@@ -253,10 +225,7 @@ export function entryOf({ name, fields }: Action, values: Values): AuditEntry {
   return { action: name, subject: words.join(" ") || name, after };
 }
 
-/**
- * Describes the work with every value that decides what is done, because other values need another
- * approval.
- */
+/** Describes work with every value that decides what is done: other values need a new approval. */
 export function describeWork(action: Action, values: Values): string {
   const { subject, after } = entryOf(action, values);
   const { by: _by, ...decisive } = { ...after } as Values;

@@ -1,6 +1,6 @@
 /**
- * Performs actions for the users of the portal: who may perform which, the values that a form
- * sends, previews, and one long-running action at a time. The portal's API contains the routes.
+ * Performs actions for the users of the portal: checks rights and the values that a form sends,
+ * makes previews, and runs one long action at a time. The portal's API contains the routes.
  */
 import { hash } from "node:crypto";
 import { access, constants, stat } from "node:fs/promises";
@@ -44,18 +44,11 @@ export type ActingUser = PortalUser & {
 
 type ActionRequest = Api["POST /actions/run"]["input"];
 
-/**
- * The highest number of previews that wait for their turn. A waiting preview occupies no database
- * connection, so changes can use the connections.
- */
+/** A waiting preview occupies no database connection, so changes can use the connections. */
 const previewsMax = 20;
 
 export type PortalActions = ReturnType<typeof makePortalActions>;
 
-/**
- * Makes the functions with which the portal's API describes, previews and performs actions. `node`
- * is the running node, whose engine some actions need.
- */
 export function makePortalActions(opened: Opened, node?: RunningNode) {
   const inTurn = makeTurns(previewsMax);
   let isBusy = false;
@@ -67,9 +60,7 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
     return describeAction(action, language, user.role);
   }
 
-  /**
-   * Performs the action, rolls it back and returns the audit entries that it would have written.
-   */
+  /** Returns the audit entries that the action would have written. */
   async function preview(
     request: ActionRequest,
     user: ActingUser,
@@ -105,8 +96,7 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
       output: output instanceof Report ? output.value : output,
       hasFindings: face.findings.exist(),
       notes: face.notes,
-      // An action that changes only an order leaves the configuration in the node's memory as it
-      // is, so the configuration is not read again.
+      // The configuration is not read again after an action that changes only an order.
       isToBeRead: isChange(action) && action.needsNode !== true,
     };
   }
@@ -115,7 +105,6 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
     return (await findOffered(name))?.computesPassword === true;
   }
 
-  /** Returns the schema of the values of every action that the portal offers. */
   async function describeSchemas(): Promise<ReadonlyMap<string, ReturnType<typeof schemaOf>>> {
     const offered = (await loadAllActions()).filter(isOffered);
     return new Map(offered.map((action) => [action.name, schemaOf(action)]));
@@ -125,15 +114,11 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
 const busy = "Another action that takes long is running: wait for its end.";
 const noReason = new Problem("Say why: it is kept in the audit.", "invalid_input");
 
-/** Returns the problem with the name of its field as forms write it. */
 function inForm(problem: Problem): Problem {
   return problem.field === undefined ? problem : problem.about(written(problem.field));
 }
 
-/**
- * Returns the audit entries of a trial. For an action that writes no entries itself, returns the
- * entry that is usually written for it.
- */
+/** An action that writes no audit entry itself gets the entry that is usually written for it. */
 function changesOf({ action, values }: ReadRequest, { entries }: Trial): readonly AuditEntry[] {
   return (entries.length > 0 ? entries : [entryOf(action, values)]).map(asTyped);
 }
@@ -157,7 +142,7 @@ async function findOffered(name: string): Promise<Action | undefined> {
   return action !== undefined && isOffered(action) ? action : undefined;
 }
 
-/** Checks the right before the input is read. An action without an owner is for operators. */
+/** Checks the right before the input is read. Actions without `findOwner` are for operators. */
 function refuse(action: Action, right: Right, { role, merchantId }: ActingUser) {
   const lacking = refuseRole(role, right);
   if (lacking !== undefined || merchantId === undefined) return lacking;
@@ -167,7 +152,6 @@ function refuse(action: Action, right: Right, { role, merchantId }: ActingUser) 
 type ReadRequest = {
   readonly user: ActingUser;
   readonly action: Action;
-  /** The installation, opened with the user as the actor of all audit entries. */
   readonly acting: Opened;
   readonly values: Values;
   readonly once: string | undefined;
@@ -191,9 +175,9 @@ async function readRequest(
   const fault =
     (await refuseSubject(acting, action, values, user)) ?? (await findFileFault(action, values));
   if (fault !== undefined) return fault;
-  // A form is the same request again if its id, its user and its values are the same. For an action
-  // that moves money, the values are ignored: one form moves money only once, even if the user has
-  // corrected the amount.
+  // Two requests are the same form if their id, user and values are equal. For an action that moves
+  // money, the values are ignored: one form moves money only once, even if the user has corrected
+  // the amount.
   const same = [user.actor.who, request.once, request.action, action.needsNode ? "" : cleaned];
   const once = request.once && hash("sha256", JSON.stringify(same));
   return { user, action, acting, values, once };
@@ -226,9 +210,8 @@ function contentOf(text: string): Content {
 const sentences = ["description", "name", "shopName"];
 
 /**
- * Masks card numbers in sentences and refuses them in other fields. Actions on lists are exempt
- * because they check card numbers themselves, and merchants' order ids are exempt because they may
- * look like card numbers.
+ * Masks card numbers in sentences and refuses them in other fields. Exempt are actions on lists,
+ * which check card numbers themselves, and order ids, which may look like card numbers.
  */
 function cleanedOf({ name: action, fields }: Action, given: GivenTexts): GivenTexts | Problem {
   if (action.startsWith("list ")) return given;
@@ -249,13 +232,12 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 const fileBytesMax = 1_000_000;
-/** The maximum length of a value, which is enough for a picture. */
+/** Suffices for a picture. */
 const charactersMax = 40_000;
 
 /**
- * Checks the length of values, and checks that a field of kind `path` names a file that the node
- * can read. Such a file must exist on every node. A picture comes inside the request, and no file
- * of the node is read for it.
+ * Checks the length of values, and that a field of kind `path` names a file that the node can read.
+ * A picture comes inside the request, and no file of the node is read for it.
  */
 async function findFileFault({ fields }: Action, values: Values): Promise<Problem | undefined> {
   for (const [name, value] of Object.entries(values)) {

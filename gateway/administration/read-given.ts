@@ -1,16 +1,10 @@
-/**
- * Reads the values that a user has given for an action's fields. The command line and the portal
- * refuse the same text with the same sentence.
- */
+/** Reads the values of an action's fields, for the command line and the portal in the same way. */
 import { Problem } from "../values/problem.ts";
 import type { Action } from "./action.ts";
 import { type Content, type Field, written } from "./field.ts";
 import type { Values } from "./perform.ts";
 
-/**
- * The values that a user has given, by the names of the fields in the code. Each is a text, a list
- * of texts, yes or no, or the content of a file.
- */
+/** The values that a user has given, by the names of the fields in the code. */
 export type GivenTexts = Readonly<
   Record<string, string | readonly string[] | boolean | Content | undefined>
 >;

@@ -5,7 +5,6 @@ import { Problem } from "../values/problem.ts";
 import { hours, type Instant, later, parseDate } from "../values/time.ts";
 import { type Field, option } from "./field.ts";
 
-/** Prints yes or no as a user types it: `on` or `off`. */
 export function printSwitch(isOn: boolean): string {
   return isOn ? "on" : "off";
 }
@@ -15,7 +14,6 @@ export const ends: Field<string | undefined> = {
   format: "a moment like 2030-01-31T09:30:00Z, or a time like 12h or 30d from now",
 };
 
-/** Reads the time that a user gives as a filter of a list. */
 export function readInstant(text: string | undefined): Instant | undefined | Problem {
   if (text === undefined) return undefined;
   const sentence = `${text} is no moment: write it like 2030-01-31 or 2030-01-31T09:30:00Z.`;
@@ -33,19 +31,13 @@ export function readMoment(text: string, now: Instant): Instant | Problem {
   return at > now ? at : new Problem(`${text} is over already.`);
 }
 
-/**
- * Checks the name of a gate or a directory server, which becomes part of addresses and of lists
- * separated by colons.
- */
+/** The names of gates and directory servers stand in addresses and in lists with colons. */
 export function findNameFault(name: string): Problem | undefined {
   if (/^[A-Za-z0-9._-]{1,40}$/.test(name)) return undefined;
   return new Problem("A name is 1 to 40 letters, digits, dots, dashes or underscores.");
 }
 
-/**
- * Returns an error handler for code that reads a file. It returns all faults of the file as one
- * problem, and throws every other error again.
- */
+/** Returns an error handler that makes one problem of a file's faults and rethrows other errors. */
 export function refuseFaults(consequence: string) {
   return (error: unknown): Problem => {
     if (!(error instanceof CsvFaults)) throw error;
@@ -53,7 +45,6 @@ export function refuseFaults(consequence: string) {
   };
 }
 
-/** Returns a public key in its stored form. */
 export function pemOf(key: KeyObject): string {
   return key.export({ format: "pem", type: "spki" }).toString();
 }

@@ -28,14 +28,10 @@ export type Opened = {
   readonly cells: Cells;
   readonly masterKey: Uint8Array;
   /**
-   * The opened vault of a running node. Only a node sets it: an action in the portal uses this
-   * vault, because the node's login may not read the vault's tables.
+   * Only a running node sets it, for the portal: the node's login may not read the vault's tables.
    */
   readonly vault?: Vault | undefined;
-  /**
-   * Returns the function that decrypts secrets, or undefined if the action only reads and no
-   * key-encryption key is available.
-   */
+  /** Returns undefined if the action only reads and no key-encryption key is available. */
   readonly openKnown: () => Promise<Vault["openSecret"] | undefined>;
   readonly actor: Actor;
   readonly audit: Audit;
@@ -45,10 +41,7 @@ export type Opened = {
 export type Lines = Readonly<Record<string, unknown>>;
 export type Block = string | Lines | readonly Lines[];
 
-/**
- * The output of an action in two forms: blocks of text that people read, and a value that programs
- * read.
- */
+/** The output of an action: blocks of text for people, and a value for programs. */
 export class Report {
   readonly value: Lines | readonly Lines[];
   readonly blocks: readonly Block[];
@@ -59,14 +52,10 @@ export class Report {
   }
 }
 
-/**
- * The rows of a table that is printed row by row, because the whole table may not fit into memory.
- */
+/** The rows of a table that is printed row by row, because it may not fit into memory. */
 export class Rows {
   readonly rows: AsyncIterable<Lines>;
-  /**
-   * The names of the columns, for a CSV file that has its header line even if there are no rows.
-   */
+  /** The names of the columns, so that even a CSV file without rows has its header line. */
   readonly names: readonly string[] | undefined;
 
   constructor(rows: AsyncIterable<Lines>, names?: readonly string[]) {
@@ -75,44 +64,30 @@ export class Rows {
   }
 }
 
-/** The output of an action. Undefined if the action has nothing to print. */
 export type Output = Block | Report | Rows | Problem | undefined;
 
 export type Session = Opened & {
   readonly administration: ReturnType<typeof makeAdministration>;
   /**
-   * If true, the transaction of the audit is rolled back at the end, so the action must not write
-   * outside of it.
+   * If true, the audit's transaction is rolled back, so the action must not write outside of it.
    */
   readonly isTrial: boolean;
   readonly findings: Findings;
-  /** Prints a date in the time zone of the installation. */
   readonly printDate: (instant: Instant) => string;
   /** Returns the time of the database's clock, which all nodes share. */
   readonly now: () => Promise<Instant>;
-  /** The reason that the user gives, for the audit. */
   readonly reason: string | undefined;
-  /** The user who performs the action in the portal. Undefined on the command line. */
+  /** Undefined on the command line. */
   readonly user?: PortalUser | undefined;
-  /** Shows the user which step the action is performing. */
   readonly report: (sentence: string) => void;
-  /** Adds a warning for the user to the output. */
   readonly warn: (sentence: string) => void;
   /** Asks the user at the terminal. Without a terminal, the answer is no. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** Returns a function that shows the user how many units of the work are done. */
   readonly progress: (unit: string) => (count: number) => void;
-  /** The running node, if there is one. */
   readonly node?: RunningNode | undefined;
-  /**
-   * The id of a form that a browser may send twice. An action that creates an object creates it
-   * only once for each id.
-   */
+  /** The id of a form that a browser may send twice: an object is created only once for each id. */
   readonly once?: string | undefined;
-  /**
-   * The version of the order that the user has seen. The action refuses to change the order if it
-   * has another version by now.
-   */
+  /** The action refuses to change an order whose version is not the one that the user has seen. */
   readonly seen?: number | undefined;
 };
 
@@ -134,10 +109,7 @@ export type RunningNode = {
   now(): Instant;
 };
 
-/**
- * Notes whether the action has found a problem that a person has to examine, such as a difference
- * in the books.
- */
+/** A finding is a problem that a person has to examine, such as a difference in the books. */
 type Findings = { note(): void; exist(): boolean };
 
 export function makeFindings(): Findings {

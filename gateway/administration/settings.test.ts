@@ -1,4 +1,4 @@
-/** Values of settings: which are understood, and which error the others get. */
+/** Checks which values of settings are accepted, and with which error others are refused. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { getCurrency } from "../values/iso-codes.ts";

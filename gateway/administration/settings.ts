@@ -1,7 +1,7 @@
 /**
  * Settings of merchants, endpoints, gates and directory servers. A row of their tables has the
  * field that gives the setting, the key under which it is stored, and how its value is read and
- * printed. Actions, files for `gw apply` and their JSON schema are made from the rows.
+ * printed.
  */
 import { resolve } from "node:path";
 import type { Currency } from "../values/iso-codes.ts";
@@ -12,20 +12,15 @@ import { printSwitch } from "./readers.ts";
 
 type FileValue = string | number | boolean | readonly string[];
 export type FileEntry = Readonly<Record<string, FileValue>>;
-/**
- * Settings that a user has given, by the names of their fields. The object may also contain values
- * of fields that are no settings.
- */
+/** The settings that a user has given, by field names. It may have values of other fields. */
 export type GivenSettings = Readonly<Record<string, unknown>>;
 
-/** Reads the value of a setting from text. If it returns undefined, the setting is removed. */
+/** Returns undefined to remove the setting. */
 type Read<Value> = (text: string, name: string) => Value | undefined | Problem;
 
-/** How users write the values of a setting, and how the gateway reads and prints them. */
 export type Form<Value> = Pick<Field, "kind" | "shows" | "choices" | "names"> & {
   readonly read: Read<Value>;
   print?(value: Value): FileValue;
-  /** If true, the setting cannot be omitted. */
   readonly isRequired?: boolean;
 };
 
@@ -35,11 +30,10 @@ export type SettingRow<Settings> = {
   readonly key: keyof Settings;
   readonly form: Form<Settings[keyof Settings]>;
   readonly field: Field<string | boolean | undefined>;
-  /** Returns whether the setting is required, which may depend on other settings. */
+  /** A setting may be required because of other settings. */
   readonly isRequired: (settings: Partial<Settings>) => boolean;
 };
 
-/** Makes a row of a table of settings. The help is in English and German. */
 export function setting<Settings, Key extends keyof Settings>(
   name: string,
   key: Key,
@@ -66,7 +60,7 @@ export function required<Value>(inner: Form<Value>): Form<Value> {
   return { ...inner, isRequired: true };
 }
 
-/** Makes a form in which the word `none` removes the setting. */
+/** Lets the word `none` remove the setting. */
 export function optional<Value>(inner: Form<Value>): Form<Value> {
   const { choices, read } = inner;
   return {
@@ -76,10 +70,7 @@ export function optional<Value>(inner: Form<Value>): Form<Value> {
   };
 }
 
-/**
- * Makes a form for texts that match a pattern. The text `none` is refused, because it removes an
- * optional setting.
- */
+/** A setting with values of a pattern, except `none`, which removes optional settings. */
 export function text(shows: string, pattern: RegExp, description: string): Form<string> {
   return form("text", shows, (given, name) => {
     const isGood = pattern.test(given) && given !== "none";
@@ -115,21 +106,14 @@ function readSwitch(given: string, name: string): boolean | Problem {
   return new Problem(`${name} is on or off, not ${given}.`);
 }
 
-/** Makes a form for yes or no, written `--sandbox` and `--no-sandbox` or by the given names. */
 export function yesOrNo(names: Field["names"] = {}): Form<boolean> {
   return { ...form("toggle", "on|off", (given) => given === "true"), names };
 }
 
-/**
- * A form for settings that are only stored if they are on: yes stores true, and no removes the
- * setting.
- */
+/** Yes stores true, and no removes the setting. */
 export const onlyYes: Form<true> = { ...yesOrNo(), read: (given) => given === "true" || undefined };
 
-/**
- * A form for file paths. A relative path is made absolute before it is stored, because a node may
- * be started in another folder.
- */
+/** A relative path is made absolute, because a node may be started in another folder. */
 export const path: Form<string> = form("path", "file", (given) => resolve(given));
 
 export const fee: Form<Fee> = form(
@@ -142,7 +126,7 @@ export const fee: Form<Fee> = form(
     [percent && `${percent}%`, fixed].filter((part) => part !== undefined).join("+"),
 );
 
-/** A form for amounts like 12.34, which are stored in minor units. */
+/** An amount is written like 12.34 and stored in minor units. */
 export function amountIn(currency: Currency | undefined): Form<string> {
   const read: Read<string> = (given) => {
     const money = currency && parseAmount(given, currency);
@@ -163,23 +147,18 @@ export function checkLimits<Settings extends Limits>(settings: Settings): Settin
   return new Problem("The smallest amount may not be larger than the largest.");
 }
 
-/**
- * Returns the fields of all settings in the table. The type leaves their names open, for actions
- * that pass the given values on to the table unread.
- */
+/** The type leaves the names open, for actions that pass the values to the table unread. */
 export function fieldsOf<Settings>(
   table: readonly SettingRow<Settings>[],
 ): Readonly<Record<never, Field>> {
   return Object.fromEntries(table.map(({ name, field }) => [name, field]));
 }
 
-/** Returns the given values that belong to the table's settings. */
 export function givenOf<Settings>(table: readonly SettingRow<Settings>[], given: GivenSettings) {
   const names = table.map(({ name }) => name).filter((name) => given[name] !== undefined);
   return Object.fromEntries(names.map((name) => [name, given[name]]));
 }
 
-/** Refuses a change that does not change any setting. */
 export function findNothing<Settings>(
   table: readonly SettingRow<Settings>[],
   given: GivenSettings,
@@ -188,10 +167,7 @@ export function findNothing<Settings>(
   return new Problem("Nothing to change: give at least one setting.");
 }
 
-/**
- * Reads the given settings and keeps the others. The result has all required settings, or a problem
- * names the missing ones.
- */
+/** Reads the given settings and keeps the others. Refuses if required settings are missing. */
 export function readSettings<Settings extends object>(
   table: readonly SettingRow<Settings>[],
   given: GivenSettings,
@@ -214,13 +190,12 @@ export function readSettings<Settings extends object>(
     ({ key, isRequired }) => settings[key] === undefined && isRequired(settings),
   );
   const [first] = missing;
-  // All required settings are present here, so the object has the type.
+  // All required settings are present, so the object has the type.
   if (first === undefined) return settings as Settings;
   const names = missing.map(({ name }) => written(name)).join(", ");
   return new Problem(`${what} also needs ${names}.`).about(first.name);
 }
 
-/** The part of a row of the settings table that is needed for printing. */
 export type PrintedSetting = Pick<SettingRow<object>, "name"> & {
   readonly key: PropertyKey;
   readonly form: { print?(value: unknown): FileValue };
@@ -235,10 +210,7 @@ export function printSettings(table: readonly PrintedSetting[], settings: object
   return Object.fromEntries(pairs);
 }
 
-/**
- * Prints the settings for people in the order of the table. A setting without a value is printed
- * with its default, or omitted if it has none.
- */
+/** A setting without a value is printed with its default, or omitted if it has no default. */
 export function showSettings(
   table: readonly PrintedSetting[],
   settings: object,
@@ -263,7 +235,7 @@ function printPlain(value: unknown): FileValue {
   return typeof value === "number" || typeof value === "boolean" ? value : String(value);
 }
 
-/** Reads the settings in a file for `gw apply`. An unknown key is a problem. */
+/** Reads settings in a file for `gw apply`. A name that no setting has is a problem. */
 export function readEntry<Settings>(
   table: readonly SettingRow<Settings>[],
   entry: object,
@@ -284,7 +256,6 @@ function textOf(value: unknown, { kind }: Field): string {
   return typeof value === "boolean" && kind !== "toggle" ? printSwitch(value) : String(value);
 }
 
-/** Returns the settings as properties of a JSON schema. */
 export function schemaOf<Settings>(table: readonly SettingRow<Settings>[]): object {
   const pairs = table.map(({ name, field: { kind, help } }) => {
     const type = schemaTypes[kind] ?? { type: ["string", "number", "array", "null"] };

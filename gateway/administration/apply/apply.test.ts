@@ -1,7 +1,4 @@
-/**
- * The configuration as a file is applied in one transaction, and applying it twice has the same
- * result.
- */
+/** Checks that `gw apply` runs in one transaction, and that a second run changes nothing. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -90,7 +87,6 @@ async function run(content: object, { environment, ...options }: Options = {}) {
   return (output instanceof Report ? output.value : output) as Applied | Problem;
 }
 
-/** Returns the export as people read it. */
 async function exported(given: Parameters<typeof exportFile>[1]): Promise<string> {
   const output = await exportFile(session(), given);
   return output instanceof Report ? String(output.blocks[0]) : assert.fail();

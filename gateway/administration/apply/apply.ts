@@ -1,9 +1,8 @@
 /**
- * The actions `gw apply` and `gw export`, which read and write the configuration as a file for
- * version control. A file is applied completely in one transaction, or not at all. Settings that
- * the file omits stay as they are, unless `--prune` is given. Stored settings are printed in the
- * form of the file and compared with it, so that applying the same file twice changes nothing the
- * second time. A dry run does all the work and rolls it back.
+ * The actions `gw apply` and `gw export` of the configuration as a file. A file is applied in one
+ * transaction, or not at all. Settings that the file omits stay as they are, unless `--prune` is
+ * given. Stored settings are compared in the form of the file, so that a second run changes
+ * nothing.
  */
 import { dirname, resolve } from "node:path";
 import { parse, stringify } from "yaml";

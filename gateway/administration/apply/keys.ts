@@ -1,7 +1,7 @@
 /**
- * Keys that are in files next to a configuration file, which names these files: merchants' public
- * keys for OAuth, their private keys for wallets, and the keys that authenticate gates' messages. A
- * key that is stored already does not count as a change. Applying a file never removes a key.
+ * Keys in files that a configuration file names: merchants' public keys for OAuth, their private
+ * keys for wallets, and the keys that authenticate gates' messages. Applying a file never removes a
+ * key.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { macAlgorithmNames, readMacKey } from "../../acquirers/iso8583-host/key-exchange.ts";
@@ -51,7 +51,7 @@ function parsePrivateKey(text: string, file: string): KeyObject {
     const key = createPrivateKey(text);
     if (key.asymmetricKeyDetails?.namedCurve === "prime256v1") return key;
   } catch {
-    // OpenSSL cannot read the text. The error below, about a missing key, is thrown for this too.
+    // OpenSSL cannot read the text, so it has no key, as the error below says.
   }
   throw new Invalid(`The file ${file} has no private key of the curve P-256 in PEM.`);
 }
@@ -62,10 +62,7 @@ type MacKeySource = {
   readonly bytes: unknown;
 };
 
-/**
- * Adds the key unless the gate has one with the same check value. The gate's previous key continues
- * to verify messages.
- */
+/** Adds the key unless the gate has it. The previous key continues to verify messages. */
 export async function putMacKey(
   work: Work,
   gate: { readonly id: GateId; readonly name: string },

@@ -40,10 +40,7 @@ import {
   type Work,
 } from "./work.ts";
 
-/**
- * In production, a new merchant gets the rules against card testing, unless `isRuled` says that the
- * file has rules of its own for the merchant.
- */
+/** In production, a new merchant without rules in the file gets the rules against card testing. */
 export async function putMerchants(
   work: Work,
   entries: Sections,

@@ -1,7 +1,6 @@
 /**
- * The section `screening` of a configuration file, which contains the screening rules. A rule of
- * the file is the same as a stored one if kind, scope and parameters are equal. The entries of
- * lists are in a separate file.
+ * The screening rules of a configuration file. A rule of the file is the same as a stored rule if
+ * kind, scope and parameters are equal. The entries of lists are in a separate file.
  */
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
@@ -93,7 +92,7 @@ function textsOf(parameters: Sections): Readonly<Record<string, string>> {
   return Object.fromEntries(texts);
 }
 
-/** Reads the screening rules of a file for `gw apply`. Throws `Invalid`. */
+/** Throws `Invalid`. */
 export function readFileRules(text: string, configuration: Configuration): readonly NewRule[] {
   const document = sectionsOf(parse(text, { uniqueKeys: true }) ?? null, "The file");
   const { rules } = sectionsOf(document["screening"] ?? null, "screening");
@@ -101,10 +100,7 @@ export function readFileRules(text: string, configuration: Configuration): reado
   return rowsOf(rules, "rules").map((row) => readFileRule(row, configuration));
 }
 
-/**
- * Returns the scope of a rule, which the file gives as the login of a merchant and the name of one
- * of the merchant's endpoints. Both may be missing.
- */
+/** A scope is a merchant's login and the name of one of its endpoints. Both may be missing. */
 function placeOf(configuration: Configuration, login: unknown, name: unknown): ListScope {
   if (login === undefined && name === undefined) return {};
   const merchant = configuration.merchants.find((each) => each.login === login);
@@ -138,7 +134,6 @@ function printRule(rule: Omit<ConfiguredRule, "id">, configuration: Configuratio
   return { rule: kind, ...place, action: printAction(action), enabled, ...parameters };
 }
 
-/** Prints the section `screening` for `gw export`. */
 export function printScreening(configuration: Configuration) {
   return { rules: configuration.screeningRules.map((rule) => printRule(rule, configuration)) };
 }

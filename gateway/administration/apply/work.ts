@@ -1,7 +1,4 @@
-/**
- * Code that the sections of `gw apply` share: the transaction in which they work, the differences
- * that they note, and the values that they read.
- */
+/** The transaction, the list of differences and the readers that sections of `gw apply` share. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -14,7 +11,7 @@ import type { Vault } from "../../vault/vault.ts";
 import type { Session } from "../session.ts";
 import type { FileEntry } from "../settings.ts";
 
-/** An error in the configuration file. When it is thrown, the transaction is rolled back. */
+/** An error in the configuration file, which rolls the transaction back. */
 export class Invalid extends Error {}
 
 export type FileStep = {
@@ -31,9 +28,7 @@ export type ApplyContext = {
   /** Loads the configuration as the transaction sees it at that moment. */
   readonly load: () => Promise<Configuration>;
   readonly prune: boolean;
-  /**
-   * The folder of the configuration file. The file names secrets by paths relative to this folder.
-   */
+  /** The folder of the configuration file, from which the file's relative paths lead. */
   readonly folder: string;
 };
 
@@ -67,10 +62,7 @@ export function valid<Value>(value: Value | Problem): Value {
   return value;
 }
 
-/**
- * Compares the stored entry with the entry of the file and notes a difference in the report.
- * Returns whether they differ.
- */
+/** Reports a difference between the stored object and the file, and returns whether it exists. */
 export function differs(
   work: Work,
   what: string,

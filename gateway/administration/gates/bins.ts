@@ -40,8 +40,7 @@ export const binActions: readonly Action[] = [
       prefix: word("text", "prefix", ["the first 6 to 11 digits"]),
     },
     async perform({ config, database }, { prefix }) {
-      // The error does not quote the given prefix, because the user may have typed a whole card
-      // number.
+      // The error does not quote the prefix, because the user may have typed a whole card number.
       if (!isPrefix(prefix)) {
         return new Problem("A prefix is 6 to 11 digits, never a whole card number.");
       }

@@ -210,7 +210,6 @@ async function find({ database }: Session, given: Named) {
   return (await loadDirectories(database.query)).find((server) => server.name === given.name);
 }
 
-/** Returns the settings for display, each by the name of the field that sets it. */
 function describe({ name: known, networks: served, settings: own }: DirectoryServer) {
   const values = { ...own, networks: served.join(",") || "all" };
   const pairs = directoryTable.map((row) => [written(row.name), values[row.key]]);
@@ -229,10 +228,7 @@ function readNetworks(given: string, field: string): readonly Network[] | Proble
   return new Problem(`${field} is \`all\`, or some of ${networks.join(",")}.`);
 }
 
-/**
- * Reads the certificate files while the operator changes the settings. A missing or broken file is
- * refused here, and not discovered when the first payment needs it.
- */
+/** Refuses a missing or broken certificate file before a payment needs it. */
 export async function findFileFault(own: DirectorySettings): Promise<Problem | undefined> {
   try {
     const { paresRoots } = await readCertificates(own);

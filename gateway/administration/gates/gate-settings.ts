@@ -40,10 +40,7 @@ type HostAddresses = Pick<GateSettings, "host" | "port" | "otherAddresses">;
 
 const hostForm: Form<HostAddresses> = form("text", "address:port", readAddresses, printAddresses);
 
-/**
- * The highest number of connections that a gate may have. Most gates have one for each address, so
- * a number above this limit is taken for a typing error.
- */
+/** Most gates have one connection for each address, so more are taken for a typing error. */
 const connectionsMax = 32;
 
 /** The settings of a gate in the form of the fields: each field has exactly one value. */
@@ -116,10 +113,7 @@ const hostSettings: readonly SettingRow<Values>[] = [
   ]),
 ];
 
-/**
- * These settings are sent in fields of ISO 8583 messages, so they have the maximum lengths of those
- * fields.
- */
+/** The lengths are those of the fields of ISO 8583 messages in which these settings are sent. */
 const messageSettings: readonly SettingRow<Values>[] = [
   setting("terminal", "terminalId", printable("id", 8), [
     "field 41 of every message",
@@ -211,7 +205,7 @@ const otherSettings: readonly SettingRow<Values>[] = [
   ]),
 ];
 
-/** The table of a gate's settings. Amounts are in one of the gate's currencies. */
+/** Amounts are in one of the gate's currencies. */
 export const gateTable = (currency?: Currency): readonly SettingRow<Values>[] => [
   ...hostSettings,
   ...messageSettings,
@@ -231,9 +225,8 @@ export type ReadGate = Pick<Gate, "kind" | "settings">;
 type Allowed = Pick<Config, "environment" | "allow" | "rehearsal">;
 
 /**
- * Reads a gate's settings. Settings that are not given keep their values, and a new gate needs all
- * required ones. In production, a new gate uses TLS unless its settings say otherwise. A gate
- * without TLS is refused there, unless the operator allows such gates.
+ * Settings that are not given keep their values. In production, a new gate uses TLS by default, and
+ * a gate without TLS is refused, unless the operator allows such gates.
  */
 export function readGate(
   given: GivenSettings,
@@ -272,7 +265,7 @@ export function readGate(
   return findGateFault(config, "The gate", read) ?? read;
 }
 
-/** The limits of a gate are amounts in its currencies, which have the same number of decimals. */
+/** A gate's limits fit any of its currencies, because all have the same number of decimals. */
 function findLimitCurrency(given: GivenSettings, known?: ReadGate): Currency | undefined | Problem {
   const { currencies, min = known?.settings.amountMin, max = known?.settings.amountMax } = given;
   const codes =
@@ -312,7 +305,7 @@ function readRefundAfter(text: string, option: string): string | undefined | Pro
   return new Problem(`${option} is never, always, hours like 24h, or a daily cut-off like 23:00.`);
 }
 
-/** Reads a list of currencies. Returns undefined for `all`. */
+/** Returns undefined for `all`. */
 export function readCurrencies(text: string): readonly string[] | undefined | Problem {
   if (text === "all") return undefined;
   const codes = text.split(",").map((code) => code.trim());
@@ -333,13 +326,9 @@ function readPayoutFields(given: string): readonly string[] | Problem {
   return new Problem(`A payout can demand these fields: ${payoutFields.join(", ")}.`);
 }
 
-/**
- * The highest number of addresses of a gate. A longer list is probably a mistake, and each address
- * costs a DNS lookup.
- */
+/** A longer list is probably a mistake, and each address costs a DNS lookup. */
 const addressesMax = 16;
 
-/** Reads one address or several, separated by commas. */
 function readAddresses(text: string, name: string): HostAddresses | Problem {
   const read: Address[] = [];
   const texts = text.split(",");
@@ -375,10 +364,7 @@ export function printAddresses(settings: HostAddresses): string {
 
 const tlsOptions = ["tlsRoots", "tlsName", "tlsCertificate", "tlsKey"];
 
-/**
- * Returns the reason why the TLS settings cannot be used, or undefined if the certificate files on
- * this machine show none.
- */
+/** Returns undefined if the certificate files on this machine show no fault. */
 export async function findTlsFault(
   settings: GateSettings,
   given: GivenSettings,

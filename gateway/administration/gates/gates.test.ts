@@ -1,4 +1,4 @@
-/** The options of a gate: required ones are complete, and values fit into the message fields. */
+/** Checks that a gate has all required options, and that values fit into the message fields. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "../../values/problem.ts";

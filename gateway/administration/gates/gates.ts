@@ -75,8 +75,7 @@ export const gateActions: readonly Action[] = [
       if (read instanceof Problem) return read;
       const fault = await findTlsFault(read.settings, given);
       if (fault !== undefined) return fault;
-      // A trial skips the DNS lookup: it shows no warnings, and it locks the end of the audit,
-      // which must not wait for DNS.
+      // A trial skips the DNS lookup, for which its lock on the end of the audit must not wait.
       const unresolved = session.isTrial ? [] : await findUnresolved(read.settings);
       if (unresolved.length > 0) {
         const names = unresolved.join(", ");
@@ -150,10 +149,7 @@ export const gateActions: readonly Action[] = [
 
 const resolveWithinMs = 3_000;
 
-/**
- * Returns the host names that this machine cannot resolve now, because of a typing error or a DNS
- * failure.
- */
+/** A host name may be unresolved because of a typing error or of a DNS failure. */
 async function findUnresolved(settings: GateSettings): Promise<readonly string[]> {
   const hosts = addressesOf(settings).map(({ host }) => host);
   const resolved = await Promise.all(
@@ -193,18 +189,12 @@ export async function countHostChange(
   return withCount(hostChanges + 1);
 }
 
-/**
- * Returns the queries of all cells. If one cell is unreachable, its query fails, because orders in
- * that cell may need the gate.
- */
+/** Fails if one cell is unreachable, because orders in that cell may need the gate. */
 export function allQueriesOf(cells: Cells): readonly Query[] {
   return cells.names().map((cell) => cells.databasesOf(cell).node.query);
 }
 
-/**
- * Returns whether the new settings lead to another host than the known ones. The host counts as the
- * same if at least one of its addresses stays.
- */
+/** The host counts as the same if at least one of its addresses stays. */
 function isOtherHost(known: ReadGate, next: ReadGate): boolean {
   const addresses = addressesOf(known.settings).map(({ host, port }) => `${host}:${port}`);
   const stays = addressesOf(next.settings).some(({ host, port }) =>
@@ -216,7 +206,6 @@ function isOtherHost(known: ReadGate, next: ReadGate): boolean {
   return known.kind !== next.kind || !stays || !isSame;
 }
 
-/** Returns the settings for display, each by the name of the field that sets it. */
 function describe(gate: Gate, configuration: Configuration): Output {
   const endpoints = endpointsOf(gate, configuration);
   const [first] = gate.settings.currencies ?? [];

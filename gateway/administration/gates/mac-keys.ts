@@ -151,8 +151,7 @@ export const macKeyActions: readonly Action[] = [
     does: ["ask the host for the next key now", "den nächsten Schlüssel jetzt anfordern"],
     duration: "minutes",
     fields: { gate },
-    // The command asks for a key over its own connection to the host, and notifies running nodes of
-    // the new key.
+    // The command connects to the host itself, and notifies running nodes of the new key.
     perform: onGate(async (known, session) => {
       const { id: gateId, name: gate, zoneKey } = known;
       if (zoneKey === undefined) return new Problem(`The gate ${gate} has no zone key.`);

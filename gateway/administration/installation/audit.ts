@@ -1,7 +1,4 @@
-/**
- * The audit: pages of its entries for the command line and the portal, and the proof that it is
- * complete and unchanged.
- */
+/** The audit: its entries for the command line and the portal, and the proof of completeness. */
 import { readHeads } from "../../observability/audit-heads.ts";
 import { isOwnKey } from "../../storage/people/audit.ts";
 import {
@@ -104,9 +101,7 @@ export const auditActions: readonly Action[] = [
   }),
 ];
 
-/**
- * Lists entries of the audit, the latest first. `next` is the number at which the next page begins.
- */
+/** The latest entry comes first. `next` is the number at which the next page begins. */
 export async function listAudit(query: Query, filter: EntryFilter) {
   const found = await findEntries(query, filter);
   const entries = found.toReversed().map(({ reason, before, after, ...entry }) => ({
@@ -132,7 +127,6 @@ type Entry = {
   readonly after?: string | undefined;
 };
 
-/** Prints an entry with one line for each value that has changed. */
 function printEntry({ line, before, after }: Entry): string {
   const { seq, at, actor, origin, action: done, subject, why } = line;
   const [old, present] = [before, after].map((state) => new Map(leavesOf(parse(state))));

@@ -1,7 +1,4 @@
-/**
- * Cells, the databases and schemas that store merchants' orders: add, list and check them, and move
- * merchants between them.
- */
+/** Cells, which store merchants' orders: add, list and check them, and move merchants. */
 
 import { takeRotationLock } from "../../storage/cards/vault-keys.ts";
 import {
@@ -19,7 +16,7 @@ import { type Content, flag, lastWord, option, word } from "../field.ts";
 import { findMerchant } from "../find.ts";
 import { type Output, openVault, readConfiguration, readContent } from "../session.ts";
 
-/** The permitted names of cells. The schema of a cell is called `cell_` followed by its name. */
+/** A cell's schema is called `cell_` followed by this name. */
 const nameForm = /^[a-z][a-z0-9_]{0,30}$/;
 const commandLineOnly = "it needs logins of databases";
 
@@ -68,8 +65,7 @@ export const cellActions: readonly Action[] = [
       cell: lastWord("text", "cell", ["where the merchant goes"]),
       abort: flag(["take the move back before the switch: the merchant stays in its old cell"]),
     },
-    // During a move, the lock of key rotations is held: otherwise a rotation might destroy a key
-    // while cards under it are being copied between two cells.
+    // The move holds the lock of key rotations, so that no copied card's key is destroyed.
     async perform(session, { login, cell: to, abort = false }) {
       const { database, cells, report } = session;
       const merchant = findMerchant(await readConfiguration(session), login);

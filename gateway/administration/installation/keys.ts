@@ -144,7 +144,6 @@ export const keyActions: readonly Action[] = [
   }),
 ];
 
-/** Prints a warning for each old key that could not be destroyed. */
 function warnOf({ warn, findings }: Session, sentences: readonly string[]): void {
   for (const sentence of sentences) warn(sentence);
   if (sentences.length > 0) findings.note();
@@ -171,10 +170,7 @@ function unread(unopened: number): readonly string[] {
   ];
 }
 
-/**
- * Returns the databases of all cells. An unreachable cell makes the command fail, because cards in
- * that cell may need the old keys.
- */
+/** The command fails if a cell is unreachable, because its cards may need the old keys. */
 function allOf(cells: Cells): readonly Database[] {
   return cells.names().map((name) => cells.databasesOf(name).vault);
 }

@@ -1,7 +1,7 @@
 /**
- * Events that an operator reports to an order, on the command line or in the portal. The report
- * itself runs no effects. A node finds that the order is due and runs them. An event applies only
- * to the version of the order that the operator has seen.
+ * Events that an operator reports to an order. The report runs no effects: a node finds that the
+ * order is due and runs them. An event applies only to the version of the order that the operator
+ * has seen.
  */
 import { makeFindEndpointUrls } from "../../callbacks/callback-urls.ts";
 import { type Config, deadlinesOf, userName } from "../../config/config.ts";
@@ -24,9 +24,7 @@ import { Failure } from "../../values/failure.ts";
 import { Problem } from "../../values/problem.ts";
 import { wireStageOf } from "../../views/status.ts";
 
-/**
- * The result of a report about an order that another event has changed since the operator read it.
- */
+/** Another event has changed the order since the operator read it. */
 export const stale = new Error("the order has moved on");
 
 export type OperatorReport = (
@@ -37,10 +35,7 @@ export type OperatorReport = (
 type Reading = { readonly config: Config; readonly cells: Cells; readonly database: Database };
 type FindEndpoint = Parameters<typeof makeFindEndpointUrls>[0];
 
-/**
- * Makes the function that reports an operator's event to an order. The function needs the
- * endpoints, because the event may lead to callbacks to the URLs of an endpoint.
- */
+/** The event may lead to callbacks to the URLs of an endpoint. */
 export function makeReport(
   { config, cells, database }: Reading,
   findEndpoint: FindEndpoint,
@@ -73,10 +68,7 @@ function unexpected(): never {
   throw new Error("an operator's event leads to no immediate effect");
 }
 
-/**
- * Reports an operator's decision about an order in doubt: the result that the acquirer has stated,
- * or the request to ask the acquirer again at once.
- */
+/** Reports the acquirer's result for an order in doubt, or has the acquirer asked again at once. */
 export async function decideDoubt(
   report: OperatorReport,
   order: Order,
@@ -124,10 +116,7 @@ export function makeReportToOrder(reading: Reading, findEndpoint: FindEndpoint) 
 
 const triesMax = 20;
 
-/**
- * Reports an event to the latest version of an order. If another event changes the order at the
- * same time, the order is read again and the event is reported again.
- */
+/** If another event changes the order at the same time, reads it and reports the event again. */
 export async function reportToLatest(
   report: OperatorReport,
   find: () => Promise<Order | undefined>,

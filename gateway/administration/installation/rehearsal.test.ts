@@ -1,6 +1,4 @@
-/**
- * A rehearsal connects only to a sandbox on the same machine; `gates.test.ts` tests its gates.
- */
+/** Checks that a rehearsal only reaches local sandboxes; `gates.test.ts` tests its gates. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DirectorySettings } from "../../threeds/directory-client.ts";

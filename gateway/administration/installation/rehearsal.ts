@@ -9,10 +9,7 @@ export const rehearsalNotice =
 
 type Mode = Pick<Config, "environment" | "rehearsal">;
 
-/**
- * Returns the reason why the mode of the installation does not permit the gate, or undefined if it
- * permits it. The reason is a sentence whose subject is `what`.
- */
+/** Returns a sentence with the subject `what` if the installation's mode forbids the gate. */
 export function findGateFault(mode: Mode, what: string, gate: Pick<Gate, "kind" | "settings">) {
   const hosts = addressesOf(gate.settings).map(({ host }) => host);
   return findWayFault(mode, what, { isSandbox: leadsToSandbox(gate), hosts });
@@ -23,10 +20,7 @@ export function findDirectoryFault(mode: Mode, what: string, own: DirectorySetti
   return findWayFault(mode, what, { isSandbox: own.sandbox === true, hosts });
 }
 
-/**
- * Returns the reason why a connection is not permitted. A production installation must not connect
- * to a sandbox. A rehearsal must connect to sandboxes only, so that no money moves.
- */
+/** A rehearsal connects to sandboxes only, so that no money moves. Production never does. */
 function findWayFault(
   { environment, rehearsal }: Mode,
   what: string,

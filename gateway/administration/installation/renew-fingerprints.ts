@@ -1,9 +1,8 @@
 /**
  * Replaces the key of card fingerprints while payments go on. When all nodes know both keys, the
- * fingerprints, and the hash ids of references, orders and lists, are recomputed from the vault.
- * Until then, cards are recognised by both keys. The run may be interrupted at any step: the next
- * one starts again and skips what has its new value already. The hash id of a card whose number is
- * destroyed stays as it is.
+ * fingerprints and hash ids are recomputed from the vault, and until then cards are recognised by
+ * both keys. An interrupted run starts again and skips finished cards. The hash id of a card whose
+ * number is destroyed stays as it is.
  */
 import type { Endpoint } from "../../orders/merchant.ts";
 import { tallyRowsOf } from "../../screening/judge.ts";
@@ -30,16 +29,15 @@ type Renewal = {
   readonly keys: Keys;
   readonly endpoints: readonly Endpoint[];
   readonly deletion: Deletion;
-  /** The longest time until every node has been notified of the new key. */
   readonly graceMs: number;
   readonly pause: (durationMs: number) => Promise<void>;
   readonly report: (progress: string) => void;
 };
 
 /**
- * Replaces the key of card fingerprints. The old key is kept as long as something needs it. In the
- * result, `left` contains the list entries under the old key whose cards are not in the vault, and
- * `unopened` is the number of cards that cannot be decrypted.
+ * The old key is kept as long as something needs it. In the result, `left` has the list entries
+ * under the old key whose cards are not in the vault, and `unopened` counts the cards that cannot
+ * be decrypted.
  */
 export async function renewFingerprints(renewal: Renewal) {
   const { cells, keys, deletion, graceMs } = renewal;
@@ -47,8 +45,7 @@ export async function renewFingerprints(renewal: Renewal) {
   const oldIds = await makeKey(renewal, store);
   await waitUntil(graceMs, "nodes that may not know the new key");
   let { cards } = await renewCards(renewal);
-  // Nodes may still begin orders with the old key. After this wait, all such orders are stored and
-  // the next pass finds them.
+  // Waits for orders that nodes have begun with the old key, so that `renewCards` finds them all.
   await waitUntil(graceMs + settledMs, "orders that are under way");
   let last: Awaited<ReturnType<typeof renewCards>>;
   do {
@@ -76,7 +73,7 @@ export async function renewFingerprints(renewal: Renewal) {
   }
 }
 
-/** Makes a new key unless an earlier run has made one. Returns the ids of the older keys. */
+/** Uses the new key of an interrupted run, if any. Returns the ids of the older keys. */
 async function makeKey({ keys, report }: Renewal, store: RotationStore) {
   await keys.reload();
   if (keys.list("fingerprints").length > 1) report("Continuing the replacement that was begun");
@@ -90,10 +87,7 @@ async function makeKey({ keys, report }: Renewal, store: RotationStore) {
   return retiredOf(keys, "fingerprints").map(({ id }) => id);
 }
 
-/**
- * Destroys the old keys. This is the last step of a renewal, because an interrupted renewal can
- * only continue while the old keys exist.
- */
+/** Destroys the old keys last, because an interrupted renewal needs them to continue. */
 async function destroyKeys({ keys }: Renewal, store: RotationStore) {
   const destroyed: number[] = [];
   for (const { id } of retiredOf(keys, "fingerprints")) {
@@ -103,10 +97,10 @@ async function destroyKeys({ keys }: Renewal, store: RotationStore) {
 }
 
 /**
- * Recomputes the fingerprints of all cards once. In the result, `cards` is the number of cards that
- * had a fingerprint under an old key, `isChanged` says whether the pass has changed anything, and
- * `found` contains the list values that name a card. If `counts` is given, the counters of
- * screening move to the new key too; every node must count under the new key by then.
+ * Recomputes the fingerprints of all cards once. In the result, `cards` counts the cards with a
+ * fingerprint under an old key, and `found` has the list entries that name a card. If `counts` is
+ * given, the counters of screening move to the new key too; every node must count under the new key
+ * by then.
  */
 async function renewCards(renewal: Renewal, counts?: "and counts") {
   const { database, cells, keys, report } = renewal;
@@ -142,10 +136,7 @@ async function renewCards(renewal: Renewal, counts?: "and counts") {
   return { cards, unopened, found, isChanged: cards + others > 0 };
 }
 
-/**
- * Computes the new values of a card. Returns undefined if the sealed card cannot be decrypted: its
- * fingerprint stays as it is.
- */
+/** Returns undefined if the sealed card cannot be decrypted, which then keeps its fingerprint. */
 function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
   const { merchantId, cardId } = card;
   const number = vault.openSealed(card)?.number;
@@ -159,10 +150,7 @@ function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
     fingerprint,
     hashId,
     next,
-    /**
-     * Pairs of list values: the value of an entry under an old key, and its value under the new
-     * key.
-     */
+    /** Pairs of a list entry's value under an old key and its value under the new key. */
     values: older.flatMap((name) => [
       [name.hashId, next[0]] as const,
       [valueOfDigest(name.digest), next[1]] as const,

@@ -1,8 +1,7 @@
 /**
- * Users and their roles, and work that waits for the approval of a second person. An operator
- * manages all users, and a merchant's administrator those of the merchant. In the portal, no user
- * can change their own role or password, remove their own second factors or disable themselves:
- * another administrator has to do it.
+ * Users and their roles, and work that waits for a second person's approval. A merchant's
+ * administrator manages the merchant's users. In the portal, no user can change their own role or
+ * password, remove their own second factors or disable themselves.
  */
 import { endSessions } from "../../storage/people/accounts.ts";
 import { findApproval, giveApproval, listApprovals } from "../../storage/people/approvals.ts";
@@ -32,8 +31,7 @@ const login = word("user", "login", ["the user's login", "der Anmeldename des Be
 const roleNames = roles.join(", ");
 const role = {
   ...required(roles, "role", [`one of ${roleNames}`, `eine von ${roleNames}`]),
-  // Accounts of programs are made on the command line only, and a merchant's users cannot make an
-  // operator.
+  // Programs get accounts by the command line only, and merchants' users cannot make operators.
   offered: (by: Role) => portalRoles.filter((each) => !isMerchantRole(by) || isMerchantRole(each)),
 };
 const ofUser = {
@@ -108,8 +106,7 @@ export const userActions: readonly Action[] = [
       "einem Benutzer eine andere Rolle geben und ihn abmelden",
     ],
     ...ofUser,
-    // A change of role needs a second person too: otherwise an administrator could use it to remove
-    // a colleague's second factors.
+    // An administrator could remove a colleague's second factors by a change of role.
     needsSecondPerson: true,
     fields: { login, role },
     perform: onUser(async (user, session, { role: next }) => {
@@ -173,8 +170,7 @@ export const userActions: readonly Action[] = [
         "ob alle Benutzer einen brauchen",
       ]),
     },
-    // Turning on the second factor applies to the next request of each user of the merchant. A
-    // session without a second factor then has to set one up.
+    // A session without a second factor has to set one up at its next request.
     async perform({ audit, database }, { merchant, demanded }) {
       const merchantId = await findMerchantId(database.query, merchant);
       if (merchantId === undefined) return noMerchant(merchant);
@@ -227,7 +223,6 @@ export const accessReviewActions: readonly Action[] = [
   }),
 ];
 
-/** Returns the role, and the merchant to which the user will belong. */
 async function readRole(
   { database, user }: Session,
   { role: given, merchant }: ByMerchant & { readonly role: Role },
@@ -245,9 +240,7 @@ async function readRole(
   return merchantId === undefined ? noMerchant(merchant) : { role: given, merchantId };
 }
 
-/**
- * Makes a temporary password. Programs receive its expiry as a number, in milliseconds since 1970.
- */
+/** Programs receive the expiry as a number, in milliseconds since 1970. */
 async function makePassword({ now, printDate, isTrial }: Session) {
   const password = newPassword();
   const stored = isTrial ? "" : await hashPassword(new Secret(password));
@@ -277,7 +270,7 @@ function enablingAction(name: string, enabled: boolean, does: Help): Action {
 
 const usersOf = ({ audit }: Pick<Session, "audit">) => makeUserAdministration(audit);
 
-/** Wraps an action on a user. In the portal, users may not perform it on their own account. */
+/** In the portal, users may not perform the action on their own account. */
 function onUser<Given>(work: (user: User, session: Session, given: Given) => Promise<Output>) {
   return async (session: Session, given: Given & ByLogin): Promise<Output> => {
     const { database, actor } = session;
@@ -308,10 +301,7 @@ type ById = { readonly id: string };
 const find = async ({ database }: Pick<Session, "database">, { id }: ById) =>
   isNumericId(id) ? findApproval(database.query, id) : undefined;
 
-/**
- * Work that waits for the approval of a second person (GW_SECOND_PERSON). A user approves what
- * another user has requested, and needs the same right as the work itself.
- */
+/** Work waits for approval by a second person with the same right (GW_SECOND_PERSON). */
 export const approvalActions: readonly Action[] = [
   action("look", "see_audit", {
     name: "approval list",

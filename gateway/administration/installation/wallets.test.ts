@@ -1,7 +1,4 @@
-/**
- * The merchant's identifiers at wallets, and the certificate request that an operator sends to
- * walleta.
- */
+/** Checks a merchant's identifiers at wallets and the certificate request for walleta. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";

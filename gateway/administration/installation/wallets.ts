@@ -28,7 +28,7 @@ import {
 } from "../session.ts";
 
 const dayMs = 86_400_000;
-/** The number of days before the end of a certificate from which the operator is warned. */
+/** The operator is warned this number of days before a certificate ends. */
 const warnDays = 30;
 const keyUses: readonly KeyUse[] = ["walleta", "walletb", "walleta-identity"];
 
@@ -235,24 +235,21 @@ export function readSettings(
 
 const isSet = (text: string | undefined) => text !== undefined && text !== "none";
 
-/**
- * Returns the given value, or the present one if none is given. The word `none` removes the value.
- */
+/** The word `none` removes the value, and undefined keeps it. */
 function meant(text: string | undefined, known: string | undefined): string | undefined {
   return text === "none" ? undefined : (text ?? known);
 }
 
 const makePair = promisify(generateKeyPair);
 
-/** Adds a key and returns what the wallet needs: a certificate request, or the public key. */
+/** Returns what the wallet needs: a certificate request, or the public key. */
 export async function addWalletKey(
   opened: KeyHolders,
   { id: merchantId, login }: Merchant,
   wallet: KeyUse,
 ): Promise<{ readonly id: string; readonly request?: string; readonly publicKey?: string }> {
   const keys = await openWalletKeys(opened);
-  // walleta issues identity certificates for RSA keys only. The key is generated in another thread,
-  // so that payments go on.
+  // walleta certifies RSA keys only. Another thread generates the key, so that payments go on.
   const { privateKey, publicKey } =
     wallet === "walleta-identity"
       ? await makePair("rsa", { modulusLength: 2048 })
@@ -294,10 +291,7 @@ export async function makeCertificateRequest(privateKey: KeyObject, name: string
   return [edge("BEGIN"), ...lines, edge("END"), ""].join("\n");
 }
 
-/**
- * Returns the public key as the point that walletb needs, which is the last 65 bytes of the key's
- * SPKI structure.
- */
+/** Returns the key as the point that walletb needs: the last 65 bytes of its SPKI structure. */
 export function pointOf(publicKey: KeyObject): string {
   return publicKey.export({ type: "spki", format: "der" }).subarray(-65).toString("base64");
 }

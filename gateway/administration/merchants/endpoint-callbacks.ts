@@ -154,10 +154,7 @@ function describe({ type, status = "all", url: address }: CallbackUrl) {
   return { type, status, url: address };
 }
 
-/**
- * Reads the callback URLs of a configuration file. Each text has the callback type, then the
- * status, which is omitted for callbacks of every status, then the URL.
- */
+/** A text has the callback type, the status (if absent, callbacks of every status), and the URL. */
 export function readCallbackUrls(
   texts: readonly string[],
   settings: EndpointSettings,
@@ -178,10 +175,7 @@ export function readCallbackUrls(
   return urls;
 }
 
-/**
- * Prints the callback URLs in the form of a configuration file. The file omits them for an endpoint
- * that has none.
- */
+/** The configuration file omits the list of an endpoint without callback URLs. */
 export function printCallbackUrls({ callbackUrls = [] }: Pick<EndpointSettings, "callbackUrls">) {
   const printed = callbackUrls.map(({ type, status, url: address }) =>
     [type, status, address].filter((part) => part !== undefined).join(" "),
@@ -204,7 +198,7 @@ function withCallbackUrl(
   return new Problem(`An endpoint has at most ${callbackUrlsMax} callback URLs.`);
 }
 
-/** Reads a callback URL. The same rules apply as to the callback URL of an order. */
+/** The same rules apply as to the callback URL of an order. */
 function readCallbackUrl(
   { type, status, url: text }: Given,
   settings: EndpointSettings,

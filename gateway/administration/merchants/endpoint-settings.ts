@@ -30,7 +30,7 @@ import {
 } from "../settings.ts";
 import { findNamelessPage, findPlainOrigin, pageTable } from "./page-settings.ts";
 
-/** The highest weight. Finer weights would not change how orders are distributed. */
+/** Finer weights would not change how orders are distributed. */
 const weightMax = 1000;
 const rankMax = 99;
 const policies = ["off", "when_possible", "always"] as const;
@@ -91,7 +91,7 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
   ...pageTable,
 ];
 
-/** The rows of an endpoint's settings. Amounts are in the endpoint's currency. */
+/** Amounts are in the endpoint's currency. */
 export const endpointTable = (currency?: Currency): readonly SettingRow<EndpointSettings>[] => [
   setting("3ds", "threeDSecure", oneOf("policy", policies), [
     "off, when_possible or always",
@@ -128,7 +128,7 @@ export const endpointTable = (currency?: Currency): readonly SettingRow<Endpoint
   ...otherSettings,
 ];
 
-/** Reads an endpoint's settings. Settings that are not given keep their values. */
+/** Settings that are not given keep their values. */
 export function readEndpointSettings(
   given: GivenSettings,
   currency: Currency,
@@ -157,10 +157,7 @@ export function readGatesFor(currency: string, texts: readonly string[], { gates
   return accepting.length > 0 ? places : new Problem(`None of these gates accepts ${currency}.`);
 }
 
-/**
- * Reads the gates of an endpoint, each as `name`, `name:rank` or `name:rank:weight`. Rank and
- * weight default to 1.
- */
+/** A gate is written `name`, `name:rank` or `name:rank:weight`. Rank and weight default to 1. */
 export function readGatePlaces(
   texts: readonly string[],
   gates: Iterable<Gate>,

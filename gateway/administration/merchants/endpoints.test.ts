@@ -1,6 +1,4 @@
-/**
- * The options of an endpoint: amounts are in its own currency, and each invalid value is refused.
- */
+/** Checks an endpoint's options: amounts are in its currency, and invalid values are refused. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Gate } from "../../acquirers/gates.ts";

@@ -1,7 +1,6 @@
 /**
- * Endpoints and their groups: list and create them, and change their settings. An endpoint
- * processes one currency of one merchant, through one gate or several. A group chooses one of its
- * endpoints by the currency of the request.
+ * Endpoints and their groups: list, create and change them. An endpoint processes one currency of
+ * one merchant, through one gate or several. A group chooses an endpoint by the request's currency.
  */
 import type { Endpoint, Merchant } from "../../orders/merchant.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
@@ -134,10 +133,7 @@ export const endpointActions: readonly Action[] = [
   }),
 ];
 
-/**
- * Returns the default gates of a new endpoint: the sandbox gate in staging, or the only gate if
- * there is just one.
- */
+/** A new endpoint uses the sandbox gate in staging, or the only gate. */
 function usualGates({ gates }: Configuration): readonly string[] {
   const names = [...gates.values()].map(({ name }) => name);
   if (names.includes(sandboxGate)) return [sandboxGate];
@@ -149,7 +145,6 @@ function describe({ id, name, currency, enabled, settings: own, gates }: Endpoin
   return { id, name, currency, enabled, settings: own, gates: places };
 }
 
-/** Returns the settings for display, each by the name of the field that sets it. */
 function describeWhole(known: Endpoint) {
   const { id, name, merchant, currency, enabled, settings: own } = known;
   const { "callback-urls": callbackUrls } = printCallbackUrls(own);

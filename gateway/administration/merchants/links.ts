@@ -89,8 +89,7 @@ export const linkActions: readonly Action[] = [
       const after = { ...rest, amount: printMoney(amount) };
       await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
       if (session.isTrial || (await links.add(link))) return present(session, link, given.svg);
-      // The insert fails if the same form was sent twice at the same moment, and the other request
-      // has just stored the link.
+      // The insert fails if a simultaneous request of the same form has just stored the link.
       const other = session.once && (await links.findById(link.id));
       return other ? presentAgain(session, other) : new Problem(idTaken);
     },
@@ -153,9 +152,7 @@ type NewLink = Given<typeof linkFields>;
 
 const idTaken = "The id is taken by chance: try again.";
 
-/**
- * Shows the link that an earlier request with the same form has created. No second link is created.
- */
+/** Shows the link that an earlier request with the same form has created. */
 async function presentAgain(session: Session, link: PaymentLink): Promise<Output> {
   if (link.createdBy !== session.actor.who) return new Problem(idTaken);
   const subject = `link ${link.id}`;
@@ -215,10 +212,10 @@ async function readLink(session: Session, given: NewLink): Promise<PaymentLink |
   };
 }
 
-/** The maximum number of digits of an amount, which is the same as on the merchant interface. */
+/** The maximum is the same as on the merchant interface. */
 const amountDigitsMax = 10;
 
-/** Reads how often a link can be paid. Returns undefined for any number of times. */
+/** Returns undefined if the link can be paid any number of times. */
 function readUses(text: string): number | undefined | Problem {
   if (text === "many") return undefined;
   if (text === "single") return 1;
@@ -259,7 +256,7 @@ function makeDescribe({ printDate }: Session, now: Instant) {
     endpoint: link.endpointId,
     amount: printMoney(link.amount),
     description: link.description,
-    /** The number of orders that have begun with the link, without orders that ended unpaid. */
+    /** Orders that ended unpaid do not count. */
     uses: link.usesMax === undefined ? "many" : `${link.uses.length} of ${link.usesMax}`,
     created: printDate(link.createdAt),
     by: link.createdBy,

@@ -133,7 +133,7 @@ export function isControlKey(text: string): boolean {
   return keyForm.test(text);
 }
 
-/** Makes the given key the new control key. The old key stays valid until the operator drops it. */
+/** The old key stays valid until the operator drops it. */
 export async function replaceKey(
   how: "renew" | "set",
   session: Session,
@@ -150,7 +150,7 @@ export async function replaceKey(
   return undefined;
 }
 
-/** Describes a key. `sha256` is what `openssl pkey -pubin -outform DER | sha256sum` prints. */
+/** `sha256` is what `openssl pkey -pubin -outform DER | sha256sum` prints. */
 function describeKey(id: string, name: string, key: KeyObject) {
   const der = key.export({ format: "der", type: "spki" });
   return { key: id, name, bits: bitsOf(key), sha256: hash("sha256", der) };

@@ -1,7 +1,6 @@
 /**
- * A merchant with the set of endpoints that staging offers: one for each currency and 3-D Secure
- * policy, and a group. The demonstration merchant has this set, and so have merchants that `gw
- * merchant create` makes.
+ * A merchant with the endpoints that staging offers, one for each currency and 3-D Secure policy,
+ * and a group. The demonstration merchant has this set, and so have those of `gw merchant create`.
  */
 import { randomUUID } from "node:crypto";
 import type { Merchant } from "../../orders/merchant.ts";
@@ -48,7 +47,6 @@ const endpointRows = [
   { name: "secure93", currency: "USD", policy: "when_possible", gate: "iso93", inGroup: false },
 ] as const;
 
-/** The gates to the sandbox, one for each dialect of ISO 8583. */
 export type SandboxGates = { readonly sandbox: GateId } & {
   readonly [Name in "binary" | "iso93"]?: GateId | undefined;
 };
@@ -60,10 +58,7 @@ export type MerchantSet = {
   readonly group: string;
 };
 
-/**
- * Returns the sandbox gates. Returns undefined in a staging installation that was never started,
- * because its first start creates these gates.
- */
+/** Returns undefined before the first start in staging, which creates the sandbox gates. */
 export async function findSandboxGates({ query }: Database): Promise<SandboxGates | undefined> {
   const gates = new Map((await loadGates(query)).map(({ name, id }) => [name, id]));
   const sandbox = gates.get(sandboxGate);
@@ -73,27 +68,21 @@ export async function findSandboxGates({ query }: Database): Promise<SandboxGate
 type NewMerchantSet = {
   readonly login: string;
   readonly cell: string;
-  /**
-   * The sandbox gates for the merchant's endpoints. If undefined, the merchant gets no endpoints.
-   */
+  /** If undefined, the merchant gets no endpoints. */
   readonly gates?: SandboxGates;
-  /** The currencies that the gate accepts. If undefined, the gate accepts all. */
+  /** If undefined, the gate accepts all currencies. */
   readonly currencies?: readonly string[] | undefined;
-  /** If true, the merchant gets the rules against card testing that this file defines. */
+  /** If true, the merchant gets the rules against card testing. */
   readonly isScreened?: boolean;
-  /**
-   * The shop name that the payment pages of the endpoints show. If undefined, the endpoints have no
-   * payment page.
-   */
+  /** If undefined, the endpoints have no payment page. */
   readonly shopName?: string | undefined;
-  /** If true, the endpoints take payouts. */
   readonly payouts?: boolean;
 };
 
 /**
- * Rules against card testing for a merchant in production. They count tries of a card, of a BIN and
- * from an address, and the share of declines. A BIN or an address may have many honest payments,
- * which continue after 3-D Secure.
+ * Rules against card testing. They count tries of a card, of a BIN and from an address, and the
+ * share of declines. A BIN or an address may have many honest payments, which continue after 3-D
+ * Secure.
  */
 // biome-ignore format: a table
 export const cardTestingRules = [
@@ -105,8 +94,8 @@ export const cardTestingRules = [
 ] as const;
 
 /**
- * Adds the rules against card testing. Without a directory server, a rule that forces 3-D Secure
- * would decline every payment that it matches, so these rules then only mark the payment.
+ * Without a directory server, a rule that forces 3-D Secure would decline every payment that it
+ * matches, so these rules then only mark the payment.
  */
 export async function addCardTestingRules(audit: Audit, merchantId: MerchantId): Promise<void> {
   const directories = await audit.change(loadDirectories);
@@ -144,15 +133,11 @@ type EndpointsToCreate = Pick<NewMerchantSet, "currencies" | "shopName" | "payou
   readonly known: readonly string[];
 };
 
-/** Makes a control key in the form of a UUID in capitals. */
 export function makeControlKey(): string {
   return randomUUID().toUpperCase();
 }
 
-/**
- * Creates those endpoints of the set that the merchant does not have yet. An endpoint is left out
- * if no gate exists for it. Returns the new endpoints by their names.
- */
+/** Creates the endpoints of the set that the merchant lacks, if their gates exist. */
 export async function createEndpoints(
   administration: Administration,
   merchantId: MerchantId,
@@ -178,10 +163,7 @@ export async function createEndpoints(
   return endpoints;
 }
 
-/**
- * Returns the set with the control key in plain text, for the operator who gives it to the
- * merchant.
- */
+/** The control key is in plain text, for the operator who gives it to the merchant. */
 export function merchantSetOf(configuration: Configuration, merchant: Merchant): MerchantSet {
   const { id, login, controlKey } = merchant;
   const own = endpointsOf(merchant, configuration);

@@ -1,4 +1,4 @@
-/** The payment page's settings as an operator writes them, in a command or a configuration file. */
+/** Checks the payment page's settings as an operator writes them in a command or a file. */
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

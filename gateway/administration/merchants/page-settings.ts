@@ -18,7 +18,7 @@ import {
   whole,
 } from "../settings.ts";
 
-/** The largest logo. With it, the page's first view stays below 60 kB. */
+/** With the largest logo, the page's first view stays below 60 kB. */
 const logoBytesMax = 16 * 1024;
 const originsMax = 20;
 const askable = ["first_name", "last_name", "email", "phone", "address1", "city", "zip_code"];
@@ -93,10 +93,7 @@ function readFields(text: string): readonly string[] | Problem {
   return new Problem(`The payment page can ask for these fields: ${known.join(", ")}.`);
 }
 
-/**
- * Reads origins exactly as browsers write them, because the page's security policy may contain
- * nothing else.
- */
+/** The page's security policy may contain origins only as browsers write them. */
 function readOrigins(text: string): readonly string[] | Problem {
   const origins = splitList(text);
   const stray = origins.find((each) => {
@@ -109,10 +106,7 @@ function readOrigins(text: string): readonly string[] | Problem {
   return origins;
 }
 
-/**
- * Refuses a payment page without a shop name, because the page would show the merchant's login, or
- * no name at all.
- */
+/** Without a shop name, the payment page would show the merchant's login, or no name at all. */
 export function findNamelessPage(
   settings: EndpointSettings,
   given: GivenSettings,
@@ -123,10 +117,7 @@ export function findNamelessPage(
   return new Problem(`The payment page shows the shop's name: give the endpoint a shop-name.`);
 }
 
-/**
- * Refuses sites in plain HTTP in production, because they would expose the embedded payment page on
- * the network.
- */
+/** In production, sites in plain HTTP would expose the embedded payment page on the network. */
 export function findPlainOrigin({ embedOrigins = [] }: EndpointSettings): Problem | undefined {
   const plain = embedOrigins.find((each) => each.startsWith("http:") && !loopback.test(each));
   return plain === undefined

@@ -98,7 +98,7 @@ export const callbackActions: readonly Action[] = [
       const { printDate } = session;
       const made = await queriesOf(session).each((query) => findAttempts(query, chosen));
       const attempts = made.flat().map((attempt) => ({ ...attempt, at: printDate(attempt.at) }));
-      // In the table of attempts, addresses and answers are the last columns because they are long.
+      // Addresses and answers are the last columns because they are long.
       const lines = attempts.map((attempt) => {
         const {
           sequence: number,
@@ -202,10 +202,6 @@ export const callbackActions: readonly Action[] = [
   }),
 ];
 
-/**
- * Returns the merchant whose callbacks are chosen: the merchant of the given order, or the merchant
- * with the given login.
- */
 async function ownerOfCallbacks(
   opened: Parameters<FindOwner>[0],
   { order, merchant }: Pick<Choice, "order" | "merchant">,
@@ -219,7 +215,6 @@ type Choice = Given<typeof filters> & {
   readonly sequence?: string | undefined;
 };
 
-/** Finds callbacks in all cells, the latest first. */
 async function findAll(session: Session, chosen: DeliveryFilter) {
   const found = await queriesOf(session).each((query) => findCallbacks(query, chosen, listedMax));
   return found

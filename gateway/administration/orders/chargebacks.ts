@@ -1,7 +1,4 @@
-/**
- * Records the acquirer's chargebacks in their orders, each stage of a case once. An import reports
- * the lines that it could not record.
- */
+/** Records each stage of the acquirer's chargebacks once, in the history of its order. */
 import { randomUUIDv7 } from "node:crypto";
 import {
   answerDueAt,
@@ -165,7 +162,7 @@ export const chargebackActions: readonly Action[] = [
       const { reason: why = "", actor } = session;
       const found = await findOrder(session, id);
       if (found instanceof Problem) return found;
-      // The gateway sends the merchant no callback about the decision on a dispute.
+      // The merchant gets no callback about the decision on a dispute.
       const report = makeReport(session, () => undefined);
       const decided = await reportToLatest(
         report,
@@ -186,7 +183,6 @@ async function findAll(session: Session, since: Instant): Promise<readonly Liste
   return found.flat();
 }
 
-/** The latest stage of the same date comes first. */
 async function findOf(session: Session, id: string): Promise<readonly Listed[] | Problem> {
   const found = await findOrder(session, id);
   if (found instanceof Problem) return found;
@@ -196,10 +192,7 @@ async function findOf(session: Session, id: string): Promise<readonly Listed[] |
 const evidenceMax = 500;
 const compelling = "Two of these payments are enough for Visa's compelling evidence 3.0.";
 
-/**
- * Returns the merchant that the given order belongs to. Its users may list the chargebacks of that
- * order. Only operators may list the chargebacks of all orders.
- */
+/** A merchant's users may list the chargebacks of one order, and operators those of all orders. */
 async function ownerOfOrder(
   opened: Parameters<FindOwner>[0],
   { order: id }: { readonly order?: string | undefined },
@@ -259,8 +252,8 @@ async function record({ session, configuration, report }: Dependencies, line: Ch
   let earlier: Order | undefined;
   const find = async () => {
     const order = await findByReference(session, reference);
-    // A capture and a reversal have the reference of their charge, and a refund has a reference of
-    // its own. A chargeback is about a charge, so a refund's and a payout's reference do not count.
+    // A capture and a reversal have their charge's reference, and a refund has its own. A
+    // chargeback is about a charge, so the references of refunds and payouts are ignored.
     const { kind, identifiers } = order ? initialOf(order) : {};
     return kind !== "payout" && identifiers?.reference === reference ? order : undefined;
   };

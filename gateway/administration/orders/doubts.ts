@@ -1,7 +1,7 @@
 /**
  * Orders in doubt: the gateway does not know whether the acquirer processed the transaction. An
- * operator lists them, has the gateway ask the acquirer again at once, or settles one with the
- * acquirer's statement. Each decision is an event of the order with the operator's name and reason.
+ * operator lists them, has the gateway ask the acquirer at once, or settles one with the acquirer's
+ * statement. Each decision is an event of the order with the operator's name and reason.
  */
 import type { OperatorEvent } from "../../orders/events.ts";
 import type { Order } from "../../orders/order.ts";
@@ -19,7 +19,6 @@ import { type Output, openVault, Report, readConfiguration, type Session } from 
 
 const listedMax = 1_000;
 
-/** The operator's name. In the portal, it is the name of the user. */
 const by = onlyOnCommandLine(option("text", "name", ["who (default: the user of this command)"]));
 
 export const doubtActions: readonly Action[] = [

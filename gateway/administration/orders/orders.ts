@@ -1,7 +1,7 @@
 /**
- * Orders: list and export them, show one as merchants see it with its history, and move its money.
- * A capture, a return or a void goes through the engine of a node, as the merchant's own request
- * does. Lists are read in pages by id, so that a long export holds neither a lock nor much memory.
+ * Orders: list and export them, show one with its history, and move its money. A capture, a return
+ * or a void goes through the engine of a node, as the merchant's own request does. Lists are read
+ * in pages by id, so that a long export holds neither a lock nor much memory.
  */
 
 import { describeRefusal, isLargerThan, mostOf, readMovedAmount } from "../../orders/movable.ts";
@@ -49,12 +49,11 @@ const amount = option("amount", "amount", [
 const pageSize = 1_000;
 /**
  * The largest difference between the acceptance times of two orders whose ids are in the wrong
- * sequence. A node takes ids from a block of its own. A node with few orders may use low ids long
- * after other nodes have used higher ones.
+ * sequence: a node with few orders may use low ids of its own block long after other nodes have
+ * used higher ones.
  */
 const blockLifeMs = 90 * 86_400_000;
 
-/** The fields by which lists are filtered. */
 const filters = {
   merchant: ofMerchant,
   endpoint: ofEndpoint,
@@ -84,8 +83,7 @@ export const orderActions: readonly Action[] = [
         found.push(order);
         if (found.length >= most) break;
       }
-      // The number of rows from which a list is recorded in the audit as an export. No screen shows
-      // as many rows.
+      // No screen shows as many rows, so the audit records a longer list as an export.
       if (most > pageSize) await session.audit.write(readBy("order list", given));
       return found.map(await makeDescribeOrder(session));
     },
@@ -106,8 +104,7 @@ export const orderActions: readonly Action[] = [
       async function* rows(wanted: Chosen) {
         let count = 0;
         for await (const order of walk(session, wanted)) {
-          // The audit entry is written before the first row, so that it exists even if the export
-          // is interrupted.
+          // The audit entry comes before the first row, so that an interrupted export has one too.
           if (count === 0) await session.audit.write(readBy("order export", given));
           yield describe(order);
           progress(++count);
@@ -207,10 +204,7 @@ function makeMove(operation: FollowUpTerms["operation"]) {
   } as const;
 }
 
-/**
- * Returns whether a return is so large that it needs an approval. A return that will be refused
- * needs none.
- */
+/** A large return needs an approval. A return that will be refused needs no approval. */
 async function isLargeReturn(session: Session, { order: id, amount: text }: Moved) {
   const found = await findOrder(session, id);
   if (found instanceof Problem || readMovedAmount(found, text) instanceof Problem) return false;
@@ -223,17 +217,13 @@ function describeTransaction({ kind, stage, amount, serialNumber, identifiers }:
     amount: printMoney(amount),
     "serial-number": serialNumber,
     gate: identifiers?.gate.id ?? "",
-    // The reason for which the gateway chose this gate.
     chosen: identifiers?.gate.choice ?? "",
   };
 }
 
 type Transaction = Order["transaction"];
 
-/**
- * Lists the tries of a payment page: first the refused cards, then the card that is being charged
- * or was charged.
- */
+/** Lists the tries of a payment page: the refused cards, and last the card that is charged. */
 function triesOf(order: Order, printDate: (at: Instant) => string) {
   const { page, card } = order;
   const refused = page?.refused.map((each) => ({
@@ -259,7 +249,6 @@ function readBy(action: "order list" | "order export", after: Filters) {
   return { action, subject: "orders", after };
 }
 
-/** Reads the orders of all cells, the latest first. */
 async function* walk({ cells }: Session, chosen: Chosen): AsyncGenerator<Order> {
   const pages = cells.names().map((name) => {
     const { query } = cells.databasesOf(name).node;
@@ -282,7 +271,6 @@ async function* walk({ cells }: Session, chosen: Chosen): AsyncGenerator<Order> 
   }
 }
 
-/** Compares two orders for a sequence with the latest first. */
 function compareAges(one: Order | undefined, other: Order | undefined): number {
   return Number(BigInt(other?.id ?? 0) - BigInt(one?.id ?? 0));
 }

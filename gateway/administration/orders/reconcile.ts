@@ -1,7 +1,7 @@
 /**
  * Compares the gateway's orders of a gate and a UTC day with the acquirer's settlement file, or
- * their totals with those of the acquirer's host. A difference is a finding and is noted once in
- * the history of its order.
+ * their totals with those of the acquirer's host. A difference is noted once in its order's
+ * history.
  */
 import type { Gate } from "../../acquirers/gates.ts";
 import { askTotals, type Balance } from "../../acquirers/iso8583-host/own-link.ts";
@@ -119,10 +119,7 @@ type Options = Given<typeof fields>;
 type Scope = Omit<Parameters<typeof makeReconciliation>[0], "neighbours">;
 type Files = {
   readonly file: Content;
-  /**
-   * The settlement files of the previous and the following UTC day, in which an order near midnight
-   * may be listed.
-   */
+  /** The settlement files of the days before and after, which may list an order near midnight. */
   readonly neighbours: readonly (readonly [Neighbour, Content])[];
   readonly format: SettlementFormat;
 };
@@ -154,7 +151,7 @@ async function compare(session: Session, scope: Scope, { file, neighbours: given
 
 const noteKind = "settlement_difference";
 
-/** Notes a difference once: a second run for the same day does not note it again. */
+/** A second run for the same day does not note a difference again. */
 async function note(session: Session, difference: Difference, { gate, day }: Options) {
   const { order, kind, what, reference, here, there } = difference;
   if (order === undefined) return;
@@ -196,7 +193,6 @@ function describe(result: Result, { gate, day }: Options) {
   };
 }
 
-/** Returns the printed form of a comparison: the totals, then the differences if there are any. */
 function blocksOf(result: Result, { gate, day }: Options) {
   const { matched, awaited, offset, differences, totals } = result;
   const agrees = differences.length === 0 ? "agrees" : "differs";
@@ -251,8 +247,7 @@ async function expectOrders(
     books.expect(order);
     progress(count);
   };
-  // If a cell is unreachable, the command fails, because a comparison without the orders of that
-  // cell would report false differences.
+  // Without the orders of an unreachable cell, the command would report false differences.
   await cells.stores(({ node }) => node).inTurn((cell) => readOrdersSettled(cell, period, take));
 }
 

@@ -1,5 +1,5 @@
 /**
- * `gw report` writes the transaction report of a merchant to standard output, with the columns and
+ * `gw report` writes a merchant's transaction report to standard output, with the columns and
  * filters of the merchant's own request for it, and without a bound on its span.
  */
 import type { Endpoint } from "../../orders/merchant.ts";

@@ -1,6 +1,6 @@
 /**
- * Computes what rules and lists would have done to past orders, and compares it with what became of
- * them. It changes nothing. Cells are searched one after the other, because rules count in each
+ * Computes what rules and lists would have done to past orders, compares it with what became of
+ * them, and changes nothing. Cells are searched one after the other, because rules count in each
  * cell separately.
  */
 import type { Order } from "../../orders/order.ts";
@@ -27,8 +27,8 @@ const portionRows = 1_000;
 const usualDays = 30;
 /**
  * The largest difference between the acceptance times of two orders whose ids are in the wrong
- * sequence. A node takes ids from a block of its own. A node with few orders may use low ids long
- * after other nodes have used higher ones.
+ * sequence: a node with few orders may use low ids of its own block long after other nodes have
+ * used higher ones.
  */
 const blockLifeMs = hours(24) * 90;
 
@@ -147,10 +147,7 @@ async function readPeriod(
   };
 }
 
-/**
- * Reads orders in the sequence in which they were accepted. Only their ids and times are held in
- * memory.
- */
+/** Reads orders in the sequence of their acceptance, with only ids and times in memory. */
 async function* walk(
   { cells, progress: makeProgress }: Pick<Session, "cells" | "progress">,
   cell: string,

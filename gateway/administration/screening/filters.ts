@@ -1,7 +1,4 @@
-/**
- * The screening rules. Each kind of rule is added by an action of its own, whose fields are the
- * parameters of the rule.
- */
+/** The screening rules. Each kind has its own action, whose fields are the rule's parameters. */
 import type { Rule } from "../../screening/rule.ts";
 import { rules } from "../../screening/rules/index.ts";
 import {
@@ -155,10 +152,7 @@ export const filterActions: readonly Action[] = [
   }),
 ];
 
-/**
- * Makes the fields of a rule's parameters. The rule reads the texts itself and checks them
- * together.
- */
+/** The rule reads the texts itself and checks them together. */
 function parameterFields({ parameters }: Rule): Readonly<Record<never, Field>> {
   const fields = Object.entries(parameters).map(([name, parameter]) => {
     const { type, documentation, necessity, choices, kind } = parameter;

@@ -9,10 +9,7 @@ import type { Content } from "../field.ts";
 import { findOrder } from "../find.ts";
 import { openVault, readConfiguration, readContent, type Session } from "../session.ts";
 
-/**
- * Reads a card number from standard input, which only the command line has. Digits may be separated
- * as on the card.
- */
+/** Only the command line has standard input. Digits may be separated as on the card. */
 export async function readCardNumber(input: Content | undefined): Promise<CardNumber | Problem> {
   const digits = (input ? await readContent(input) : "").replace(/[\s-]/g, "");
   const isNumber = /^\d{12,19}$/.test(digits) && isLuhnValid(digits);
@@ -26,10 +23,7 @@ type KnownCard = {
   readonly hashId: string;
 };
 
-/**
- * Returns the value that a list stores for a card: the hash id for a list of one merchant, or the
- * digest of the card number for a list of all merchants.
- */
+/** A list stores a card's hash id, or the digest of its number if the list is for all merchants. */
 export async function resolveCard(
   session: Session,
   { merchantId }: ListScope,
@@ -47,8 +41,7 @@ export async function resolveCard(
   }
   const vault = await openVault(session);
   const card = await vault.findCard(known.merchantId, known.cardId);
-  // The hash id is computed again with the present key, because the stored hash id may have been
-  // made with an old key.
+  // The stored hash id may have been made with an old key, so it is computed again.
   if (card !== undefined) return cardValueOf(vault, card.number, merchantId);
   if (known.merchantId === merchantId) return known.hashId;
   return new Problem(

@@ -45,10 +45,7 @@ import { makeScopeOf, nameScopes, readScope, scopeFields } from "./screening-rul
 const kindNames = listKinds.map(({ name }) => name);
 const meanings = listKinds.map(({ name, meaning }) => `${name}: ${meaning}`).join("; ");
 const right = "change_merchants";
-/**
- * The highest number of entries that the portal shows on a page. A node that processes payments has
- * not enough memory for a whole list.
- */
+/** A node that processes payments has not enough memory for a whole list. */
 const pageMax = 1_000;
 const expired = flag(["only those that have expired", "nur abgelaufene"]);
 
@@ -86,7 +83,7 @@ export const listActions: readonly Action[] = [
         const { ids } = await putEntries(query, [entry], { by: session.actor.who });
         const [added] = ids;
         if (added === undefined) return undefined;
-        // The audit has a field of its own for the reason, so the entry is written without it.
+        // The audit entry has a field of its own for the reason.
         const { reason: _, ...after } = maskEntry(entry);
         await write({ action: "list add", subject: `list entry ${added}`, after });
         return added;
@@ -265,7 +262,7 @@ export const listActions: readonly Action[] = [
 ];
 
 type ValueGiven = {
-  /** The value of the list entry. `-` means that a card number follows on standard input. */
+  /** `-` means that a card number follows on standard input. */
   readonly value?: string | undefined;
   readonly number?: Content | undefined;
   readonly order?: string | undefined;
@@ -303,17 +300,13 @@ async function readExpiry({ now }: Session, text: string | undefined) {
   return text === undefined ? undefined : readMoment(text, await now());
 }
 
-/** Returns the entry as the audit stores it, with a masked value. */
 function maskEntry({ value, ...entry }: NewListEntry) {
   return { ...entry, value: findKind(entry.kind)?.mask(value) ?? "" };
 }
 
 const numbersOnly = "An entry's number has digits only.";
 
-/**
- * Replaces the problem of an invalid expiry by a phrase. The phrase ends the sentence that names
- * the faulty line of the file.
- */
+/** Shortens an invalid expiry's problem to a phrase for the sentence about a line of the file. */
 function trimmed<Value>(value: Value | Problem): Value | Problem {
   return value instanceof Problem
     ? new Problem("not a later moment like 2030-01-31T09:30:00Z, and not like 12h or 30d")

@@ -16,7 +16,6 @@ import { loginsOf } from "../find.ts";
 import { loadStaging } from "../installation/staging.ts";
 import type { Session } from "../session.ts";
 
-/** The actions of rules as operators type them. */
 const actionWords: Readonly<Record<string, RuleAction>> = {
   block: "block",
   "3ds": "force_3ds",
@@ -36,7 +35,6 @@ export const scopeFields = {
 
 export type NewRule = Omit<ConfiguredRule, "id">;
 
-/** Reads a rule from fields or from a file. */
 export function readRule(
   kind: string,
   parameters: Readonly<Record<string, string>>,
@@ -54,7 +52,7 @@ export function readRule(
   return { kind, parameters: inOrder(kind, parameters), action: does, ...rest };
 }
 
-/** Returns the parameters of a rule in the order in which the kind of rule declares them. */
+/** The order is that in which the kind of rule declares its parameters. */
 export function inOrder(kind: string, parameters: NewRule["parameters"]): NewRule["parameters"] {
   const names = Object.keys(findRule(kind)?.parameters ?? parameters);
   const given = names.flatMap((name) => {
@@ -78,10 +76,7 @@ export function printParameters(parameters: ConfiguredRule["parameters"]): strin
   return pairs.join(" ");
 }
 
-/**
- * Returns the scope of a rule as fields show it. The scope of an endpoint is shown without its
- * merchant.
- */
+/** The scope of an endpoint is shown without its merchant. */
 export function ruleScope({
   merchantId,
   endpointId,
@@ -94,7 +89,6 @@ type GivenScope = {
   readonly endpoint?: string | undefined;
 };
 
-/** Reads the scope of a rule or a list entry from the values of `scopeFields`. */
 export function readScope(
   configuration: Configuration,
   { merchant = "", endpoint = "" }: GivenScope,
@@ -103,11 +97,7 @@ export function readScope(
   return scope instanceof Problem ? new Problem(`That is ${scope.sentence}.`) : scope;
 }
 
-/**
- * Returns a function that finds the scope of a rule or a list by a merchant's login and an
- * endpoint's id. Either may be empty. A problem contains only the end of a sentence, which the
- * caller completes.
- */
+/** The login or the endpoint's id may be empty. The caller completes the sentence of a problem. */
 export function makeScopeOf({ merchants, endpoints }: Configuration) {
   const byLogin = new Map(merchants.map((merchant) => [merchant.login, merchant]));
   return (login: string, id: string): ListScope | Problem => {
@@ -141,7 +131,6 @@ export function nameScopes({ merchants, endpoints }: Configuration) {
 
 type Dependencies = Pick<Session, "config" | "database" | "warn">;
 
-/** Opens the data about countries of IP addresses as a node does. */
 export async function openCountries({ config, warn }: Pick<Session, "config" | "warn">) {
   const staging = await loadStaging(config);
   return openIpCountries({
@@ -151,10 +140,7 @@ export async function openCountries({ config, warn }: Pick<Session, "config" | "
   });
 }
 
-/**
- * Returns a function that says which data a rule lacks. It returns undefined if the rule has its
- * data.
- */
+/** The returned function says which data a rule lacks, or undefined if the rule has its data. */
 export async function makeFindMissing(session: Dependencies) {
   const countries = await openCountries(session);
   const { ranges } = await makeIssuerStore(session.database).count();
