@@ -1,8 +1,7 @@
 /**
- * Makes the subcommands of `gw` from two tables: the actions of the administration
- * (`administration/actions.ts`) and the commands that concern one machine (`commands.ts`). The
- * fields of a table row become the command's arguments and options. A command's output is printed
- * as text for people or as JSON for programs.
+ * Makes the subcommands of `gw` from two tables: the administration's actions
+ * (`administration/actions.ts`) and the commands that concern one machine (`commands.ts`). A table
+ * row's fields become the command's arguments and options.
  */
 import { once } from "node:events";
 import { constants, createReadStream } from "node:fs";
@@ -23,17 +22,13 @@ import type { OwnCommand, Terminal } from "./machine-command.ts";
 import { refuse } from "./rights.ts";
 import { ask, makeProgress, showProgress } from "./terminal.ts";
 
-/**
- * Adds the commands of one subject. The command `gw order export`, for example, belongs to the
- * subject `order`.
- */
+/** The command `gw order export`, for example, belongs to the subject `order`. */
 export function addCommands(
   subject: Command,
   rows: readonly Row[],
   groups: Readonly<Record<string, string>> = {},
 ): void {
-  // Makes Commander assign an option that follows a subcommand to that subcommand, and not to the
-  // command before it.
+  // Makes Commander assign an option to the subcommand before it, and not to its parent command.
   subject.enablePositionalOptions();
   for (const row of rows) {
     if ("needsNode" in row && row.needsNode === true) continue;
@@ -88,10 +83,7 @@ type OwnOptions = {
   readonly progress?: boolean;
 };
 
-/**
- * Returns how the help shows a positional argument: `<login>` if it is required, `[sequence]` if it
- * is optional, and `<endpoints...>` if it takes several values.
- */
+/** Returns an argument as the help shows it: `<login>`, `[sequence]`, or `<endpoints...>`. */
 export function usageOf({ shows, isRequired, isList }: Field): string {
   const inner = isList ? `${shows}...` : shows;
   return isRequired ? `<${inner}>` : `[${inner}]`;
@@ -112,8 +104,8 @@ function optionsOf(name: string, field: Field, hasPlaces: boolean): readonly Opt
   const preset = field.preset === undefined ? "" : ` (default: ${field.preset})`;
   const needed = isRequired ? " (required)" : "";
   const letter = field.letter === undefined ? "" : `-${field.letter}, `;
-  // An option accepts several values after its name only if the command has no positional
-  // arguments. Otherwise the option would also take those arguments as its values.
+  // An option takes several values after its name only if the command has no positional arguments,
+  // which the option would take too.
   const inner = isList && !hasPlaces ? `${shows}...` : shows;
   const value = field.alone === undefined ? `<${inner}>` : `[${inner}]`;
   const usage = `${letter}--${written(name)} ${value}`;
@@ -130,8 +122,7 @@ function readCommand(action: Pick<Action, "fields">, command: Command, places: r
   for (const [at, [name, field]] of words.entries()) {
     const value = places[at];
     if (value === undefined) continue;
-    // For an argument that takes several values, Commander returns a list of strings. For any other
-    // argument, it returns a string.
+    // Commander returns a list of strings if the argument takes several values, else a string.
     given[name] = field.kind === "file" ? contentOf(String(value)) : (value as string | string[]);
   }
   for (const [name, field] of Object.entries(action.fields)) {
@@ -140,8 +131,7 @@ function readCommand(action: Pick<Action, "fields">, command: Command, places: r
     if (value instanceof Problem) return value;
     if (field.kind === "secret") given[name] = contentOf("-");
     else if (field.kind === "file" && value !== undefined) given[name] = contentOf(String(value));
-    // Commander returns a string for an option with a value, a list of strings for an option with
-    // several values, and true for an option without a value.
+    // Commander returns a string, a list of strings, or true for an option without a value.
     else if (value !== undefined) given[name] = value as string | string[] | boolean;
   }
   return readGiven(action, given);
@@ -170,21 +160,19 @@ function contentOf(name: string): Content {
 async function run(row: Row, values: Values, terminal: Terminal): Promise<Output> {
   const unreadable = await findUnreadable(row, values);
   if (unreadable !== undefined) return unreadable;
-  // The values were read with the fields of this row, so they have the types that the row's
-  // function expects.
+  // The fields of this row have read the values, so the row's function accepts their types.
   return "run" in row
     ? row.run(values as never, terminal)
     : performInstalled(row, values, terminal);
 }
 
-/** Opens the installation, performs the action and closes the installation again. */
 export async function performInstalled(
   action: Action,
   values: Values,
   { reason, json }: Terminal,
 ): Promise<Output> {
   const report = (sentence: string) => void process.stderr.write(`${sentence}\n`);
-  // An action that only reads must not create a data folder or a key that does not exist yet.
+  // An action that only reads must not create a data folder or a key.
   const makesNothing = !isChange(action) && rightFor(action, values) === action.right;
   const place = { environment: process.env, report, besideOthers: true, makesNothing };
   const isLook = action.mode === "look" && makesNothing;
@@ -202,8 +190,7 @@ export async function performInstalled(
         return refused;
       },
     });
-    // The rows are read from the database while they are printed, so they are printed before the
-    // installation is closed.
+    // The rows are read from the open installation while they are printed.
     if (!(output instanceof Rows)) return output;
     await printOutput(output, json);
     return undefined;
@@ -212,10 +199,7 @@ export async function performInstalled(
   }
 }
 
-/**
- * Returns a problem if a file among the command's arguments does not exist or cannot be read. The
- * files are not opened for this check, because a pipe can be read only once.
- */
+/** The files are not opened for this check, because a pipe can be read only once. */
 async function findUnreadable({ fields }: Row, values: Values): Promise<Problem | undefined> {
   const files = Object.entries(fields).filter(([, { kind }]) => kind === "file");
   // The value of a field of the kind `file` always has the type `Content`.
@@ -247,7 +231,7 @@ function printReport({ value, blocks }: Report, json: boolean): void {
   }
 }
 
-/** Prints rows as CSV with a first line of column names, or as one line of JSON for each row. */
+/** Prints CSV with a first line of column names, or one line of JSON for each row. */
 async function printRows({ rows, names }: Rows, json: boolean): Promise<void> {
   let header = names;
   if (header !== undefined && !json) await writeLine(header.join(","));
@@ -258,18 +242,12 @@ async function printRows({ rows, names }: Rows, json: boolean): Promise<void> {
   }
 }
 
-/**
- * Writes a line to standard output and waits while the program that reads the output is slow, so
- * that a long export does not fill the memory.
- */
+/** Waits for a slow reader of the output, so that a long export does not fill the memory. */
 async function writeLine(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
 }
 
-/**
- * Quotes a value for a CSV file. An apostrophe is put before a value that a spreadsheet would run
- * as a formula.
- */
+/** Puts an apostrophe before a value that a spreadsheet would run as a formula. */
 function quote(value: unknown): string {
   const text = String(value).replace(/^[=+\-@\t\r]/, "'$&");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,7 +1,6 @@
 /**
- * `gw backup` writes the whole installation into one encrypted file while payments continue. The
- * file gets its final name only after all its data is on the disk. It does not contain the
- * key-encryption key.
+ * `gw backup` writes the whole installation, without the key-encryption key, into one encrypted
+ * file while payments continue. The file gets its final name when all its data is on the disk.
  */
 import { randomBytes } from "node:crypto";
 import { open, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -109,8 +108,7 @@ async function store(encrypted: Readable, to: string, { takenAt }: Picture) {
     await rm(partial, { force: true });
     throw error;
   }
-  // The folder is also synced to the disk, so that the backup file keeps its final name after a
-  // power failure.
+  // Syncs the folder too, so that the backup file keeps its final name after a power failure.
   const folder = await open(to);
   await folder.sync().finally(() => folder.close());
   return { place: file, bytes };
@@ -128,10 +126,7 @@ async function write(encrypted: Readable, partial: string): Promise<number> {
   }
 }
 
-/**
- * Counts the bytes of a stream, whose chunks are passed on unchanged. `read` returns the number of
- * bytes so far.
- */
+/** Counts the bytes of a stream, whose chunks are passed on unchanged. */
 function measure(chunks: AsyncIterable<Buffer>) {
   let bytes = 0;
   return {
@@ -145,10 +140,7 @@ function measure(chunks: AsyncIterable<Buffer>) {
   };
 }
 
-/**
- * Returns a function that reports the progress of a backup and its remaining time. The remaining
- * time is an estimate, because the database's statistics about a recently filled table are inexact.
- */
+/** The remaining time is an estimate, because database statistics about new rows are inexact. */
 function makeReport(): (progress: Progress) => void {
   const began = performance.now();
   const tell = makeProgressLines();

@@ -1,9 +1,7 @@
 /**
- * `gw callback listen` receives callbacks on a developer's machine. The command prints each
- * callback, names the merchant whose control key made the callback's checksum, and answers with the
- * given HTTP status. With `--gateway`, the command fetches the demonstration merchant's callbacks
- * from a gateway in staging that cannot reach this machine. It polls that gateway, so it continues
- * after a restart of the gateway and misses no callback.
+ * `gw callback listen` receives callbacks on a developer's machine and names the merchant whose
+ * control key made each checksum. With `--gateway`, it polls a gateway in staging that cannot reach
+ * this machine, so it misses no callback even if that gateway restarts.
  */
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
@@ -32,10 +30,7 @@ import {
 import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 
 const askEveryMs = 300;
-/**
- * The time limit for a receiver's answer, which is also the gateway's default
- * (`GW_CALLBACK_TIMEOUT_S`).
- */
+/** The gateway's default time limit for a receiver's answer (`GW_CALLBACK_TIMEOUT_S`). */
 const answersWithinMs = 15_000;
 
 const listenFields = {
@@ -56,10 +51,7 @@ const listening = {
 } as const;
 const listenHere = installed("look", "see_orders", { ...listening, perform: listenForCallbacks });
 
-/**
- * With `--gateway`, the command opens no installation on this machine, because the gateway may run
- * on another machine.
- */
+/** With `--gateway`, no installation is opened, because the gateway may be on another machine. */
 export const listenCommands = [
   ownCommand({
     ...listening,
@@ -154,10 +146,7 @@ function addressOf(identity: Identity | undefined, port: number): string {
   return `http://localhost:${port}/ (staging allows it)`;
 }
 
-/**
- * Prints a message for the user. With `--json`, the message goes to standard error, because a
- * program reads the callbacks from standard output.
- */
+/** With `--json`, messages use standard error, because a program reads standard output. */
 function greet(sentence: string, json: boolean): void {
   (json ? process.stderr : process.stdout).write(`${sentence}\n`);
 }
@@ -180,7 +169,7 @@ async function receive(request: IncomingMessage): Promise<Received> {
   return { method, headers, fields: readFields({ url, headers, body }) };
 }
 
-/** Returns the fields of a callback, which are either in the query of the URL or in the body. */
+/** The fields of a callback are either in the query of the URL or in the body. */
 export function readFields(request: {
   readonly url: string;
   readonly headers: Headers;
@@ -199,22 +188,13 @@ function findSigner(merchants: readonly Merchant[], fields: URLSearchParams) {
 }
 
 type Printed = Received & {
-  /**
-   * The login of the merchant whose control key made the callback's checksum. Undefined if no known
-   * key made it.
-   */
+  /** Undefined if no known merchant's control key made the callback's checksum. */
   readonly signer: string | undefined;
-  /**
-   * How the receiver answered the callback. Undefined if the callback was printed and not
-   * forwarded.
-   */
+  /** Undefined if the callback was printed and not forwarded. */
   readonly outcome: Partial<Pick<SendOutcome, "status" | "failure">> | undefined;
 };
 
-/**
- * Prints a callback as one line of JSON for programs, or as several lines for people. Digits that
- * may be a card number are masked.
- */
+/** Digits that may be a card number are masked. */
 function printCallback(callback: Printed, json: boolean): void {
   const { method, headers, fields, signer, outcome } = callback;
   const shown = Object.entries(headers).filter(([name]) => name.startsWith("webhook-"));
@@ -234,20 +214,14 @@ function printCallback(callback: Printed, json: boolean): void {
   print(lines);
 }
 
-/**
- * Fields that are printed without masking: they may have as many digits as a card number, but never
- * contain one.
- */
+/** These ids may have as many digits as a card number, but are printed without masking. */
 const gatewayIds = new Set(["orderid", "processor-tx-id", "processor-rrn", "control"]);
 
 function maskOthers(name: string, value: string): string {
   return gatewayIds.has(name) ? value : maskCardNumbers(value);
 }
 
-/**
- * Replaces control characters by spaces, because the sender of a callback could manipulate the
- * terminal with them. A long text is cut.
- */
+/** The sender of a callback could manipulate the terminal by control characters. */
 function printable(given: string): string {
   return given.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ").slice(0, shownMax);
 }
@@ -265,8 +239,7 @@ async function followCallbacks(
   const forward = forwardTo === undefined ? undefined : makeForward(forwardTo, answersWithinMs);
   const target = forwardTo === undefined ? "are printed" : `go to ${forwardTo}`;
   const greeting = `Callbacks of ${merchant.login} at ${merchant.url} ${target}. Ctrl-C ends it.`;
-  // Fetches a callback from the gateway, forwards it if an address was given, and prints it. Throws
-  // if the gateway is unreachable.
+  // Throws if the gateway is unreachable.
   const take = async (key: CallbackKey): Promise<Problem | undefined> => {
     const request = await merchant.writeCallback(key, forwardTo);
     if (request instanceof Problem) return request;
@@ -288,10 +261,7 @@ async function followCallbacks(
 type Following = {
   readonly take: (key: CallbackKey) => Promise<Problem | undefined>;
   readonly signal: AbortSignal;
-  /**
-   * Called after the first list of callbacks was fetched from the gateway. From this moment on, no
-   * callback is missed.
-   */
+  /** Called when the command begins to miss no callback, after the first answer of the gateway. */
   readonly onOpen: () => void;
 };
 
@@ -320,8 +290,8 @@ async function follow(
         if (problem !== undefined) return problem;
         taken.add(nameOf(key));
       }
-      // The gateway's next list may repeat callbacks of this list, but none that are older.
-      // Therefore only the names of this list's callbacks are remembered.
+      // Each answer may repeat callbacks of the answer before it, but no older ones, so the ids of
+      // the last answer's callbacks suffice to take none twice.
       taken = names;
       since = String(page.now);
     } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * `gw card export` writes the registered cards of a merchant with their numbers, in the columns of
- * `gw card import`, for the gateway that the merchant moves to. They leave the process only
- * encrypted to that gateway's key, and a second person has to approve it under every setting.
+ * `gw card export` writes a merchant's registered cards with their numbers, in the columns of `gw
+ * card import`, for the gateway that the merchant moves to. The cards leave the process only
+ * encrypted to that gateway's key, and a second person must approve the export under every setting.
  */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -43,7 +43,7 @@ export const cardExportCommands = [
         return new Problem("Redirect the output: it is not for a terminal.");
       if (session.isTrial) return undefined;
       const subject = `merchant ${name}`;
-      // This entry exists also if the command is interrupted.
+      // The audit entry is written first, so that it exists even if the command is interrupted.
       await session.audit.write({ action: "card export", subject, after: { recipient } });
       const counts = { cards: 0, destroyed: 0 };
       const rows = writeCards(session, merchant, configuration.endpoints, counts);
@@ -94,7 +94,7 @@ function valuesOf(
   const { card, ids, networkId, clientOrderId, profile } = listed;
   const { expiryMonth, expiryYear, holderName } = card;
   const customer = profile?.customer;
-  // A card that was only paid out to may have no date, and is then never charged.
+  // A card that only received payouts may have no expiry date, and is then never charged.
   const isSource = ids.recurring !== undefined && expiryMonth !== "";
   const profileId = ids.recurring ?? ids.destination_recurring ?? "";
   return {

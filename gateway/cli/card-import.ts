@@ -1,7 +1,7 @@
 /**
  * `gw card import` registers the cards of a file that another gateway has encrypted to this
- * installation. The file is read as a stream and never written in clear text. What became of each
- * line is written to a report beside the file, in the order of the lines.
+ * installation. The file is never written in clear text. A report beside it says what became of
+ * each line.
  */
 import { randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
@@ -102,7 +102,7 @@ async function openRegister(
     findIssuer: issuers.find,
     store: { ...routeReferences(cells), ...routeProfiles(cells, { confirmKeys, retryMs }) },
     digests: makeRequestDigests({ keys, store: makeCvvKeyStore(database.query), clock }),
-    // The operator answers for the file, so a large one is no search for a card's number.
+    // An operator's file with many cards is no attempt to guess a card number.
     isGuess: async () => false,
     newReferenceId: newCardRefId,
     newCardId,

@@ -1,6 +1,6 @@
 /**
- * The checks of `gw certify`, which tests a merchant's server. Each check simulates one situation
- * in the sandbox, and the server gets points for handling it correctly.
+ * The checks of `gw certify`. Each check simulates one situation in the sandbox, and the merchant's
+ * server gets points for handling it correctly.
  */
 import { randomUUID } from "node:crypto";
 import { type Announced, type CertifyStage, PointsLost } from "./certify-stage.ts";
@@ -10,25 +10,18 @@ type CertifyCheck = {
   readonly played: string;
   readonly expected: string;
   readonly points: number;
-  /** The page of the documentation that explains the situation and what the server should do. */
+  /** The page of the documentation about the situation. */
   readonly page: string;
-  /**
-   * Starts the order of a check that takes a long time, before all checks run. Returns the order's
-   * id.
-   */
+  /** Starts a slow check's order before all checks run. Returns the order's id. */
   readonly prepare?: (stage: CertifyStage) => Promise<string>;
   /**
-   * Runs the check. Throws `PointsLost` if the merchant's server handles the situation wrongly.
-   * `order` is the id of the order that `prepare` has started, and empty for a check without
-   * `prepare`.
+   * Throws `PointsLost` if the merchant's server handles the situation wrongly. `order` is the id
+   * of the order that `prepare` has started, or empty.
    */
   readonly play: (stage: CertifyStage, order: string) => Promise<void>;
 };
 
-/**
- * Test cards, whose number and CVV decide the answer of the sandbox. Only the card `challenged`
- * requires 3-D Secure.
- */
+/** Number and CVV decide the sandbox's answer. Only the card `challenged` requires 3-D Secure. */
 const cards = {
   approved: { number: "4000001000000018", cvv: "123" },
   declined: { number: "4000001000000018", cvv: "116" },
@@ -76,8 +69,8 @@ async function playDuplicate(stage: CertifyStage): Promise<void> {
 }
 
 /**
- * Sends the callback of a refund before the callback of its sale. The merchant's server may refuse
- * the refund's callback, because it does not know the sale yet, so all callbacks are sent again.
+ * Sends a refund's callback before its sale's. The merchant's server may refuse the refund's
+ * callback, because it does not know the sale yet, so all callbacks are sent again.
  */
 async function playReordered(stage: CertifyStage): Promise<void> {
   const sale = await stage.pay(cards.approved);
@@ -97,10 +90,7 @@ async function playDelayed(stage: CertifyStage): Promise<void> {
   await bringPaid(stage, result);
 }
 
-/**
- * Reports a chargeback of a paid order. The chargeback's callback has the status `approved`, like
- * that of a sale, so a server that checks only the status would ship the goods again.
- */
+/** A server that checks only for the status `approved` would ship the goods again. */
 async function playDisputed(stage: CertifyStage): Promise<void> {
   const sale = await stage.pay(cards.approved);
   await bringPaid(stage, sale);
@@ -123,9 +113,8 @@ async function playForged(stage: CertifyStage): Promise<void> {
 }
 
 /**
- * Sends a callback that invents a refund and has a genuine checksum, which does not cover the
- * changed fields. The server may answer it with any status, but must not report the order as
- * refunded.
+ * Invents a refund by changing fields that a genuine checksum does not cover. The server may answer
+ * with any status, but must not report the order as refunded.
  */
 async function playReplayed(stage: CertifyStage): Promise<void> {
   const result = await stage.pay(cards.approved);
@@ -138,7 +127,7 @@ async function playSlow(stage: CertifyStage): Promise<void> {
   await buyUnanswered(stage);
 }
 
-/** Sends a purchase with a card for which the acquirer gives no answer. Returns the order's id. */
+/** Buys with a card for which the acquirer gives no answer. Returns the order's id. */
 async function buyUnanswered(stage: CertifyStage): Promise<string> {
   const order = await stage.buy(cards.noAnswer);
   await stage.expect({ order, state: "open", shipped: 0 });
@@ -146,9 +135,8 @@ async function buyUnanswered(stage: CertifyStage): Promise<string> {
 }
 
 /**
- * Sends the same purchase twice at once, and a third time after its result, like an impatient
- * buyer. If the server charges the card again later, the final check of all orders finds the second
- * charge.
+ * Buys the same twice at once and again after the result, like an impatient buyer. If the server
+ * charges the card again later, the final check of all orders finds the second charge.
  */
 async function playRepeated(stage: CertifyStage): Promise<void> {
   const order = randomUUID();
@@ -164,9 +152,8 @@ async function playRepeated(stage: CertifyStage): Promise<void> {
 }
 
 /**
- * Checks that an order stays open and is not shipped after the cardholder has left the 3-D Secure
- * challenge. At an endpoint without 3-D Secure, the order already has a result, and the server gets
- * the points without a check.
+ * An order must not be shipped after the cardholder has left the 3-D Secure challenge. At an
+ * endpoint without 3-D Secure, the order already has a result, and the server gets the points.
  */
 async function playAbandoned(stage: CertifyStage, order: string): Promise<void> {
   if (await stage.hasResult(order)) return;

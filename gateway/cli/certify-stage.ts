@@ -1,7 +1,7 @@
 /**
- * Gives the checks of `gw certify` their actions on a merchant's server: buy as a browser does,
- * send genuine, repeated and forged callbacks, and read which state the server reports for an
- * order. The real results of the orders come from the gateway.
+ * Acts on a merchant's server for the checks of `gw certify`: buys as a browser does, sends
+ * genuine, repeated and forged callbacks, and reads an order's state. The real results come from
+ * the gateway.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -19,17 +19,11 @@ import {
 type StageOptions = {
   readonly purchaseUrl: string;
   readonly callbackUrl: string;
-  /**
-   * The URL at which the merchant's server reports the state of an order. `{order}` stands for the
-   * order's id.
-   */
+  /** Where the merchant's server reports an order's state. `{order}` stands for the order's id. */
   readonly orderUrl: string;
   /** How long a check waits for the gateway's result of an order. */
   readonly waitMs: number;
-  /**
-   * How long the merchant's server may take to ask the gateway for a result that no callback has
-   * announced.
-   */
+  /** How long the merchant's server may take to ask for a result that no callback has announced. */
   readonly asksWithinMs: number;
 };
 
@@ -38,9 +32,7 @@ type OrderState = (typeof orderStates)[number];
 
 type CertifyCard = { readonly number: string; readonly cvv: string };
 
-/**
- * A result of an order, with the fields of the callback that announces the result to the merchant.
- */
+/** A result of an order, with the fields of the callback about it. */
 export type Announced = {
   readonly key: CallbackKey;
   readonly order: string;
@@ -50,26 +42,17 @@ export type Announced = {
 type Expected = {
   readonly order: string;
   readonly state: OrderState;
-  /**
-   * How many times the merchant's server must have shipped the goods of the order. Undefined allows
-   * one shipment or none.
-   */
+  /** How often the merchant's server must have shipped the goods: once or never if undefined. */
   readonly shipped?: number;
 };
 
-/**
- * The error that ends a check which the merchant's server has failed. Its message says why the
- * points of the check are lost.
- */
+/** Ends a check that the merchant's server has failed. The message says why its points are lost. */
 export class PointsLost extends Error {}
 
 export type CertifyStage = Exclude<Awaited<ReturnType<typeof openStage>>, Problem>;
 
 const lookEveryMs = 100;
-/**
- * How long a check waits for the expected state of an order, because the merchant's server may
- * answer a callback first and process it later.
- */
+/** The merchant's server may answer a callback first and process it later. */
 const processesWithinMs = 10_000;
 const answersWithinMs = 15_000;
 const buyerWaitsMs = 30_000;
@@ -96,16 +79,13 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     forge,
     expect,
     asksWithinMs,
-    /**
-     * Starts the check with this name. Expectations that are added from now on belong to this
-     * check.
-     */
+    /** Expectations that are added from now on belong to this check. */
     begin(name: string): void {
       check = name;
     },
     /**
-     * Looks at all orders again after the last check. Returns the checks whose orders no longer
-     * have the expected state or were charged twice, each with a sentence that says what is wrong.
+     * Looks at all orders again. Returns the checks whose orders no longer have the expected state
+     * or were charged twice, each with a sentence that says what is wrong.
      */
     async lookAgain(): Promise<ReadonlyMap<string, string>> {
       const changed = new Map<string, string>();
@@ -113,9 +93,9 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
         const twice = (await isChargedTwice(expected.order)) ? chargedTwice : undefined;
         const fault = twice ?? findFault(await view(expected.order), expected);
         if (fault === undefined) continue;
-        // An order that was expected to be open may have got a result since its check, which is no
-        // fault. The merchant's server is asked before the gateway, so that the gateway knows every
-        // result that the server has reported.
+        // An open order may have got a result since its check, which is no fault. The merchant's
+        // server is asked before the gateway, so that the gateway knows every result that the
+        // server has reported.
         if (fault !== twice && expected.state === "open" && (await hasResult(expected.order))) {
           continue;
         }
@@ -125,7 +105,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     },
   };
 
-  /** Sends a purchase with the card to the merchant's server and returns the order's id. */
+  /** Returns the order's id. */
   async function buy(card: CertifyCard): Promise<string> {
     const order = randomUUID();
     const status = await press(card, order);
@@ -133,10 +113,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     throw new PointsLost(`The purchase was answered with ${status}.`);
   }
 
-  /**
-   * Sends the purchase form to the merchant's server and returns the HTTP status of the answer. A
-   * check sends the same order several times to simulate an impatient buyer.
-   */
+  /** Returns the HTTP status. A check repeats an order to act as an impatient buyer. */
   async function press(card: CertifyCard, order: string): Promise<number> {
     const body = new URLSearchParams({
       order,
@@ -153,10 +130,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return answer.status;
   }
 
-  /**
-   * Buys with the card and returns the gateway's result of the order, before a callback announces
-   * the result to the merchant's server.
-   */
+  /** Returns the gateway's result before a callback announces it to the merchant's server. */
   async function pay(card: CertifyCard): Promise<Announced> {
     return resultOf(await buy(card));
   }
@@ -167,7 +141,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     throw new PointsLost("The gateway has no result of the order that names a callback URL.");
   }
 
-  /** Returns the results that the gateway has for the order so far, the oldest first. */
+  /** Returns the gateway's results of the order, the oldest first. */
   async function findResults(order: string): Promise<readonly Announced[]> {
     const page = await merchant.listCallbacks(since).catch(() => undefined);
     if (page === undefined || page instanceof Problem) return [];
@@ -183,10 +157,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     });
   }
 
-  /**
-   * Returns whether the gateway has more than one order for one order of the shop, which means that
-   * the buyer was charged twice.
-   */
+  /** Two orders of the gateway for one order of the shop mean that the buyer was charged twice. */
   async function isChargedTwice(order: string): Promise<boolean> {
     return new Set((await findResults(order)).map(({ key }) => key.order)).size > 1;
   }
@@ -195,10 +166,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return (await findResults(order)).length > 0;
   }
 
-  /**
-   * Refunds an order directly at the gateway, as the merchant's staff does in the portal. Only the
-   * callback announces the refund to the merchant's server.
-   */
+  /** Refunds an order directly at the gateway, so that only the callback announces the refund. */
   async function refund({ order, fields }: Announced): Promise<Announced> {
     const { client_orderid: own = "", orderid = "" } = fields;
     const cause = await merchant.refund(own, orderid);
@@ -212,20 +180,14 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return resultOf(order, 2);
   }
 
-  /**
-   * Sends the genuine callback of a result to the merchant's server, as the gateway would send it
-   * now. The points are lost if the server does not answer with 2xx.
-   */
+  /** Sends a result's genuine callback. The points are lost without a 2xx answer. */
   async function bring({ key }: Announced): Promise<void> {
     const outcome = await forward(await write(key));
     if (isAccepted(outcome)) return;
     throw new PointsLost(`A genuine callback was answered with ${describe(outcome)}.`);
   }
 
-  /**
-   * Sends a callback whose fields were changed after it was signed. Returns whether the merchant's
-   * server accepted this forged callback.
-   */
+  /** Sends a callback with changed fields. Returns whether the merchant's server accepted it. */
   async function forge({ key }: Announced, changes: Changes): Promise<boolean> {
     return isAccepted(await forward(rewrite(await write(key), changes)));
   }
@@ -235,10 +197,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return demand(await asked.catch(loseFor("The gateway is unreachable")));
   }
 
-  /**
-   * Waits until the merchant's server reports the expected state of the order. The expectation is
-   * stored, because the server must still report this state at the end of all checks.
-   */
+  /** The server must report the expected state soon, and still at the end of all checks. */
   async function expect(
     expected: Expected,
     limitMs = Math.min(processesWithinMs, asksWithinMs),
@@ -290,10 +249,7 @@ function findFault(view: unknown, { state, shipped }: Expected): string | undefi
 
 type Changes = Readonly<Record<string, string | undefined>>;
 
-/**
- * Returns the callback with changed fields, which are in its JSON body, its form body or the query
- * of its URL.
- */
+/** A callback has its fields in a JSON body, a form body or the query of its URL. */
 function rewrite(request: CallbackRequest, changes: Changes): CallbackRequest {
   if (request.headers["content-type"] === "application/json") {
     return { ...request, body: JSON.stringify({ ...JSON.parse(request.body), ...changes }) };
@@ -324,7 +280,6 @@ function nameOf({ order, sequence }: CallbackKey): string {
   return `${order}-${sequence}`;
 }
 
-/** Calls `find` repeatedly until it returns something or the time limit is reached. */
 async function within<Found>(
   limitMs: number,
   find: () => Promise<Found | undefined>,

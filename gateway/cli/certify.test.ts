@@ -1,4 +1,4 @@
-/** The documentation lists every check of `gw certify`. */
+/** Checks that the documentation lists every check of `gw certify`. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,6 @@
 /**
- * `gw certify` tests a merchant's server with difficult situations, such as repeated and forged
- * callbacks. The command simulates them in the sandbox of a gateway in staging and grades how the
- * server handles them.
+ * `gw certify` tests a merchant's server with difficult situations, which it simulates in the
+ * sandbox of a gateway in staging, and grades how the server handles them.
  */
 
 import { randomUUID } from "node:crypto";

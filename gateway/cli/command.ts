@@ -1,7 +1,4 @@
-/**
- * Prints the output of commands, as tables for people or as JSON for programs, prints refusals, and
- * waits for stop signals.
- */
+/** Prints output and refusals of commands for people or as JSON, and waits for stop signals. */
 import type { Block, Lines } from "../administration/session.ts";
 import { NotAllowed, type Problem } from "../values/problem.ts";
 import { exitCodes } from "./terminal.ts";
@@ -18,7 +15,6 @@ export function complain(problem: Problem): void {
   process.exitCode = problem instanceof NotAllowed ? exitCodes.notAllowed : exitCodes.refused;
 }
 
-/** Prints a command's output as JSON for programs, or as aligned lines for people. */
 export function print(content: Block, json = false): void {
   if (json) process.stdout.write(`${JSON.stringify(content, undefined, 2)}\n`);
   else if (typeof content === "string") process.stdout.write(`${content}\n`);
@@ -30,8 +26,7 @@ function printLines(lines: Lines): void {
   const named = Object.entries(lines).map(([name, value]) => [inWords(name), value] as const);
   const width = Math.max(...named.map(([name]) => name.length));
   for (const [name, value] of named) {
-    // A value of several lines, such as a PEM block, starts on its own line, so that OpenSSL can
-    // read the output.
+    // A PEM block starts on its own line, so that OpenSSL can read the output.
     const text = String(value).trimEnd();
     const line = text.includes("\n") ? `${name}\n${text}` : `${name.padEnd(width)}  ${value}`;
     process.stdout.write(`${line}\n`);
@@ -42,16 +37,10 @@ function isList(content: Lines | readonly Lines[]): content is readonly Lines[] 
   return Array.isArray(content);
 }
 
-/**
- * A second signal within this time is ignored, because Ctrl-C reaches a process twice: from the
- * terminal and from its parent process.
- */
+/** Ctrl-C reaches a process twice, from the terminal and from its parent, and counts once. */
 const sameSignalMs = 1_000;
 
-/**
- * Returns a promise that resolves at the first stop signal, so that the command can end in order. A
- * second signal more than a second later ends the process at once.
- */
+/** At the first stop signal, the command ends in order. A second one later ends the process. */
 export function untilStopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
@@ -64,15 +53,13 @@ export function untilStopSignal(): Promise<void> {
   });
 }
 
-/** The maximum width of a printed line, in characters. */
 const lineWidth = 100;
 const between = "  ";
 const indent = "    ";
 
 /**
- * Formats rows as a table for people. Columns that do not fit into the line width are printed below
- * their row as names and values, without empty values. A value that is longer than a line is not
- * broken, so that a user can copy it.
+ * Columns that do not fit into the line are printed below their row as names and values, without
+ * empty values. A longer value is not broken, so that a user can copy it.
  */
 export function formatTable(rows: readonly Lines[]): readonly string[] {
   const names = Object.keys(rows[0] ?? {});
@@ -94,16 +81,12 @@ export function formatTable(rows: readonly Lines[]): readonly string[] {
   });
 }
 
-/**
- * Returns a camelCase name as separate words: `client order id` for `clientOrderId`. A name in any
- * other form is returned unchanged.
- */
+/** Returns `client order id` for `clientOrderId`, and a name in any other form unchanged. */
 function inWords(name: string): string {
   if (!/^[a-z]+(?:[A-Z][a-z]+)+$/.test(name)) return name;
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Returns the columns that fit into one line together, chosen from left to right. */
 function chooseFitting<Column extends { readonly width: number }>(columns: readonly Column[]) {
   const fitting: Column[] = [];
   let left = lineWidth + between.length;
@@ -116,7 +99,6 @@ function chooseFitting<Column extends { readonly width: number }>(columns: reado
   return fitting;
 }
 
-/** Joins texts to indented lines, with as many texts in each line as fit. */
 function pack(texts: readonly string[]): readonly string[] {
   const lines: string[] = [];
   for (const text of texts) {

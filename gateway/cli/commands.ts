@@ -1,7 +1,4 @@
-/**
- * The list of all commands of `gw`. The file that implements a command is loaded only when the
- * command is used.
- */
+/** All commands of `gw`. The file that implements a command is loaded when it is used. */
 import { Command, type CommanderError } from "commander";
 import type { Action } from "../administration/action.ts";
 import { type Subject, subjects } from "../administration/actions.ts";
@@ -29,10 +26,7 @@ const commands: readonly Row[] = [
   { name: "certify",    does: "test how a merchant's server handles failures in the sandbox, and grade it", load: async () => (await import("./certify.ts")).certifyCommands },
 ];
 
-/**
- * Commands of the machine that share their first word, such as `key`, with actions of the
- * administration.
- */
+/** These commands share their first word, such as `key`, with actions of the administration. */
 const beside: Readonly<Record<string, Row["load"]>> = {
   callback: async () => (await import("./callback-listen.ts")).listenCommands,
   card: async () => [
@@ -42,32 +36,22 @@ const beside: Readonly<Record<string, Row["load"]>> = {
   key: async () => (await import("./key.ts")).keyCommands,
 };
 
-/** Returns all commands that are not in the administration's table of actions. */
 export async function loadMachineCommands(): Promise<readonly (Action | OwnCommand)[]> {
   const loads = [...commands.map(({ load }) => load), ...Object.values(beside)];
   return (await Promise.all(loads.map((load) => load()))).flat();
 }
 
-/**
- * Returns the description of the first word of a command. For a command of one word, such as `gw
- * doctor`, this is the description of the command itself.
- */
+/** A command of one word, such as `gw doctor`, is its own subject. */
 export function describeSubject(name: string): string {
   return [...subjects, ...commands].find((row) => row.name === name)?.does ?? "";
 }
 
-/**
- * Ends the process after Commander has refused the command line or printed the help. A refused
- * command line, such as one with a wrong option, gets the exit code of refused input.
- */
+/** Commander has refused the command line, or printed the help and given the exit code 0. */
 function exitProcess({ exitCode }: CommanderError): never {
   return process.exit(exitCode === 0 ? 0 : exitCodes.refused);
 }
 
-/**
- * Makes the command-line program. If `words` of a command line are given, only the command that
- * they name is loaded with its arguments and options.
- */
+/** If `words` of a command line are given, only the command that they name is loaded. */
 export async function makeProgram(
   words?: readonly string[],
   onExit: (error: CommanderError) => void = exitProcess,
@@ -77,10 +61,9 @@ export async function makeProgram(
     .version("0.2.0")
     .addHelpText("after", `\n${describeExitCodes()}`)
     .exitOverride(onExit)
-    // An option belongs to the command word before it, because `gw restore` and `gw restore status`
-    // have different options.
+    // Separates the options of `gw restore` from those of `gw restore status`.
     .enablePositionalOptions();
-  // The name of the command is the first word of the command line, or the second word after `help`.
+  // The command is named by the first word of the command line, or by the second word after `help`.
   const isWanted = (name: string) => words === undefined || words.slice(0, 2).includes(name);
   for (const { name, does, load, groups } of [...subjects, ...commands]) {
     const command = program.command(name).description(does);

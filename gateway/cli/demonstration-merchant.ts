@@ -1,7 +1,6 @@
 /**
- * A client that acts as the demonstration merchant of a gateway in staging. The client uses HTTP
- * only, because `gw callback listen` and `gw certify` run on a developer's machine without the
- * gateway's database and keys.
+ * A client that acts as the demonstration merchant of a gateway in staging. It uses HTTP only,
+ * because `gw callback listen` and `gw certify` run without the gateway's database and keys.
  */
 import { hash } from "node:crypto";
 import { makeAddressRules, resolveBySystem } from "../callbacks/addresses.ts";
@@ -18,10 +17,7 @@ export type DemonstrationMerchant = Exclude<
 
 const answersWithinMs = 10_000;
 
-/**
- * Reads the demonstration merchant's credentials from the documentation that a gateway in staging
- * serves. Returns functions that act as this merchant.
- */
+/** A gateway in staging shows the demonstration merchant's credentials in its documentation. */
 export async function openDemonstrationMerchant(gateway: string) {
   if (!isHttpAddress(gateway))
     return new Problem(`${gateway} is no address like http://host:8080.`);
@@ -47,15 +43,12 @@ export async function openDemonstrationMerchant(gateway: string) {
     login,
     refund,
     /**
-     * Lists the merchant's callbacks, the latest first: those since the moment `since`, and some
-     * from shortly before it. `since` is the time `now` of an earlier list.
+     * Lists the callbacks created after `since`, the latest first, and repeats those of the seconds
+     * before it, so that none is missed. `since` is the `now` that an earlier call returned.
      */
     listCallbacks: (since: string) =>
       read<CallbackPage>("/sandbox/callbacks", { since }, [login, since]),
-    /**
-     * Returns the callback that the gateway would send now for a result. The callback is addressed
-     * to the URL `to`, or to the order's own callback URL if `to` is empty.
-     */
+    /** Writes a result's callback as of now. If `to` is empty, it goes to the order's own URL. */
     writeCallback: ({ order, sequence }: CallbackKey, to = "") =>
       read<CallbackRequest>(...([`/sandbox/callbacks/${order}/${sequence}`, { to }] as const), [
         login,
@@ -63,15 +56,14 @@ export async function openDemonstrationMerchant(gateway: string) {
         String(sequence),
         to,
       ]),
-    /** Makes the sandbox charge a payment back, as the cardholder's issuer would. */
+    /** Charges a payment back, as the cardholder's issuer would. */
     chargeBack: (order: string) =>
       read<object>(`/sandbox/chargebacks/${order}`, {}, [login, "chargeback", order]),
   };
 
   /**
-   * Requests a refund of an order's whole amount, first at one endpoint of the merchant and then at
-   * the other, because only one of them has the order. Returns undefined if an endpoint accepts the
-   * refund, and otherwise the cause of the refusal.
+   * Requests a refund of the whole amount at each of the merchant's two endpoints in turn, because
+   * only one has the order. Returns the cause of a refusal.
    */
   async function refund(own: string, order: string): Promise<string | undefined> {
     const ids = { login: login ?? "", client_orderid: own, orderid: order };
@@ -88,10 +80,7 @@ export async function openDemonstrationMerchant(gateway: string) {
     return cause;
   }
 
-  /**
-   * Sends a signed request to the gateway's sandbox and returns its answer. Throws if the gateway
-   * is unreachable.
-   */
+  /** Throws if the gateway is unreachable. */
   async function read<Content>(
     path: string,
     fields: Readonly<Record<string, string>>,
@@ -114,9 +103,8 @@ export async function openDemonstrationMerchant(gateway: string) {
 type Forward = (request: CallbackRequest) => Promise<SendOutcome>;
 
 /**
- * Returns a function that sends callbacks to the address `to`. The function uses the gateway's own
- * code for sending, so that the receiver gets the same bytes. Only the query is taken from a
- * callback's URL, so that the gateway cannot redirect the request to another address.
+ * Sends callbacks to `to` by the gateway's own code, so that the receiver gets the same bytes. Only
+ * the query of a callback's URL is used, so that the gateway cannot redirect the request.
  */
 export function makeForward(to: string, timeoutMs: number): Forward {
   const [address = ""] = to.split(/[?#]/);

@@ -1,7 +1,4 @@
-/**
- * The output of `gw config`, and the refusals that an operator reads if the installation cannot
- * open.
- */
+/** Checks the output of `gw config`, and the refusals when an installation cannot open. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeConfig, readConfig } from "../config/config.ts";

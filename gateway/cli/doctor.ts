@@ -1,8 +1,7 @@
 /**
- * `gw doctor` checks the installation, and `gw config` prints its settings. `gw doctor` runs every
- * check of the tables in `checks/` and says what to do about each trouble that it finds. Its exit
- * code is 1 if there is any trouble, and 2 if the installation could not be examined.
- * `docs/monitoring.md` lists the checks.
+ * `gw doctor` runs the checks in `checks/` and says what to do about each trouble, and `gw config`
+ * prints the settings. `gw doctor` exits with code 1 if there is any trouble, and with 2 if the
+ * installation could not be examined. `docs/monitoring.md` lists the checks.
  */
 import { flag } from "../administration/field.ts";
 import { Report } from "../administration/session.ts";
@@ -17,7 +16,7 @@ import { print } from "./command.ts";
 import { filesCheck } from "./files.ts";
 import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 
-/** The checks of `gw doctor`, in the order in which they are printed. */
+/** The checks in the order in which they are printed. */
 export const checks: readonly Check[] = [
   ...operationChecks,
   ...databaseChecks,
@@ -57,9 +56,7 @@ export const configCommands = [
   }),
 ];
 
-/**
- * Runs one check. An error of the check itself becomes a warning, and the other checks still run.
- */
+/** An error of the check itself becomes a warning, and the other checks still run. */
 export async function lookAt([check, , look]: Check, session: MachineSession): Promise<Found> {
   const found = await look(session).catch((error): CheckResult => {
     return { what: check, warnings: [`It could not be checked: ${messageOf(error)}.`] };
@@ -81,8 +78,8 @@ function describeSetting({ name, value, origin, meaning }: DescribedSetting): st
 }
 
 /**
- * Returns the value of a setting as an operator types it. Times are stored in milliseconds and
- * typed in seconds. A setting whose name ends in `_PER_S` is a rate and is not converted.
+ * Times are stored in milliseconds and typed in seconds. A setting whose name ends in `_PER_S` is a
+ * rate and is not converted.
  */
 export function printValue(name: string, value: DescribedSetting["value"]): string {
   const values = Array.isArray(value) ? value : [value ?? ""];

@@ -1,4 +1,4 @@
-/** Production refuses to start if anyone may post results, or if it trusts the sandbox's roots. */
+/** Checks why production refuses to start, such as false 3-D Secure results or sandbox roots. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -18,10 +18,7 @@ import { examineLink } from "../storage/schema/examine.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 
-/**
- * Returns a problem if the gateway must not start with this installation. The problem has one
- * sentence for each reason.
- */
+/** The problem has one sentence for each reason. */
 export async function refuseStart(installation: Installation): Promise<Problem | undefined> {
   const { config, database } = installation;
   if (config.environment !== "production") return refuseStaging(config);
@@ -55,10 +52,7 @@ export async function refuseStart(installation: Installation): Promise<Problem |
   return sentences.length === 0 ? undefined : new Problem(sentences.join("\n"));
 }
 
-/**
- * Returns a sentence for each website that is not built yet: the portal and the documentation. The
- * gateway serves both, but does not build them by itself in production.
- */
+/** In production, the gateway serves the portal and the documentation, but does not build them. */
 export function findUnbuilt(root = join(import.meta.dirname, "../..")): readonly string[] {
   const unbuilt = Object.entries({ "The portal": "portal", "The documentation": "docs-site" });
   return unbuilt
@@ -70,10 +64,7 @@ export function findUnbuilt(root = join(import.meta.dirname, "../..")): readonly
 
 const orAllow = (advice: string, what: Allowance) => `${advice}, or add ${what} to GW_ALLOW.`;
 
-/**
- * Refuses to start a gateway in staging that other machines can reach, because its documentation
- * shows the demonstration merchant's key.
- */
+/** Other machines must not reach staging, whose documentation shows a merchant's key. */
 function refuseStaging(config: Config): Problem | undefined {
   if (isLocalHost(config.host) || allows(config, "public-staging")) return undefined;
   return new Problem(
@@ -82,10 +73,7 @@ function refuseStaging(config: Config): Problem | undefined {
   );
 }
 
-/**
- * Returns a sentence for each cell whose database is reached without encryption. Unreachable cells
- * are skipped, because a node can start without them.
- */
+/** Unreachable cells are skipped, because a node can start without them. */
 async function findPlainLinks(installation: Installation): Promise<readonly string[]> {
   const { cells, unreachableCells, config } = installation;
   if (allows(config, "plain-database")) return [];
@@ -109,10 +97,7 @@ function findAuditTroubles(config: Config): readonly string[] {
   return [`The database's owner could shorten the audit unnoticed: ${advice}`];
 }
 
-/**
- * Returns a sentence if the log file cannot be written. Without a log, an operator cannot find out
- * later what the gateway did.
- */
+/** Without a log, an operator cannot find out later what the gateway did. */
 async function findLogTroubles(config: Config): Promise<readonly string[]> {
   if (config.logFile === "" || allows(config, "unwritable-log")) return [];
   const fault = await findWriteFault(config.logFile, { isRotated: true });
@@ -120,10 +105,7 @@ async function findLogTroubles(config: Config): Promise<readonly string[]> {
   return fault === undefined ? [] : [`The log cannot be written (${fault}): ${advice}`];
 }
 
-/**
- * Returns why this process cannot write the file, or undefined if it can. If the file does not
- * exist yet or is rotated, the process must also be able to write to its folder.
- */
+/** If the file is missing or is rotated, the process must be able to write to its folder. */
 export function findWriteFault(
   file: string,
   { isRotated }: { readonly isRotated: boolean },
@@ -139,8 +121,8 @@ export function findWriteFault(
 }
 
 /**
- * Returns a sentence if other machines can reach the merchant port, the port has no TLS, and no
- * trusted proxy is set. Merchants' requests could then arrive unencrypted.
+ * Merchants' requests could arrive unencrypted if other machines can reach the merchant port, the
+ * port has no TLS, and no trusted proxy is set.
  */
 function findPlainTroubles(config: Config): readonly string[] {
   const { host, tlsCertificateFile, trustedProxies } = config;
@@ -154,10 +136,7 @@ function findPlainTroubles(config: Config): readonly string[] {
   ];
 }
 
-/**
- * Finds settings that prevent directory servers from posting the results of 3-D Secure challenges,
- * or that let others post false results.
- */
+/** Finds settings with which results of 3-D Secure do not arrive, or others could forge them. */
 export function findResultTroubles(
   config: Config,
   directories: readonly DirectoryServer[],
@@ -181,18 +160,15 @@ export function findResultTroubles(
   ];
 }
 
-/**
- * Returns a sentence if a setting names the root certificates of the sandbox's wallets. With these
- * roots, everyone who has a sandbox could sign wallet payment data that the gateway accepts.
- */
+/** Everyone who has a sandbox can sign wallet payment data for the sandbox's root certificates. */
 export async function findSandboxRoots(name: string, place: string): Promise<readonly string[]> {
   const isFile = place !== "" && !place.startsWith("https://");
   const text = isFile ? await readFile(place, "utf8").catch(() => "") : "";
   const blocks = text.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
   const subjects = blocks.map(subjectOf);
   if (subjects.includes(undefined)) return [`${name} has a PEM block that is no certificate.`];
-  // The sandbox marks its roots: with a file `SANDBOX` in their folder, with the word `sandbox` in
-  // the subject of its certificates, and with `"sandbox": true` in its key files.
+  // The sandbox marks its roots by a file `SANDBOX` in their folder, by the word `sandbox` in their
+  // subject, and by `"sandbox": true` in key files.
   const isSandbox =
     (isFile && existsSync(join(dirname(place), "SANDBOX"))) ||
     subjects.some((subject) => /sandbox/i.test(subject ?? "")) ||

@@ -1,4 +1,4 @@
-/** The manifest of installed files reveals every change of a file, and a forged manifest. */
+/** Checks that the manifest of installed files reveals changed files and a forged manifest. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
@@ -156,7 +156,7 @@ test("the check reports a folder or a file that cannot be read", async () => {
   const closed = ["gateway/cli", "gateway/main.ts"];
   for (const path of closed) await chmod(join(program(), path), 0);
 
-  // The files belong to root, so root could read them in spite of their mode.
+  // The files belong to root, who could read them in spite of their mode.
   if (isRoot) process.seteuid?.(nobody);
   const troubles = await troublesOf().finally(() => isRoot && process.seteuid?.(0));
   for (const path of closed)

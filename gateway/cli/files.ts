@@ -1,9 +1,8 @@
 /**
- * `gw files sign` writes a manifest of the installed program's files, and `gw doctor --files`
- * compares the files with this manifest. The manifest is signed with the audit's key, which can be
- * opened only with the key-encryption key. An account that can write the program's files therefore
- * cannot sign a manifest for changed files. The audit contains the digest of the newest manifest,
- * so an older program that was installed together with its own manifest is also found.
+ * `gw files sign` writes a manifest of the installed program's files, with which `gw doctor
+ * --files` compares them. The audit's key signs it and needs the key-encryption key, so an account
+ * that can write the files cannot sign a changed manifest. The audit contains the newest manifest's
+ * digest, so an older program with its own manifest is found too.
  */
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -91,10 +90,7 @@ function shorten(found: readonly string[]): readonly string[] {
   return [...found.slice(0, findingsShown), ...(more > 0 ? [`And ${more} more.`] : [])];
 }
 
-/**
- * Returns a finding if the manifest is not the newest one that this machine has signed. An older
- * manifest is a danger, because it matches an older program.
- */
+/** An older manifest is a danger, because it matches an older program. */
 async function findNewer(session: MachineSession, manifest: Manifest): Promise<readonly string[]> {
   const filter = { action: "files sign", subject: hostname(), limit: 1 };
   const [newest] = await findEntries(session.database.query, filter);

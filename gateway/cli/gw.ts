@@ -1,8 +1,5 @@
 #!/usr/bin/env -S node --disable-sigusr1
-/**
- * The entry point of the command line `gw`. The file that implements a command is loaded only when
- * the command is used.
- */
+/** The entry point of the command line `gw`, which loads only the command that is used. */
 import { makeProgram } from "./commands.ts";
 import { endWhenUnread } from "./terminal.ts";
 

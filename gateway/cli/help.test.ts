@@ -1,4 +1,4 @@
-/** Help texts are true: options, exit codes, and the commands that sentences advise to run. */
+/** Checks the help texts: options, exit codes, and the commands that sentences advise to run. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -84,7 +84,6 @@ function wordsOf(command: Command): readonly string[] {
   return [...given, ...options];
 }
 
-/** Parses a command line without running the command. */
 function parse(command: Command, words: readonly string[]): void {
   command
     .exitOverride((error) => {
@@ -101,7 +100,7 @@ function nameOf(command: Command): string {
   return parent === null ? "" : `${nameOf(parent)} ${command.name()}`.trim();
 }
 
-/** Returns the commands that do something, including those that also have subcommands. */
+/** A command that does something may also have subcommands. */
 function leavesOf(command: Command): readonly Command[] {
   const below = command.commands.flatMap(leavesOf);
   const isOwn = command.commands.length === 0 || command.options.length > 0;

@@ -1,7 +1,4 @@
-/**
- * Lists the files of the installed program with their content, owner and permissions. Finds files
- * that an installation must not have, and files that users other than their owner can write.
- */
+/** Lists the program's files, those that must not be there, and those that others can write. */
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { lstat, open, readdir, readlink, realpath } from "node:fs/promises";
@@ -12,29 +9,23 @@ import { messageOf } from "../values/problem.ts";
 export const programFolder = resolve(import.meta.dirname, "../..");
 
 /**
- * The files of the program by path. An entry consists of mode, owner and content: `644 0:0
- * <SHA-256>` for a file, `755 0:0 folder` for a folder, `777 0:0 to <file>` for a symbolic link.
+ * Mode, owner and content by path: `644 0:0 <SHA-256>` for a file, `755 0:0 folder` for a folder,
+ * `777 0:0 to <file>` for a symbolic link.
  */
 export type Listing = Readonly<Record<string, string>>;
 type Found = { readonly files: Listing; readonly faults: readonly string[] };
 
-/**
- * Flags for opening a file to read it, without following a symbolic link and without waiting for
- * the writer of a pipe.
- */
+/** Opens a file without following a symbolic link and without waiting for the writer of a pipe. */
 export const openAtOnce = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const writableByOthers = 0o022;
 const chunkBytes = 65_536;
 /**
- * The folder with the compiled sources that `npm start` writes. An installation must not have them,
- * because Node.js would run them and not the listed files.
+ * The folder with the compiled sources that `npm start` writes. An installation must not have it,
+ * because Node.js would run these and not the listed files.
  */
 const cacheFolder = "node_modules/.cache";
 
-/**
- * Lists all files below a folder, except git's history and the gateway's data folder, and the
- * faults that were found in them.
- */
+/** Omits git's history and the gateway's data folder. */
 export async function listFiles(folder: string, config: Config): Promise<Found> {
   const root = await realpath(folder);
   const left = new Set([join(root, ".git"), resolve(config.dataDir)]);
@@ -92,7 +83,7 @@ async function describe(place: string, found: Stats): Promise<string> {
   return found.isFile() ? digestFile(place) : "other";
 }
 
-/** Returns the SHA-256 of a file. The file is read in parts, so that it may have any size. */
+/** The file is read in parts, so that it may have any size. */
 export async function digestFile(place: string): Promise<string> {
   const hash = createHash("sha256");
   await using file = await open(place, openAtOnce);
@@ -104,10 +95,7 @@ export async function digestFile(place: string): Promise<string> {
   }
 }
 
-/**
- * Compares two listings of the program's files. Returns one sentence for each file that was
- * changed, added or removed.
- */
+/** Returns a sentence for each file that was changed, added or removed. */
 export function compareListings(expected: Listing, found: Listing): readonly string[] {
   const [before, now] = [new Map(Object.entries(expected)), new Map(Object.entries(found))];
   const changed = [...before].flatMap(([path, described]) => {

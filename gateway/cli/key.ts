@@ -1,6 +1,6 @@
 /**
- * `gw key make` makes a key-encryption key or a custodian's part of one, and `gw key split` makes a
- * key in two parts. `gw key check` prints check values, by which people compare keys without seeing
+ * `gw key make` makes a key-encryption key or a custodian's part of one, `gw key split` makes a key
+ * in two parts, and `gw key check` prints check values, by which people compare keys without seeing
  * them. These commands need no installation.
  */
 
@@ -25,8 +25,7 @@ export const keyCommands = [
     name: "key make",
     does: ["make a key-encryption key or a custodian's part: into a file, or print it"],
     fields: { file: keyFile },
-    // Without a file name, the key is printed on standard output, from which a secret manager can
-    // read it.
+    // A secret manager can read the key from standard output.
     async run({ file }) {
       if (file === undefined) return makeKeyText();
       const made = await makeNewFile(file);
@@ -56,8 +55,7 @@ export const keyCommands = [
     name: "key check",
     does: ["print the check value of a key, from a file or from the settings"],
     fields: { file: keyFile },
-    // Prints the check value of the key or custodian's part in a file. Without a file name, prints
-    // the check values of the keys that the settings name.
+    // Without a file name, the command prints the check values of the keys that the settings name.
     async run({ file }) {
       if (file !== undefined) {
         const key = await readKeyFile(file, "another file");
@@ -75,8 +73,7 @@ export const keyCommands = [
         const key = await readMasterKey(source);
         if (typeof key === "string") return new Problem(key);
         const given = keySourcesOf(config, which).join(" and ");
-        // If no setting names a key, the row shows the path of the key file, because staging makes
-        // one by itself.
+        // If no setting names a key, the row shows the file of the key that staging makes itself.
         rows.push({ key: given || source.file, "check value": checkValueOf(key) });
       }
       return rows;

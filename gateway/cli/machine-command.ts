@@ -1,7 +1,6 @@
 /**
- * Makes the commands that concern one machine or the terminal. The rows of these commands have the
- * same form as the administration's actions, so that the help, the parser and the documents of the
- * command line are made from both kinds of rows.
+ * Makes the commands that concern one machine or the terminal. Their rows have the same form as the
+ * administration's actions, so that the command line's help, parser and documents use both.
  */
 import {
   type Action,
@@ -15,27 +14,19 @@ import type { Output, Session } from "../administration/session.ts";
 import type { Installation } from "../installation/installation.ts";
 import type { Right } from "../values/roles.ts";
 
-/**
- * The session that a command of the machine gets: the session of an action, together with the
- * complete installation that the command line has opened.
- */
+/** An action's session, with the complete installation that the command line has opened. */
 export type MachineSession = Session &
   Installation & {
-    /** Whether the user has given `--json`, which makes the command print JSON for programs. */
     readonly json: boolean;
   };
 
 type Described = Pick<Action, "name" | "does" | "fields" | "showsProgress" | "needsReason">;
-/** The options that every command has in addition to the fields of its own row. */
 export type Terminal = {
   readonly json: boolean;
   readonly reason: string | undefined;
 };
 
-/**
- * A command that needs no installation, or that opens the installation itself and then checks the
- * user's right.
- */
+/** A command that needs no installation, or that opens one and checks the user's right itself. */
 export type OwnCommand = Described &
   Partial<Pick<Action, "right" | "mode">> & {
     readonly run: (given: never, terminal: Terminal) => Promise<Output> | Output;
@@ -45,10 +36,7 @@ type Installed<Taken extends Fields> = Omit<ActionRow<Taken>, "perform"> & {
   readonly perform: (session: MachineSession, given: Given<Taken>) => Promise<Output> | Output;
 };
 
-/**
- * Makes a command that works on an opened installation. Like an action of the administration, the
- * command needs a right and writes its changes to the audit.
- */
+/** Like an action, the command needs a right and writes its changes to the audit. */
 export function installed<const Taken extends Fields = typeof noFields>(
   mode: Mode,
   right: Right,
@@ -57,8 +45,7 @@ export function installed<const Taken extends Fields = typeof noFields>(
   return action(mode, right, {
     ...row,
     commandLineOnly: "it belongs to a machine",
-    // The command line always passes a session with an opened installation, so this type assertion
-    // is correct.
+    // The command line always passes a session with an opened installation.
     perform: (session, given: Given<Taken>) => row.perform(session as MachineSession, given),
   });
 }

@@ -1,4 +1,4 @@
-/** `gw migrate` with a real database succeeds only if every cell is up to date. */
+/** Checks that `gw migrate` succeeds only if every cell of a real database is up to date. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -38,7 +38,6 @@ test("a cell that is unreachable is named, and the command fails", async () => {
   assert.deepEqual(JSON.parse(asJson.output), { migrations: [], cellsAway: ["north"] });
 });
 
-/** Adds a cell whose database is unreachable. */
 async function addCellAway(name: string): Promise<void> {
   const place = { environment: makeEnvironment(), report: () => undefined, besideOthers: true };
   const installation = await openInstallation(place);

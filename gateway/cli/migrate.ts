@@ -1,6 +1,6 @@
 /**
- * `gw migrate` is the only way to change the database schema in production. The command shows the
- * migrations and the locks that they take, and asks for confirmation before it applies them.
+ * `gw migrate` is the only way to change the database schema in production. It shows the migrations
+ * and the locks that they take, and asks for confirmation.
  */
 
 import { flag } from "../administration/field.ts";
@@ -72,7 +72,7 @@ const notApplied = new Problem(
   "Nothing was changed. Answer yes, or give --yes, to apply these migrations.",
 );
 
-/** Returns whether the database is new. No node can be running on a new database. */
+/** No node can be running on a new database. */
 function isNewDatabase(missing: readonly Migration[]): boolean {
   return missing.some(({ path }) => path === "schema/main.sql");
 }

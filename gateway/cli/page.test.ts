@@ -1,4 +1,4 @@
-/** `gw page watch` over HTTP, through a proxy that changes the page. */
+/** Tests `gw page watch` over HTTP, through a proxy that changes the page. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

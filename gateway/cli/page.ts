@@ -1,6 +1,6 @@
 /**
- * `gw page watch` checks that browsers receive the payment page exactly as the gateway sends it.
- * The command needs no installation, because a timer runs it on another machine than the gateway's.
+ * `gw page watch` checks that browsers receive the payment page exactly as the gateway sends it. It
+ * needs no installation, because a timer runs it on another machine than the gateway's.
  */
 import { option, word } from "../administration/field.ts";
 import { Report } from "../administration/session.ts";
@@ -39,8 +39,7 @@ export const pageCommands = [
       }).catch((error) => new Problem(`The page cannot be read: ${causeOf(error)}.`));
       if (found instanceof Problem) return found;
       const { faults, files } = found;
-      // Only the origin of the page's address is printed, because the path grants access to the
-      // payment.
+      // The path grants access to the payment, so only the URL's origin is printed.
       const page = url.origin;
       if (faults.length > 0) process.exitCode = exitCodes.findings;
       const shown = { page, files: files.join(", "), faults: 0 };
@@ -56,10 +55,7 @@ function splitList(text = ""): readonly string[] {
 const timeoutMs = 15_000;
 const faultsMax = 20;
 
-/**
- * Request headers like those of a browser, because an attacker may show a manipulated page to
- * browsers only.
- */
+/** The headers of a browser, because an attacker may show a manipulated page to browsers only. */
 const browser = {
   "user-agent":
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) " +

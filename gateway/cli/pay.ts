@@ -1,7 +1,6 @@
 /**
- * `gw pay` sends a test sale to the gateway as a merchant's server does. If the cardholder has to
- * be authenticated, the command passes the sandbox's challenge itself, opens the challenge in a
- * browser, or prints the challenge's address and waits.
+ * `gw pay` sends a test sale to the gateway as a merchant's server does. It passes the sandbox's
+ * 3-D Secure challenge itself, opens it in a browser, or prints its address and waits.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -21,7 +20,7 @@ import { exitCodes } from "./terminal.ts";
 
 const pollEveryMs = 500;
 const email = "gw-pay@example.com";
-/** A test card whose payments the sandbox approves. */
+/** The sandbox approves payments with this card. */
 const testCard = { number: "4000001000000018", month: "12", year: "2031", cvv: "123" };
 const cardForm = /^(\d{12,19})\s+(\d\d)\/(\d{4})\s+(\d{3,4})\s*$/;
 
@@ -83,11 +82,7 @@ async function pay(session: MachineSession, given: PayOptions): Promise<Output> 
 
 type Authenticate = (address: string) => Promise<void>;
 
-/**
- * Returns a function that handles a 3-D Secure challenge. The function prints the challenge's
- * address and, if the user has asked for it, opens the address in a browser or passes the sandbox's
- * challenge.
- */
+/** Prints the challenge's address, and opens it or passes the sandbox's challenge on request. */
 async function findAuthenticate(
   { config }: MachineSession,
   { pass, open }: PayOptions,
@@ -106,8 +101,7 @@ async function findAuthenticate(
 function openBrowser(address: string): void {
   const program = process.platform === "darwin" ? "open" : "xdg-open";
   const child = spawn(program, [address], { detached: true, stdio: "ignore" });
-  // A failure to start the browser is ignored, because the address is also printed and the user can
-  // open it by hand.
+  // If the browser does not start, the user can open the printed address by hand.
   child.on("error", () => undefined);
   child.unref();
 }

@@ -1,7 +1,7 @@
 /**
- * `gw restore --verify` and `gw restore verify` check that a restored installation is correct. They
- * verify the audit, decrypt a sample of cards with each key, and compare the orders of all cells
- * with the main database. `gw restore --verify` also compares the row counts with the backup.
+ * `gw restore --verify` and `gw restore verify` check that a restored installation is correct: the
+ * audit, a sample of cards of each key, and the orders of all cells against the main database. `gw
+ * restore --verify` also compares the row counts with the backup.
  */
 import { openVault, readConfiguration } from "../administration/session.ts";
 import type { Loaded } from "../backup/backup.ts";
@@ -30,7 +30,7 @@ export type VerifiedRestore = {
   readonly findings: readonly string[];
 };
 
-/** Tables that may have more rows than the backup, because the restore itself adds rows to them. */
+/** The restore itself adds rows to these tables. */
 const growing = ["public.audit", "public.audit_signatures", "public.migrations"];
 const cardsOfKey = 20;
 
@@ -88,10 +88,7 @@ async function checkAudit(installation: Installation, loaded: Loaded | undefined
   return verified.entries;
 }
 
-/**
- * Decrypts all secrets of the configuration, and in each cell a sample of cards for each key.
- * Reports those that cannot be decrypted.
- */
+/** Decrypts all secrets of the configuration, and in each cell a sample of cards for each key. */
 async function checkVault(installation: Installation, find: Find) {
   const { findCard } = await openVault(installation);
   await readConfiguration(installation).catch((error) => find(`${messageOf(error)}.`));
@@ -114,10 +111,7 @@ async function checkVault(installation: Installation, find: Find) {
   return { keys: keys.size, cards };
 }
 
-/**
- * Reports cells that have orders of a merchant whom the main database does not know, or order ids
- * that the main database has not issued yet.
- */
+/** The main database must know the merchants and the ids of the orders in all cells. */
 async function checkCells({ database, cells }: Installation, find: Find): Promise<void> {
   const next = await findNextId(database.query);
   for (const name of cells.names()) {

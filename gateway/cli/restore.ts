@@ -155,10 +155,7 @@ export const restoreCommands = [
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Loads the backup into the database. An embedded database server is started for this command and
- * stopped at its end.
- */
+/** An embedded database server runs for this command only. */
 async function load(
   environment: Environment,
   parts: ReturnType<typeof readParts>,
@@ -261,10 +258,9 @@ function report(progress: string): void {
 }
 
 /**
- * Lists the gates and days whose payments still have to be compared with the acquirer's books. The
- * days are those from the latest restored order to the beginning of the hold, because the restored
- * database lacks the payments of that time. Gates that no endpoint uses are omitted, because they
- * have no payments in flight.
+ * Lists the gates and days whose payments still have to be compared with the acquirer's books: the
+ * days from the latest restored order until the installation was put on hold, whose payments the
+ * restored database lacks. Gates without an endpoint have no payments in flight.
  */
 async function listUncompared(session: MachineSession, { since, reconciled }: Hold) {
   const latest = await session.cells
@@ -293,10 +289,7 @@ function daysBetween(from: Instant, until: Instant): readonly string[] {
 
 const dayMs = hours(24);
 
-/**
- * Lists the differences between the gateway's books and the acquirers' books that `gw reconcile`
- * has found since the hold began, one line for each difference.
- */
+/** Lists what `gw reconcile` has found since the installation was put on hold. */
 async function listDifferences({ database }: MachineSession, { reconciled }: Hold) {
   const lines: string[] = [];
   for (const each of reconciled) {
@@ -314,19 +307,17 @@ async function listDifferences({ database }: MachineSession, { reconciled }: Hol
 const pagesAtOnce = 500;
 
 /**
- * Closes all open payment pages and returns their number. A cardholder may have paid on such a page
- * after the backup was made, and the restored database does not know that charge: a further try on
- * the page would use the reference of that charge again. No node changes the orders of the pages at
- * the same time, because the installation is on hold.
+ * Closes all open payment pages. A cardholder may have paid on such a page after the backup was
+ * made: a further try would use the reference of that charge again, which the restored database
+ * does not know. While the installation is on hold, no node changes these orders.
  */
 async function closePages(session: MachineSession): Promise<number> {
   const { endpoints } = await readConfiguration(session);
   const report = makeReport(session, (endpoint) => endpoints.get(endpoint));
   const stores = session.cells.stores(({ node }) => node.query);
   const cause = "the installation was restored";
-  // If a cell is unreachable, the command fails and the installation stays on hold. Otherwise the
-  // payment pages of that cell would stay open, and cardholders who have paid after the backup
-  // could pay again.
+  // If a cell is unreachable, the command fails and the installation stays on hold, because
+  // cardholders who have paid after the backup could pay again on that cell's open payment pages.
   const counts = await stores.inTurn(async (query) => {
     let [count, after] = [0, asOrderId("0")];
     for (;;) {

@@ -1,14 +1,11 @@
-/** Every command is a row, and a command that works on the installation has a right. */
+/** Checks that every command is a row, and that one which opens the installation has a right. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Command } from "commander";
 import { loadAllActions } from "../administration/actions.ts";
 import { loadMachineCommands, makeProgram } from "./commands.ts";
 
-/**
- * Commands without a right: they read settings or files, call a gateway, or open an installation
- * that does not exist yet.
- */
+/** Commands that read settings or files, call a gateway, or open no existing installation. */
 const without = [
   ...["config", "key make", "key split", "key check"],
   ...["backup identity", "restore", "certify", "page watch"],

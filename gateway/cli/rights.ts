@@ -11,11 +11,7 @@ import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
 
 type Dependencies = Pick<Installation, "actor" | "config" | "database" | "audit">;
 
-/**
- * Refuses a command if the user does not have the right, and records the refusal in the audit. An
- * operating-system account that is not a user of the gateway has all rights, unless `GW_USERS_ONLY`
- * is on.
- */
+/** Records a refusal in the audit. */
 export async function refuse(
   installation: Dependencies,
   right: Right,
@@ -27,10 +23,7 @@ export async function refuse(
   return new NotAllowed(cause, right);
 }
 
-/**
- * Returns a function that checks the right to run a command before the command changes the database
- * schema. A new database has no users yet, so everyone may run the command there.
- */
+/** Checks the right before a change of the schema. Without users, everyone may run the command. */
 export function admitTo(command: "start" | "serve" | "migrate") {
   return async (installation: Dependencies): Promise<NotAllowed | undefined> =>
     (await hasUsers(installation.database.query))
@@ -57,8 +50,7 @@ async function judge({ actor, config, database }: Dependencies, who: string, rig
   if (isNamed && user !== undefined && user.merchant !== null) {
     return `${who} is a merchant's user: only operators run commands.`;
   }
-  // An operating-system account may by chance have the same name as a merchant's user. Such an
-  // account is treated as one that is not a user of the gateway.
+  // An operating-system account with the same name as a merchant's user is not that user.
   if (user === undefined || user.merchant !== null) {
     return config.usersOnly
       ? `${who} is no user: GW_USERS_ONLY is on, see \`gw user list\`.`

@@ -1,8 +1,7 @@
 /**
  * `gw start`, which `npm start` runs, starts the database, the gateway and, in staging, the sandbox
- * with the demonstration merchant. `gw serve` starts one gateway node, which by default logs to
- * standard output. An installation with several nodes runs `gw serve` several times on the same
- * database.
+ * with the demonstration merchant. `gw serve` starts one gateway node and logs to standard output.
+ * An installation with several nodes runs `gw serve` several times on the same database.
  */
 import cluster, { type Worker } from "node:cluster";
 import { join, resolve } from "node:path";
@@ -60,8 +59,8 @@ export const serveCommands = [
       const problem = await inInstallation("serve", report, (installation) =>
         serve(installation, report),
       );
-      // A worker process must disconnect from its parent process, even after a failure, because
-      // otherwise it would not end. The worker has already released all its resources.
+      // A worker process ends only after it has disconnected from its parent process, even after a
+      // failure. It has already released all its resources.
       process.disconnect?.();
       return problem;
     },
@@ -97,15 +96,11 @@ async function inInstallation(
 
 function tellState({ environment, rehearsal }: Config, report: Report): void {
   if (rehearsal) report(rehearsalNotice);
-  // In staging, `npm start` builds the portal and the documentation. Therefore the gateway reports
-  // sites that are not built in production only.
+  // In staging, `npm start` builds the portal and the documentation itself.
   for (const sentence of environment === "production" ? findUnbuilt() : []) report(sentence);
 }
 
-/**
- * Returns whether `closing` has finished within the time limit. If it has not, the process exits
- * shortly afterwards, even if connections are still open.
- */
+/** After the limit, the process exits even if connections are still open. */
 async function endsWithin(limitMs: number, closing: Promise<unknown>): Promise<boolean> {
   const late = delay(limitMs, false, { ref: false });
   const isEnded = await Promise.race([closing.then(() => true), late]);
@@ -155,10 +150,7 @@ async function start(installation: Installation, report: Report): Promise<Proble
   }
 }
 
-/**
- * How long a stopping node waits until its connections are closed. This time begins after the wait
- * for the orders in flight.
- */
+/** This wait for a stopping node's connections begins after the wait for its orders in flight. */
 const closingMs = 2_000;
 
 const drainToldEveryMs = 2_000;
@@ -264,8 +256,8 @@ function explainStart(error: unknown, config: Config): Problem {
 }
 
 /**
- * Starts several gateway processes on this machine, which share one port. Each process is a node
- * with its own links to acquirers. A process that ends unexpectedly is replaced by a new one.
+ * Starts several processes on this machine, which share one port. Each process is a node with its
+ * own links to acquirers. A process that ends unexpectedly is replaced.
  */
 async function startWorkers(
   { config, databaseUrl, masterKey }: Installation,
@@ -306,8 +298,7 @@ async function startWorkers(
     worker.once("exit", () => {
       settle(undefined);
       exchange.remove(channel);
-      // A process that ended before it listened is not replaced, because a new process would fail
-      // in the same way.
+      // If a process ended before it listened, a new one would fail in the same way.
       if (!stopping && listening !== undefined) void startOne(index);
     });
     return promise;

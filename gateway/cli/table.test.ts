@@ -1,4 +1,4 @@
-/** Tables fit into a terminal of 100 columns. */
+/** Checks that tables fit into a terminal of 100 columns. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatTable } from "./command.ts";

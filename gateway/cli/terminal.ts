@@ -1,10 +1,7 @@
-/**
- * Exit codes of commands, progress reports of long commands, and questions to the user at the
- * terminal.
- */
+/** Exit codes and progress reports of commands, and questions to the user at the terminal. */
 import { createInterface } from "node:readline/promises";
 
-/** The exit codes of `gw`, which `gw --help` and `docs/command-line.md` list. */
+/** `gw --help` and `docs/command-line.md` list these exit codes. */
 export const exitCodes = {
   done: 0,
   findings: 1,
@@ -24,10 +21,7 @@ export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   unread: "the program that read the output has ended before it",
 };
 
-/**
- * Ends the process without an error message if the program that reads the output closes the pipe,
- * as in `gw order export | head`. Without this listener, Node.js would print a stack trace.
- */
+/** Avoids a stack trace if the reader closes the pipe, as in `gw order export | head`. */
 export function endWhenUnread(output: NodeJS.WriteStream): void {
   if (output.listenerCount("error") > 0) return;
   output.on("error", (error: NodeJS.ErrnoException) => {
@@ -47,27 +41,18 @@ const reportEveryMs = 1_000;
 
 let isShown = false;
 
-/**
- * Sets whether the current command prints its progress. A command prints it at a terminal or with
- * `--progress`.
- */
+/** A command prints its progress at a terminal or with `--progress`. */
 export function showProgress(shown: boolean): void {
   isShown = shown;
 }
 
-/**
- * Returns a function that prints a count as progress, at most once per second. The first count is
- * printed at once, so that the operator sees that the work has begun.
- */
+/** Prints the first count at once, to show that the work has begun, and then once per second. */
 export function makeProgress(what: string): (count: number) => void {
   const tell = makeProgressLines();
   return (count) => tell(() => `${count} ${what}`);
 }
 
-/**
- * Returns a function that prints a line of progress at most once per second. The text of a line is
- * only composed when the line is printed.
- */
+/** Prints a line at most once per second. The line is composed only if it is printed. */
 export function makeProgressLines(): (line: () => string) => void {
   let nextAt = 0;
   return (line) => {
@@ -77,10 +62,7 @@ export function makeProgressLines(): (line: () => string) => void {
   };
 }
 
-/**
- * Asks the user a question and returns whether the answer is yes. Without a terminal, the answer is
- * no.
- */
+/** Without a terminal, the answer is no. */
 export async function ask(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

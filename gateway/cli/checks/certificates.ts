@@ -129,8 +129,8 @@ async function checkCertificates({ database, config }: MachineSession): Promise<
 }
 
 /**
- * Checks the file in `NODE_EXTRA_CA_CERTS`. If Node.js cannot read this file, it only prints a
- * warning when it starts, and then trusts only the public certificate authorities.
+ * If Node.js cannot read the file in `NODE_EXTRA_CA_CERTS`, it only prints a warning when it
+ * starts, and then trusts only the public certificate authorities.
  */
 async function checkAuthorities(): Promise<CheckResult> {
   const file = process.env["NODE_EXTRA_CA_CERTS"] ?? "";
@@ -157,10 +157,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/**
- * Returns the host name in the URL if the certificate is not valid for this name, and undefined
- * otherwise.
- */
+/** Returns the URL's host name if the certificate is not valid for this name. */
 function findUncovered(certificate: string | Buffer, url: string): string | undefined {
   if (url === "") return undefined;
   const { hostname } = new URL(url);

@@ -2,9 +2,8 @@
 import type { MachineSession } from "../machine-command.ts";
 
 /**
- * The result of a check. A trouble stops or endangers the gateway and makes the command exit with
- * code 1. A warning is left to the operator's judgement. The sentence of a trouble or a warning
- * also says what to do.
+ * A trouble stops or endangers the gateway and makes the command exit with code 1. A warning is
+ * left to the operator's judgement. The sentence of both also says what to do.
  */
 export type CheckResult = {
   readonly what: string;
@@ -12,10 +11,7 @@ export type CheckResult = {
   readonly warnings?: readonly string[];
 };
 
-/**
- * A check of `gw doctor`: its name, a description of what it examines, and its function. The name
- * must not change, because programs read it in the JSON output.
- */
+/** The name must not change, because programs read it in the JSON output. */
 export type Check = readonly [
   name: string,
   looksAt: string,
@@ -26,9 +22,7 @@ export function troubleUnless(what: string, isGood: boolean, trouble: string): C
   return isGood ? { what } : { what, troubles: [trouble] };
 }
 
-/**
- * Makes a check result from sentences, which are troubles in production and warnings in staging.
- */
+/** The sentences are troubles in production and warnings in staging. */
 export function inProduction(
   { config }: MachineSession,
   what: string,

@@ -1,7 +1,4 @@
-/**
- * The checks of `gw doctor` for the database: servers, durability, clocks, encryption, and the
- * rights of database roles.
- */
+/** Checks of `gw doctor` for the database: servers, durability, clocks, encryption and rights. */
 import { lookup } from "node:dns/promises";
 import { daysLeft } from "../../certificates/certificate-files.ts";
 import { allows } from "../../config/config.ts";
@@ -119,9 +116,8 @@ async function checkEncryption(session: MachineSession): Promise<CheckResult> {
 }
 
 /**
- * Returns whether the connection to the database leaves this machine unencrypted. The database URL
- * is examined, because the database server knows only the connection that reaches it, which a
- * pooler may have opened.
+ * Returns whether the connection to the database leaves this machine unencrypted, according to the
+ * database URL: a database server behind a pooler knows only the pooler's connection.
  */
 async function leavesUnencrypted(databaseUrl: string): Promise<boolean> {
   for (const { host, isEncrypted } of listLinks(databaseUrl)) {
@@ -152,25 +148,18 @@ async function checkPublic({ database }: MachineSession): Promise<CheckResult> {
   );
 }
 
-/**
- * Checks that nodes cannot read the vault's tables. The check uses a database connection with the
- * rights of a node.
- */
+/** Checks that nodes cannot read the vault's tables, over a connection with a node's rights. */
 async function checkVault({ databases, vaultAdvice }: MachineSession): Promise<CheckResult> {
   const isClosed = !(await canReadVault(databases.node.query));
   const what = `vault: its tables are ${isClosed ? "closed" : "open"} to the gateway's statements`;
   return troubleUnless(what, isClosed, vaultAdvice ?? "Remove `options` from GW_DATABASE_URL.");
 }
 
-/**
- * The maximum age of the key of pending card data, in days. A node replaces this key when it is a
- * day old, so an older key shows that no node is running.
- */
+/** Nodes replace the pending card data's key daily, so an older one shows that no node runs. */
 const pendingPeriodDays = 2;
 /**
- * The commands that replace an old key, by the purpose of the key. The key of pending card data is
- * not listed, because nodes replace it themselves. Keys for other purposes are not listed, because
- * they protect no card data.
+ * The commands that replace an old key, by the purpose of the key. Nodes replace the key of pending
+ * card data themselves, and keys for other purposes protect no card data.
  */
 const replacing: Readonly<Record<string, string>> = {
   cards: "gw key rotate",

@@ -1,7 +1,4 @@
-/**
- * The checks of `gw doctor` for the machine and its files: Node.js, disk, memory, permissions, log
- * and clock.
- */
+/** Checks of `gw doctor` for Node.js, disk, memory, permissions, log and clock. */
 import { execFile } from "node:child_process";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -36,16 +33,10 @@ export const machineChecks: readonly Check[] = [
 ];
 
 const mebibyte = 1_048_576;
-/**
- * The memory that each gateway process should have. An idle process uses 130 MB; the rest is for
- * processing payments under load.
- */
+/** An idle process uses 130 MB; the rest is for processing payments under load. */
 const memoryPerProcess = 256 * mebibyte;
 
-/**
- * The Node.js binaries of the installation: the one that the systemd units start, and the one that
- * `gw` finds first in its PATH.
- */
+/** The Node.js binaries that the systemd units start, and that `gw` finds first in its PATH. */
 export const nodePlaces = ["node_modules/node/bin/node", "node_modules/.bin/node"];
 
 async function checkNode(session: MachineSession): Promise<CheckResult> {
@@ -86,8 +77,7 @@ async function checkPermissions({ config, database }: MachineSession): Promise<C
     ...gates.map(({ settings }) => settings.tlsKeyFile ?? ""),
     ...directories.map(({ settings }) => settings.keyFile),
   ];
-  // The group of a key file may read it, because programs that renew certificates share a group
-  // with the gateway.
+  // Programs that renew certificates share a group with the gateway, which may read key files.
   const open = await findOpen([...new Set(keys)].filter(Boolean), 0o027);
   const writable = await findOpen([resolve(config.dataDir)], 0o022);
   return {
@@ -99,10 +89,7 @@ async function checkPermissions({ config, database }: MachineSession): Promise<C
   };
 }
 
-/**
- * Returns the files that have at least one of the given permission bits. Files that do not exist
- * are skipped, because another check reports them.
- */
+/** Skips files that do not exist, which another check reports. */
 async function findOpen(files: readonly string[], bits: number): Promise<readonly string[]> {
   const open: string[] = [];
   for (const file of files) {
@@ -137,7 +124,6 @@ async function checkLog({ config }: MachineSession): Promise<CheckResult> {
   return troubleUnless(`log: ${file}`, fault === undefined, advice);
 }
 
-/** Returns the path of the log file to which `gw start` writes. */
 function logFileOf({ logFile, dataDir }: MachineSession["config"]): string {
   return resolve(logFile || join(dataDir, "gateway.log"));
 }
@@ -152,10 +138,7 @@ async function checkMemory({ config }: MachineSession): Promise<CheckResult> {
   return { what, warnings: [`${advice}, or give the machine more.`] };
 }
 
-/**
- * Checks whether the system synchronises its clock, by asking systemd. On a machine without systemd
- * the answer is unknown, and the result is a warning.
- */
+/** Without systemd, the clock's synchronisation is unknown, which is a warning. */
 async function checkTime(): Promise<CheckResult> {
   const words = ["show", "--property=NTPSynchronized", "--value"];
   const answer = await promisify(execFile)("timedatectl", words, { timeout: 2_000 }).catch(

@@ -74,10 +74,7 @@ async function checkSettings(): Promise<CheckResult> {
 
 const nodeAnswersWithinMs = 10_000;
 
-/**
- * Checks whether the node on this machine is ready to process payments. The check calls the node's
- * health port, which by default accepts connections from this machine only.
- */
+/** Calls the health port of the node on this machine, which by default accepts no other machine. */
 async function checkReadiness(session: MachineSession): Promise<CheckResult> {
   const { adminHost, adminPort, port, host, tlsCertificateFile } = session.config;
   if (adminPort === "" && tlsCertificateFile !== "") {
@@ -101,10 +98,7 @@ async function checkReadiness(session: MachineSession): Promise<CheckResult> {
   return inProduction(session, `node: ${answer.status}`, missing);
 }
 
-/**
- * The text with which a node reports that a gate has no link to its acquirer. The cause is in the
- * node's log only.
- */
+/** A node's report that a gate has no link to its acquirer. The cause is in the node's log only. */
 const notSignedOn = "not signed on";
 const whyNotSignedOn = "acquirer.tls_failed and acquirer.link_down in the log tell why, in `why`.";
 
@@ -135,10 +129,7 @@ async function findOpenFigures(session: MachineSession, what: string): Promise<C
   return { what, warnings: ["Set GW_ADMIN_PORT: everyone who reaches GW_PORT can read /metrics."] };
 }
 
-/**
- * Returns whether other networks can reach the host: whether the host has a public address, or
- * stands for all addresses of the machine, as `0.0.0.0` does.
- */
+/** The host has a public address, or stands for all addresses of the machine, as `0.0.0.0` does. */
 async function isPublic(host: string): Promise<boolean> {
   const rules = makeAddressRules(noneOpened);
   const found = await lookup(host, { all: true }).catch(() => []);
@@ -206,7 +197,7 @@ async function checkCallbacks({ cells }: MachineSession): Promise<CheckResult> {
   const stores = cells.stores(({ node }) => node.query);
   const before = later(systemClock.now(), -overdueMs);
   const overdue = await countOverdue(cells, before);
-  // This number of failing callbacks is the same as on the portal's home page.
+  // Failing callbacks are counted as on the portal's home page, so that both show the same number.
   const failing = await stores.each((query) => countFailingCallbacks(query, undefined));
   const failed = failing.reduce((sum, each) => sum + each, 0);
   const receivers = await stores.each((query) =>
@@ -230,7 +221,7 @@ async function checkCallbacks({ cells }: MachineSession): Promise<CheckResult> {
   };
 }
 
-/** The minimum number of days for which PCI DSS 10.5.1 requires logs to be kept. */
+/** PCI DSS 10.5.1 requires logs to be kept for a year. */
 const logKeepDaysMin = 365;
 
 async function checkRetention({ config }: MachineSession): Promise<CheckResult> {
@@ -282,9 +273,8 @@ async function checkUsers({ database, config }: MachineSession): Promise<CheckRe
 }
 
 /**
- * Returns a sentence for each setting that is weaker than PCI DSS 8.2.8 and 8.3.4 require. Another
- * sentence is added if one person could approve their own work by setting another name in
- * `GW_USER`, which is not verified.
+ * Compares the settings with PCI DSS 8.2.8 and 8.3.4. Another sentence is added if one person could
+ * approve their own work by setting another name in `GW_USER`, which is not verified.
  */
 function findWeakAccess(config: MachineSession["config"]): readonly string[] {
   const { secondPerson, secondPersonAbove, usersOnly } = config;
@@ -304,10 +294,7 @@ function findWeakAccess(config: MachineSession["config"]): readonly string[] {
   ];
 }
 
-/**
- * Reports merchants whose move to another cell is unfinished. While such a merchant is stopped, the
- * gateway answers its requests with 503, so an operator has to finish the move.
- */
+/** A merchant that stays stopped in its move to another cell gets 503 to all its requests. */
 async function checkMoves({ database, cells }: MachineSession): Promise<CheckResult> {
   const moves = await listMoves({ main: database, cells });
   const names = moves.map(({ login, to }) => `${login} to ${to}`);
@@ -324,8 +311,7 @@ async function checkMoves({ database, cells }: MachineSession): Promise<CheckRes
 async function checkScreening(session: MachineSession): Promise<CheckResult> {
   const { ipCountryFile: file } = session.config;
   const what = `IP country file: ${file || "none"}`;
-  // The warning about an unusable file of IP countries is not printed, because this check reports
-  // it as a trouble.
+  // This check reports an unusable file of IP countries as a trouble, so no warning is printed.
   const opened = { ...session, warn: () => undefined };
   const { problem } = await openCountries(opened);
   if (problem !== undefined) {
