@@ -1,7 +1,6 @@
 /**
  * A portal user's own account: signing in with a password and a second factor, changing the
- * password, and listing and ending sessions. What a session may do depends on how far its user has
- * completed signing in.
+ * password, and listing and ending sessions.
  */
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -38,19 +37,13 @@ export type AccountOptions = {
   readonly accounts: AccountStore;
   readonly guard: Guard;
   readonly findPasswordFault: (password: Secret<string>, login: string) => Problem | undefined;
-  /**
-   * Returns the value of a cookie that marks a browser in which the user with this login has signed
-   * in.
-   */
+  /** Returns the value of a cookie that marks a browser in which this user has signed in. */
   readonly newDevice: (login: string) => string;
   readonly onSignIn: RecordSignIn;
 };
 
 const wrong = new PortalRefusal(401, "wrong_credentials", "Login or password is wrong.");
-/**
- * The refusal for an expired password is used only after the correct password was given, so that
- * strangers do not find out that the password has expired.
- */
+/** Used only after the correct password, so that strangers find out nothing about its expiry. */
 const expired = new PortalRefusal(
   401,
   "password_expired",
@@ -101,8 +94,7 @@ export function accountHandlers(options: AccountOptions) {
       return recordRefused(options, visit, user && login, "password", refusal);
     }
     if (user.isExpired) return recordRefused(options, visit, login, "password", expired);
-    // A sign-in ends the browser's earlier session and makes a new token, because another person
-    // may know the earlier token.
+    // The browser's earlier session ends, because another person may know its token.
     if (visit.session !== undefined) await accounts.closeSession(visit.session.digest);
     const token = newToken();
     const { now, network, agent } = visit;
@@ -146,9 +138,8 @@ export function accountHandlers(options: AccountOptions) {
 }
 
 /**
- * Makes a browser count as one in which the user has not signed in before, as long as the user's
- * password is temporary. An earlier lock of the browser then does not apply, and the browser gets a
- * new cookie at the sign-in.
+ * While the password is temporary, the browser counts as unknown: earlier locks of the browser do
+ * not apply, and it gets a new cookie at the sign-in.
  */
 export const newBrowser = { deviceOf: () => undefined };
 
@@ -157,8 +148,8 @@ export function newToken(): string {
 }
 
 /**
- * Completes a sign-in: marks the browser as known to this user, and records the sign-in. Wrong
- * passwords from a known browser are counted separately from those of strangers.
+ * Marks the browser as known to this user, and records the sign-in. Wrong passwords from a known
+ * browser are counted separately from those of strangers.
  */
 export async function finish(
   { accounts, newDevice, onSignIn }: Pick<AccountOptions, "accounts" | "newDevice" | "onSignIn">,
@@ -184,8 +175,8 @@ export async function recordRefused(
 }
 
 /**
- * Checks the password that a user gives once more before a change of the account's password or
- * second factors. Another person may be using the browser of the signed-in user.
+ * Asks for the password again before a change of the account's password or second factors, because
+ * another person may be using the signed-in user's browser.
  */
 export async function checkOwnPassword(
   options: Pick<AccountOptions, "accounts" | "guard" | "onSignIn">,
@@ -227,44 +218,28 @@ export function viewSession<Listed extends ListedSession>(
   return { ...session, id: idOf(digest), isThis: idOf(digest) === idOf(own.digest) };
 }
 
-/**
- * Returns an id that identifies a session in lists. The id differs from the session's token, so it
- * gives no access to the session.
- */
+/** Returns an id of a session for lists. It is not the session's token, so it gives no access. */
 function idOf(digest: Uint8Array): string {
   return Buffer.from(digest).toString("hex").slice(0, 32);
 }
 
 export type VisitOptions = {
-  /**
-   * Returns the gateway's origin as browsers see it. The origin is known only after the gateway has
-   * started to listen.
-   */
+  /** The gateway's origin as browsers see it, known only after the gateway listens. */
   readonly origin: () => string;
   readonly now: () => Instant;
   readonly isTrusted: IsTrusted;
   readonly proxyHeader: ProxyHeader;
-  /**
-   * Returns the session whose token has this digest, or undefined if the session does not exist or
-   * has expired.
-   */
+  /** Returns undefined if the session does not exist or has expired. */
   readonly findSession: (digest: Uint8Array, now: Instant) => Promise<PortalSession | undefined>;
   readonly touchSession: (digest: Uint8Array, now: Instant) => Promise<void>;
   readonly isDevice: (login: string, device: string) => boolean;
 };
 
-/**
- * The shortest interval at which the database records that a session is in use, so that most
- * requests do not write to the database.
- */
+/** A session's use is recorded at this interval only, so that most requests write nothing. */
 const touchEveryMs = 30_000;
 const deviceDays = 180;
 
-/**
- * Identifies the visitor who sends a request: the session and the known browser by their cookies,
- * and the client by its network address. The cookie of a session contains a random token, and the
- * database stores only the token's digest.
- */
+/** A session's cookie has a random token, and the database stores only the token's digest. */
 export async function openVisit(
   request: HttpRequest,
   options: VisitOptions,
@@ -302,10 +277,7 @@ export async function openVisit(
   };
 }
 
-/**
- * Returns the name of a cookie. Browsers do not let other hosts of the same domain set a cookie
- * whose name begins with `__Host-`.
- */
+/** Other hosts of the same domain cannot set a cookie whose name begins with `__Host-`. */
 function cookieName(cookie: "session" | "device", isSecure: boolean): string {
   return `${isSecure ? "__Host-" : ""}tollgate-${cookie}`;
 }

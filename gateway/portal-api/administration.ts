@@ -1,7 +1,7 @@
 /**
- * Performs the administration's actions, such as `endpoint set`, for users of the portal. The row
- * that defines an action contains its fields, the right that it needs, its checks and its audit
- * entry. This file translates between the portal's requests and the actions.
+ * Performs the administration's actions, such as `endpoint set`, for users of the portal. The
+ * action's row has its fields, right, checks and audit entry; this file translates the portal's
+ * requests.
  */
 import type { ActingUser, PortalActions } from "../administration/portal-requests.ts";
 import { NotAllowed, Problem } from "../values/problem.ts";
@@ -11,16 +11,11 @@ import { type Caller, notFound, PortalRefusal, type RecordRefusal } from "./rout
 import type { Guard } from "./sign-in.ts";
 
 export type AdministrationOptions = {
-  /**
-   * Loads the code of all actions when a user first opens an action, so that a node without portal
-   * users does not keep the code in memory.
-   */
+  /** Loads actions on their first use, so that a node without portal users saves the memory. */
   readonly loadActions: () => Promise<PortalActions>;
-  /** Makes this node read the configuration again after an action has changed it. */
   readonly reload: () => Promise<void>;
   readonly recordRefusal: RecordRefusal;
   readonly guard: Pick<Guard, "bounded">;
-  /** Returns the base URL of the gateway's documentation. */
   readonly documentsUrl: () => string;
 };
 
@@ -65,10 +60,7 @@ function userOf({ account, merchantId, actor }: Caller): ActingUser {
   return { role: account.role, merchantId, actor };
 }
 
-/**
- * Turns a problem into a refusal. An action that the user's role does not allow is refused with 404
- * `not_found`, like an action that does not exist.
- */
+/** An action that the role does not allow is refused like an unknown one, with 404 `not_found`. */
 function hide(problem: Problem): PortalRefusal {
   const isHidden = problem instanceof NotAllowed;
   return refusalOf(isHidden ? new Problem(problem.sentence, "not_found") : problem);
@@ -97,10 +89,7 @@ type Written = {
   readonly after?: object | undefined;
 };
 
-/**
- * Returns a previewed change for the screen: the fields that the change alters, each with its old
- * and its new value.
- */
+/** Returns the fields that a previewed change alters, each with its old and its new value. */
 function viewChange({ action, subject, before, after }: Written): ChangeView {
   const [old, next] = [flatten(before), flatten(after)];
   const names = [...new Set([...old.keys(), ...next.keys()])];
@@ -111,8 +100,8 @@ function viewChange({ action, subject, before, after }: Written): ChangeView {
 }
 
 /**
- * Turns nested values into a flat list of fields with texts. The name `settings` is left out of the
- * field names: `{ settings: { amountMax: "1000" } }` has the field `amountMax`.
+ * Flattens nested values and leaves the name `settings` out of the field names: `{ settings: {
+ * amountMax: "1000" } }` has the field `amountMax`.
  */
 function flatten(value: object | undefined, path = ""): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();

@@ -1,7 +1,6 @@
 /**
- * The table of all routes of the portal API. Each row says who may use the route, whose data the
- * route reads, its input and its output. The portal's front end gets its types from this table, and
- * the OpenAPI document and the test of roles are made from it.
+ * All routes of the portal API: who may use a route, whose data it reads, its input and its output.
+ * The front end's types, the OpenAPI document and the test of roles are made from this table.
  */
 import { callbackRoutes } from "./callback-routes.ts";
 import { configurationRoutes } from "./configuration-routes.ts";
@@ -69,7 +68,6 @@ const viewRow = record({ view: text(), ...sharedView, sharedBy: text("a login") 
 
 // biome-ignore format: a table
 export const api = {
-  // These routes sign a user in and out.
   "GET /session":                    row("anyone",    "self", nothing, sessionShape, "who is signed in, and how far"),
   "POST /sign-in":                   row("anyone",    "self", record({ login: text("", { min: 1, max: 64 }), password: secret() }), sessionShape, "begin a session with login and password"),
   "POST /sign-in/code":              row("session",   "self", record({ code: secret(32) }), sessionShape, "show a code of the app, or a recovery code"),
@@ -77,7 +75,6 @@ export const api = {
   "POST /sign-in/passkey":           row("session",   "self", record({ response: anything("of `startAuthentication`") }), sessionShape, "show a passkey"),
   "POST /sign-out":                  row("session",   "self", nothing, done, "end this session"),
 
-  // These routes change the user's own account: its password, sessions and second factors.
   "POST /password":                  row("session",   "self", record({ current: secret(), next: secret() }), sessionShape, "replace the password, and end the other sessions"),
   "GET /sessions":                   row("user",      "self", nothing, record({ sessions: list(sessionRow) }), "list the sessions"),
   "POST /sessions/revoke/:session":  row("user",      "self", record({ session: secret(32) }), done, "end one of the sessions"),
@@ -90,7 +87,6 @@ export const api = {
   "POST /passkeys/confirm":          row("enrolling", "self", record({ name: text("", { min: 1, max: 60 }), response: anything("of `startRegistration`") }), sessionShape, "add a passkey"),
   "POST /passkeys/remove/:passkey":  row("user",      "self", record({ passkey: secret(200), ...byPassword }), done, "remove a passkey"),
 
-  // These routes show and export orders, and manage the views of orders that a team shares.
   "GET /orders":                     row("see_orders", "merchant", orderFilters, record({ orders: list(orderLineShape), next: optional(text("for `after`; absent on the last page")) }), "list and search orders, the latest first"),
   "GET /exports/orders":              row("see_orders", "merchant", orderFilters, record({ csv: text("lines of the file; the first part begins with their names", { max: 10_000_000 }), rows: whole(), next: optional(text("for `after`; absent at the end")) }), "the next part of a file with the orders of a list"),
   "GET /orders/:order":              row("see_orders", "merchant", record({ order: orderId }), orderDetailShape, "one order with all that happened to it"),
@@ -110,11 +106,7 @@ export const api = {
   ...sandboxRoutes,
 } as const;
 
-/**
- * The TypeScript types of the input and output of all routes, by the name of the route: `Api["GET
- * /session"]["output"]`.
- */
+/** Used as `Api["GET /session"]["output"]`. */
 export type Api = ApiOf<typeof api>;
 export type Handlers = HandlersOf<typeof api>;
-/** The codes with which the portal API refuses a request. */
 export type RefusedWith = PortalRefusal["code"];

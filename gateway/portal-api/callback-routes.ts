@@ -1,7 +1,4 @@
-/**
- * The routes for callbacks: list deliveries, show each attempt to send a callback, and preview and
- * follow callbacks that are sent again.
- */
+/** The routes for callbacks: deliveries, their attempts, and callbacks that are sent again. */
 import { filteredStates } from "./reads.ts";
 import { row } from "./route.ts";
 import { flag, instant, list, oneOf, optional, record, text, whole } from "./schema.ts";
@@ -29,10 +26,7 @@ const chosen = { ...filters, sequence: optional(sequence) };
 
 const part = record({ name: text(), value: text() });
 
-/**
- * The result of checking a callback's checksum, with the values from which a receiver computes the
- * checksum. The merchant's key is not among these values.
- */
+/** The values from which a receiver computes a callback's checksum, without the merchant's key. */
 const signatureShape = record({
   parts: list(part),
   result: oneOf(["current_key", "old_key", "other", "absent"], "whose key has made `control`"),

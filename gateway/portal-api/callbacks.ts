@@ -1,6 +1,6 @@
 /**
- * Callbacks for the portal: lists of deliveries, every attempt to send a callback with a check of
- * its checksum, and a preview of the callbacks that a filter selects for sending again.
+ * Callbacks for the portal: lists of deliveries, every attempt with a check of its checksum, and a
+ * preview of the callbacks that a filter selects for sending again.
  */
 import type { Order } from "../orders/order.ts";
 import { asInstant } from "../values/time.ts";
@@ -11,10 +11,7 @@ import { type Caller, notFound } from "./route.ts";
 import { readCursor } from "./shapes.ts";
 
 export type CallbackOptions = Pick<OrderOptions, "reads" | "configured"> & {
-  /**
-   * Returns which of the merchant's control keys made the checksum `control`, or undefined if
-   * neither did.
-   */
+  /** Returns which of the merchant's control keys made the checksum `control`, if any. */
   readonly findSigner: (
     order: Order,
     text: string,
@@ -62,10 +59,7 @@ export function callbackHandlers(options: CallbackOptions) {
   } satisfies Partial<Handlers>;
 }
 
-/**
- * Handles the preview and the progress of the action `callback resend`. Both use the same filter as
- * the action, so they count the callbacks that the action sends again.
- */
+/** Preview and progress use the filter of `callback resend`, so they count what it sends. */
 export function resendHandlers(options: CallbackOptions) {
   const { reads } = options;
   const choose = makeChoose(options);
@@ -96,10 +90,7 @@ export function resendHandlers(options: CallbackOptions) {
 
 type Receiver = { readonly receiver: string; readonly count: number };
 
-/**
- * Adds up the numbers of callbacks by receiver over several cells, because merchants in different
- * cells may have the same receiver.
- */
+/** Merchants in different cells may have the same receiver. */
 function addUp(found: readonly Receiver[]): readonly Receiver[] {
   const byName = Map.groupBy(found, ({ receiver }) => receiver);
   const sums = [...byName].map(([receiver, each]) => ({
@@ -111,11 +102,7 @@ function addUp(found: readonly Receiver[]): readonly Receiver[] {
 
 type Chosen = Api["POST /callbacks/preview"]["input"];
 
-/**
- * Returns a function that makes a filter of callbacks from a request's input. The function returns
- * undefined if the input names an order of another merchant, or an order or merchant that does not
- * exist.
- */
+/** Returns undefined for an order or merchant that does not exist or that the user may not see. */
 function makeChoose({ reads, configured }: CallbackOptions) {
   return async (input: Chosen, caller: Caller): Promise<DeliveryFilter | undefined> => {
     const { order: id, merchant, endpoint: endpointId, host, since, until, ...rest } = input;
@@ -136,10 +123,7 @@ function makeChoose({ reads, configured }: CallbackOptions) {
 
 const signedNames = ["status", "orderid", "client_orderid"] as const;
 
-/**
- * Checks the checksum of a callback that was sent, by computing the checksum again with the
- * merchant's present keys.
- */
+/** Checks a sent callback's checksum by computing it with the merchant's present keys. */
 function checkSignature(attempt: StoredAttempt, order: Order, { findSigner }: CallbackOptions) {
   const { body, url, sequence } = attempt;
   const fields = readResult(body === "" ? (URL.parse(url)?.search ?? "") : body);
@@ -151,9 +135,7 @@ function checkSignature(attempt: StoredAttempt, order: Order, { findSigner }: Ca
   return { parts, result: signer, ...(body !== "" && { webhook }) } as const;
 }
 
-/**
- * Reads the fields of a callback from a form body, from the query of a URL, or from a JSON body.
- */
+/** A callback has its fields in a form body, the query of a URL, or a JSON body. */
 function readResult(text: string): ReadonlyMap<string, string> {
   if (!text.startsWith("{")) return new Map(new URLSearchParams(text));
   try {

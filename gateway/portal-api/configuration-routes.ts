@@ -1,7 +1,4 @@
-/**
- * The routes for the configuration: merchants, endpoints, gates, screening rules, payment links and
- * reconciliations, and the actions that change them.
- */
+/** The routes for merchants, endpoints, gates, screening rules, links and reconciliations. */
 import type { FieldKind } from "../administration/field.ts";
 import { isDay } from "../values/time.ts";
 import { row } from "./route.ts";
@@ -26,10 +23,7 @@ import { cursorInput, moneyShape, nothing, numericId } from "./shapes.ts";
 const name = (max = 64) => text("", { min: 1, max });
 const settings = dictionary(text(), "as one would write them in a form, by the fields of actions");
 
-/**
- * The maximum length of an input value of an action, in characters. It is enough for a logo or for
- * a file of some thousand lines.
- */
+/** Enough for a logo or for a file of some thousand lines. */
 const inputMax = 900_000;
 const fieldText = text("", { max: inputMax, isExact: true });
 const actionName = text("like `endpoint set`", { min: 1, max: 60 });

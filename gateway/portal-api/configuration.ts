@@ -1,7 +1,6 @@
 /**
- * Shows the configuration that the node has in memory: merchants with their endpoints, groups and
- * keys, gates, and screening rules. The values of keys and secrets are never shown. A merchant's
- * user sees only their own merchant, and not the gates behind the merchant's endpoints.
+ * Shows the configuration that the node has in memory, without the values of keys and secrets. A
+ * merchant's user sees only their own merchant, and not the gates behind its endpoints.
  */
 import { hash } from "node:crypto";
 import type { Endpoint, Merchant, OAuthKey } from "../orders/merchant.ts";
@@ -31,10 +30,7 @@ export type ConfigurationOptions = Pick<AdministrationOptions, "loadActions"> & 
 
 export type GateOptions = Pick<ConfigurationOptions, "configured" | "loadActions"> & {
   readonly connectionsOf: (gate: string) => { readonly up: number; readonly wanted: number };
-  /**
-   * Returns the gates that a sale of this amount at the endpoint would use now. The result comes
-   * from the function that also routes real orders.
-   */
+  /** The gates that a sale would use now, from the function that also routes real orders. */
   readonly routesOf: (endpoint: Endpoint, amount: string) => readonly RouteView[] | Problem;
 };
 
@@ -158,10 +154,7 @@ export function gateHandlers({ configured, loadActions, connectionsOf, routesOf 
   }
 }
 
-/**
- * Returns the first rows as a page. If more rows follow, the key of the page's last row is also
- * returned, after which the next page begins.
- */
+/** If more rows follow, also returns the last row's key, after which the next page begins. */
 function pageOf<Row>(rows: readonly Row[], limit: number, keyOf: (row: Row) => string) {
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
@@ -223,10 +216,7 @@ function viewOAuthKey({ id, name, publicKey }: OAuthKey) {
   return { id, name, bits: publicKey.asymmetricKeyDetails?.modulusLength ?? 0, sha256 };
 }
 
-/**
- * Returns the merchant's identifiers at the wallets, with the names that the action `wallet set`
- * uses for its fields.
- */
+/** Uses the field names of the action `wallet set`. */
 function viewWallets({ settings: { wallets: { walleta, walletb } = {} } }: Merchant) {
   return {
     ...(walleta && { "walleta-merchant": walleta.merchantIdentifier }),

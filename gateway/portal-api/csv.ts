@@ -33,9 +33,8 @@ export function writeCsv(orders: readonly OrderLineView[]): string {
 }
 
 /**
- * Writes a text so that a spreadsheet does not run it as a formula. Most texts of an order come
- * from merchants, cardholders and acquirers' hosts, who could otherwise attack the person who opens
- * the file.
+ * Most texts of an order come from merchants, cardholders and acquirers' hosts. A formula among
+ * them could attack the person who opens the file.
  */
 function writeCell(value: string): string {
   return quoteCell(withoutFormula(value));

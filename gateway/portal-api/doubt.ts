@@ -1,7 +1,6 @@
 /**
- * Finds the decisions that an operator may take about an order in doubt, and previews the effect of
- * each decision. The results come from the transition tables that also decide how real events
- * change an order.
+ * The decisions that an operator may take about an order in doubt, and a preview of their effects
+ * by the transition tables that also decide how real events change an order.
  */
 import { type Advance, preview } from "../orders/advance.ts";
 import { acquirerIsAsked, mayArrive, type OperatorEvent } from "../orders/events.ts";
@@ -14,9 +13,8 @@ import type { Caller, RefusalCode } from "./route.ts";
 import { type ActionPreview, type Decision, decisions, viewMoney } from "./shapes.ts";
 
 /**
- * Returns the decisions that the operator may take about the order. A decision is offered even
- * while the gateway is sending an inquiry to the acquirer: an inquiry takes only a moment, and the
- * preview of the decision mentions it.
+ * A decision is offered even while the gateway is sending an inquiry to the acquirer, because an
+ * inquiry takes only a moment, and the preview mentions it.
  */
 export function decisionsFor(order: Order, caller: Caller): readonly Decision[] {
   if (caller.merchantId !== undefined || !isInDoubt(order)) return [];
@@ -27,10 +25,7 @@ export function decisionsFor(order: Order, caller: Caller): readonly Decision[] 
   });
 }
 
-/**
- * Previews a decision about an order in doubt. The preview uses `advance`, which also processes the
- * real decision.
- */
+/** The preview uses `advance`, which also processes the real decision. */
 export function previewDecision(
   order: Order,
   decision: Decision,
@@ -54,8 +49,7 @@ export function previewDecision(
 
 function eventOf(decision: Decision, { account }: Caller): OperatorEvent {
   const facts = { by: account.login, why: "a preview", receiptId: asReceiptId("0") };
-  // `facts` contains the facts for every kind of operator event, so the event has all facts that
-  // its kind needs.
+  // `facts` has the facts for every kind of operator event.
   return { kind: events[decision], ...facts } as OperatorEvent;
 }
 

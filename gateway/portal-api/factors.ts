@@ -30,23 +30,17 @@ export type FactorOptions = AccountOptions & {
 };
 
 const wrongCode = new PortalRefusal(401, "wrong_code", "The code is wrong, or was used before.");
-/**
- * Refuses to set up a second authenticator app. The present app must be turned off first, which
- * requires the password, because another person may be using the browser.
- */
+/** The user must turn off the present app, by password, because a stranger may use the browser. */
 const hasApp = new PortalRefusal(409, "has_app", "Turn the codes of the present app off first.");
 const knownPasskey = new PortalRefusal(409, "known_passkey", "This passkey was added before.");
 const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
 /**
- * The prefix of a stored challenge with which a passkey may be added. A challenge gets this prefix
- * only after the user has given the password again; a challenge for signing in does not have it.
+ * Marks a stored challenge with which a passkey may be added, because the user has given the
+ * password again. A challenge for signing in lacks the prefix.
  */
 const toAdd = "add ";
 const challengeMs = minutes(5);
-/**
- * Loads the WebAuthn library when it is first needed, because loading takes a tenth of a second and
- * most nodes never need the library.
- */
+/** Loading the WebAuthn library takes a tenth of a second, and most nodes never need it. */
 const webauthn = () => import("@simplewebauthn/server");
 
 export function codeHandlers(options: FactorOptions) {
@@ -113,8 +107,7 @@ export function passkeyHandlers(options: FactorOptions) {
       return { options: made };
     },
     async "POST /sign-in/passkey"({ response }, caller) {
-      // The content of the response has not been checked yet. The WebAuthn library refuses a
-      // malformed response.
+      // The response goes unchecked to the WebAuthn library, which refuses a malformed one.
       const isRight = await isShown(response as AuthenticationResponseJSON, caller);
       if (isRight) return passed(caller, "passkey");
       return recordRefused(options, caller, caller.account.login, "passkey", wrongPasskey);
@@ -157,10 +150,7 @@ export function passkeyHandlers(options: FactorOptions) {
     },
   } satisfies Partial<Handlers>;
 
-  /**
-   * Verifies that one of the user's passkeys has signed the session's latest challenge. A challenge
-   * can be used only once.
-   */
+  /** A passkey of the user must have signed the session's latest challenge, which is valid once. */
   async function isShown(response: AuthenticationResponseJSON, { session, now }: Caller) {
     const known = await factors.listPasskeys(session.account.id);
     const passkey = known.find(({ id }) => id === response.id);
@@ -218,10 +208,7 @@ async function makeRegistration(options: FactorOptions, { id, login }: Caller["a
   });
 }
 
-/**
- * Records that the session's user has proved a second factor. If the session gains rights by this,
- * it gets a new token, because another person may have read the old token.
- */
+/** A session that gains rights gets a new token, because another person may know the old one. */
 async function raise({ factors, environment }: FactorOptions, { session, cookies }: Caller) {
   const { digest } = session;
   if (stateOf(session, environment) === "in") return factors.raiseSession(digest, digest);
@@ -230,7 +217,7 @@ async function raise({ factors, environment }: FactorOptions, { session, cookies
   cookies.set("session", token);
 }
 
-/** Returns a function that completes a sign-in after the user has proved a second factor. */
+/** Completes a sign-in after the user has proved a second factor. */
 function makePassed(options: FactorOptions) {
   return async (caller: Caller, factor: Factor): Promise<SessionView> => {
     await raise(options, caller);
@@ -243,17 +230,13 @@ function hostOf({ origin }: Pick<FactorOptions, "origin">): string {
   return new URL(origin()).hostname;
 }
 
-/**
- * Returns the known names among the transports, such as `usb`, that a browser reports for a
- * passkey. The WebAuthn library does not check the browser's report.
- */
+/** Keeps only known names, because the WebAuthn library does not check the browser's report. */
 function readTransports(sent: unknown): readonly string[] {
   const known = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
   return Array.isArray(sent) ? known.filter((each) => sent.includes(each)) : [];
 }
 
 function describePasskey({ id, transports }: Passkey) {
-  // Only known transports were stored when the passkey was added, so this type assertion is
-  // correct.
+  // Only known transports were stored when the passkey was added.
   return { id, transports: [...transports] as AuthenticatorTransport[] };
 }

@@ -1,6 +1,6 @@
 /**
- * The data of the portal's home screen: how many payments there are, how many are approved, and how
- * much time the gateway adds to them. The data comes from figures that a background job maintains.
+ * The data of the portal's home screen: payments, approvals, and the time that the gateway adds to
+ * a payment. It comes from figures that a background job maintains.
  */
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
@@ -13,15 +13,9 @@ import { notFound } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
 
 export type HomeOptions = Pick<OrderOptions, "reads" | "configured"> & {
-  /**
-   * Returns why this node is not ready: a reason for each part that is not ready, by the name of
-   * the part.
-   */
+  /** Returns a reason for each part of this node that is not ready, by the name of the part. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
-  /**
-   * Returns for each gate how many connections to the acquirer are up, and how many there should
-   * be.
-   */
+  /** Returns for each gate how many connections to the acquirer are up and are wanted. */
   readonly connections: () => ReadonlyMap<string, Omit<PortalHealth["links"][number], "gate">>;
 };
 
@@ -102,10 +96,7 @@ function totalOf(counts: Readonly<Record<string, number | undefined>>): number {
   return Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
-/**
- * Returns the share of approved orders among the orders that have a result. Orders in progress are
- * not counted.
- */
+/** Orders in progress are not counted. */
 function approvalRateOf({ processing = 0, ...ended }: Readonly<Record<string, number>>) {
   const total = totalOf(ended);
   return total === 0 ? undefined : (ended["approved"] ?? 0) / total;
@@ -113,7 +104,7 @@ function approvalRateOf({ processing = 0, ...ended }: Readonly<Record<string, nu
 
 type Span = { readonly since: Instant; readonly until: Instant; readonly stepMs: number };
 
-/** Returns the points of the chart for the whole period, including points without orders. */
+/** Returns the chart's points for the whole period, including points without orders. */
 function seriesOf(
   points: readonly (Figure & { readonly at: number })[],
   { since, until, stepMs }: Span,
@@ -134,8 +125,8 @@ function seriesOf(
 }
 
 /**
- * Returns percentiles of the time that the gateway itself adds to a payment. The figures count
- * orders in classes of this time, so a percentile is the upper bound of its class, in milliseconds.
+ * Returns percentiles of the time that the gateway adds to a payment. Orders are counted in classes
+ * of this time, so a percentile is the upper bound of its class, in milliseconds.
  */
 export function percentilesOf(classes: Readonly<Record<string, number>>) {
   const counts = overheadClasses.map((bound) => [bound, classes[bound] ?? 0] as const);

@@ -1,7 +1,4 @@
-/**
- * Payment links for the portal: a list of links, page by page, and one link with its URL and QR
- * code.
- */
+/** Payment links for the portal: a list in pages, and one link with its URL and QR code. */
 import { findEnd, type PaymentLink } from "../orders/payment-page.ts";
 import type { RoutedLinks } from "../storage/orders/payment-links.ts";
 import { renderQrSvg } from "../values/qr-code.ts";

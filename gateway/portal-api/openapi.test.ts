@@ -1,4 +1,4 @@
-/** The portal's OpenAPI document as the gateway serves it. */
+/** Tests the portal's OpenAPI document as the gateway serves it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HttpRequest } from "../http/router.ts";

@@ -27,10 +27,7 @@ const failureShape = {
 
 type Actions = ReadonlyMap<string, JsonSchema>;
 
-/**
- * Serves the OpenAPI document. It contains only the routes that this node has: in production, there
- * are no routes of the sandbox.
- */
+/** The document has only the routes of this node: in production, none of the sandbox. */
 export function openApiRoute(
   names: readonly string[],
   loadActions: () => Promise<Actions>,
@@ -49,10 +46,7 @@ export function openApiRoute(
   };
 }
 
-/**
- * Returns the OpenAPI document. Each action has its own schema in the document, because the routes
- * that preview and run actions accept different values for each action.
- */
+/** Each action has its own schema, because its values differ from those of other actions. */
 function describeApi(routes: Routes, actions: Actions): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const [name, route] of Object.entries(routes)) {
@@ -75,10 +69,7 @@ function describeApi(routes: Routes, actions: Actions): JsonSchema {
   };
 }
 
-/**
- * Returns the name of an action's schema. An action's name contains spaces, which the name of a
- * schema must not contain.
- */
+/** The name of a schema must not contain an action's spaces. */
 function schemaNameOf(action: string): string {
   return `action_${action.replaceAll(/[^A-Za-z0-9]+/g, "_")}`;
 }

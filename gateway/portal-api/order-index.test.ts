@@ -1,4 +1,4 @@
-/** The words by which an order is found, what it adds to figures, and the states of a session. */
+/** Tests the words that find an order, what it adds to figures, and a session's states. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Order } from "../orders/order.ts";
@@ -66,8 +66,7 @@ test("an order's person is found by names, by the email address, its host and it
   assert.deepEqual(people, [
     ...["jane", "m", "doe", "muller", "j.doe+x.7@shop.example", "x", "@shop.example"],
   ]);
-  // The name consists of a character that folds into eighteen characters, and PostgreSQL refuses a
-  // word of 2 kB.
+  // This character folds into eighteen characters, and PostgreSQL refuses a word of 2 kB.
   const long = { ...draft, card: { ...card, holderName: "\ufdfa".repeat(128) } };
   assert.ok(describeOrder(long).people.every((word) => word.length <= 64));
 });

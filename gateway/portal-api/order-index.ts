@@ -1,8 +1,7 @@
 /**
- * Makes the index row with which the portal lists, searches and counts an order. The row is
- * computed from the order alone. It contains search words, each of which starts with a letter for
- * its kind. Therefore an amount and the last four digits of a card are different words even if the
- * digits are the same.
+ * Makes the index row with which the portal lists, searches and counts an order, from the order
+ * alone. Each search word starts with a letter for its kind, so that an amount and the last four
+ * digits of a card differ even if the digits are the same.
  */
 import { isDeviceNumber } from "../orders/card-reference.ts";
 import { packMovements } from "../orders/movements.ts";
@@ -36,10 +35,7 @@ export type IndexRow = {
   readonly threeds: string;
   readonly overheadMs: number | null;
   readonly amount: number;
-  /**
-   * The captured amount minus refunds and chargebacks, in minor units. Null unless the charge was
-   * approved.
-   */
+  /** Minor units: captured minus refunds and chargebacks. Null unless the charge was approved. */
   readonly net: number | null;
   readonly currency: string;
   readonly network: string;
@@ -76,10 +72,7 @@ export const moneyStates = [
 ] as const;
 type MoneyState = (typeof moneyStates)[number];
 
-/**
- * Returns what has become of the order's money, such as `captured` or `refunded`. A refused
- * capture, refund or void does not change the result.
- */
+/** A refused capture, refund or void does not change the state of the order's money. */
 export function moneyStateOf(order: Order, totals: Totals = totalsOf(order)): MoneyState {
   const { kind, stage } = initialOf(order);
   const { held, charged, returned, standing, chargedBack } = totals;
@@ -101,8 +94,8 @@ function isVoided(order: Order): boolean {
 }
 
 /**
- * The first letter of the index words of each kind. A kind is a filter of the list of orders, or a
- * value for which a user can search.
+ * Index words of a kind start with its letter. A kind is a filter of the list of orders, or a value
+ * for which a user can search.
  */
 const letters = {
   order: "o",
@@ -124,7 +117,6 @@ const letters = {
   reason: "d",
   threeds: "h",
 } as const;
-/** The names of the filters that the list of orders offers. */
 export const filterNames = [
   "status",
   "stage",
@@ -166,8 +158,7 @@ export function describeOrder(order: Order, zone = "UTC"): IndexRow {
     outcome,
     reason: initial.reason?.code ?? "",
     threeds: initial.authentication?.status ?? "",
-    // The time that the gateway adds to an order is not measured for a payment page, because most
-    // of this time passes while the cardholder types.
+    // Not measured for a payment page, where most time passes while the cardholder types.
     overheadMs: order.page === undefined ? overheadOf(initial, order.acceptedAt) : null,
     amount: Number(purchase.amount.minor),
     net: outcome === "approved" ? Number(totals.left.minor) : null,
@@ -193,8 +184,7 @@ export function describeOrder(order: Order, zone = "UTC"): IndexRow {
   if (/\.0+$/.test(text)) add("amount", text.replace(/\.0+$/, ""));
   add("reference", row.reference);
   add("status", row.status);
-  // Every order whose charge was approved has the word for `approved`, so that this filter also
-  // finds orders that were refunded later.
+  // An approved order has this word even after a refund, so that the filter `approved` finds it.
   if (outcome === "approved") add("status", outcome);
   add("stage", row.stage);
   add("type", row.kind);
@@ -204,40 +194,31 @@ export function describeOrder(order: Order, zone = "UTC"): IndexRow {
   add("network", row.network);
   add("merchant", row.merchantId);
   add("link", order.page?.linkId ?? "");
-  // The outcome is the result of the charge. The figures count this result even after a capture or
-  // a refund has followed the charge.
+  // The figures count the charge's result even after a capture or a refund has followed the charge.
   add("outcome", row.outcome);
   add("reason", row.reason);
   add("threeds", row.threeds);
   return row;
 }
 
-/** Returns the cardholder's name, or the customer's name if the card has no name. */
 function nameOf({ card, purchase }: Order): string {
   const { firstName = "", lastName = "" } = purchase.customer;
   return card.holderName || `${firstName} ${lastName}`.trim();
 }
 
-/**
- * Removes accents and changes capital letters to small ones, so that a search for `muller` finds
- * `Müller`.
- */
+/** Removes accents and capitals, so that a search for `muller` finds `Müller`. */
 function fold(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 const betweenWords = /[^\p{L}\p{N}]+/u;
-/**
- * The maximum number of indexed words for one order, because a text with more words is not a name,
- * and the maximum length of a word, because PostgreSQL refuses words of 2 kB.
- */
+/** A text with more words is not a name, and PostgreSQL refuses words of 2 kB. */
 const [peopleMax, wordMax] = [16, 64];
 
 /**
- * Returns the words by which a search finds the persons of an order: the words of all names, the
- * email address, and the host of the address. The part of the address before the @ is also split
- * into words. Its first word is omitted, because a search finds it as the beginning of the address;
- * numbers are also omitted.
+ * Returns the words by which a search finds the persons of an order: those of all names, the email
+ * address, its host, and the words before the @ except numbers and the first word, which a search
+ * finds as the beginning of the address.
  */
 function peopleIn({ card, purchase: { customer } }: Order): readonly string[] {
   const { firstName = "", lastName = "", email = "" } = customer;
@@ -255,8 +236,8 @@ function peopleIn({ card, purchase: { customer } }: Order): readonly string[] {
 
 /**
  * Returns the time that the gateway itself added to a charge: from accepting the order until
- * sending the charge, and from the acquirer's answer until the end. Returns null if the acquirer
- * has not answered, or if the cardholder was authenticated during this time.
+ * sending the charge, and from the acquirer's answer until the end. Returns null without an answer,
+ * or if the cardholder was authenticated during this time.
  */
 function overheadOf(
   { threeds, identifiers, answer, finishedAt }: Order["transaction"],
@@ -268,16 +249,10 @@ function overheadOf(
   return Math.min(Math.max(0, spentMs), overheadMaxMs);
 }
 
-/**
- * The longest overhead that is stored, in milliseconds. Longer times, which occur if a charge in
- * doubt gets its result days or months later, are stored as this maximum.
- */
+/** A charge in doubt may get its result months later. Its overhead is stored as this maximum. */
 const overheadMaxMs = 3_600_000;
 
-/**
- * Returns the index words that the text of a search may stand for, such as an order id, an amount
- * or an email address. An order matches if it has any of these words.
- */
+/** Returns the index words that a search may mean: an order matches if it has any of them. */
 export function wordsOfSearch(search: string): readonly string[] {
   const text = search.trim();
   if (text.includes("@")) return [wordOf("email", text)];
@@ -290,9 +265,8 @@ export function wordsOfSearch(search: string): readonly string[] {
 }
 
 /**
- * Returns a PostgreSQL text query that finds persons by the text of a search. Each word of the
- * search must be the beginning of a word of a name or email address, or of the host of the address.
- * Returns an empty text if the search cannot be a person.
+ * Returns a PostgreSQL text query: each word of the search must be the beginning of a word of a
+ * name or email address. Returns an empty text if the search cannot be a person.
  */
 export function personInSearch(search: string): string {
   const terms = fold(search)
@@ -309,15 +283,11 @@ function queryOf(term: string): string {
   return `(${begins(term)} | ${begins(`@${term}`)}${each})`;
 }
 
-/**
- * The classes of overhead in which orders are counted, as upper bounds in milliseconds. Overhead is
- * the time that the gateway itself adds to a payment.
- */
+/** Upper bounds in milliseconds of the time that the gateway itself adds to a payment. */
 export const overheadClasses = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 60_000] as const;
 
 export type Figure = { readonly name: string; readonly key: string; readonly count: number };
 
-/** Returns the counts that an order adds to the portal's figures of its minute, hour and day. */
 export function figuresOf(row: Counted): readonly Figure[] {
   const { outcome, reason, threeds, overheadMs, net, currency } = row;
   const isRefused = outcome === "declined" || outcome === "filtered" || outcome === "error";

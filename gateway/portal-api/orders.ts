@@ -1,8 +1,7 @@
 /**
  * Orders for the portal: pages of orders by filters and search, one order with its history, and
- * previews of a capture, a return, a void or a decision about doubt. The portal shows no card
- * number, CVV or cryptogram: orders contain no card number and no CVV, and events are shown only
- * with the facts that `timeline.ts` lists.
+ * previews of a capture, a return, a void or a decision about doubt. Orders contain no card number
+ * and no CVV, and events are shown only with the facts that `timeline.ts` lists.
  */
 import type { Advance } from "../orders/advance.ts";
 import { followUpEvents } from "../orders/events.ts";
@@ -57,13 +56,9 @@ export type OrderOptions = TimelineOptions & {
   readonly receiptPathOf: (order: Order) => string | undefined;
   /** Returns the step that an operator's decision about an order in doubt would commit. */
   readonly advance: Advance;
-  /**
-   * Signs the position at which one part of an export ends. The next part is exported only for a
-   * signed position.
-   */
+  /** Signs an export's position, because the next part is exported only for a signed position. */
   readonly tokenOf: (text: string) => string;
   readonly isToken: (text: string, token: string) => boolean;
-  /** Records in the audit that a user exports orders. */
   readonly recordExport: (actor: Caller["actor"], filters: object) => Promise<void>;
 };
 
@@ -91,15 +86,14 @@ export function orderHandlers(options: OrderOptions) {
     async "GET /exports/orders"(input, caller) {
       const { after: signed, search, ...chosen } = input;
       const [after, token = ""] = signed?.split("~") ?? [];
-      // Returns the text that is signed for a position. It contains the user and the filters, so
-      // that the signature is valid only for the next part of the same export.
+      // The signed text of a position contains the user and the filters, so that the signature is
+      // valid only for the next part of the same export.
       const textOf = (cursor: string) =>
         `portal-export/${caller.account.id}/${JSON.stringify([search, chosen])}/${cursor}`;
       if (after !== undefined && !options.isToken(textOf(after), token)) return inventedCursor;
       const query = queryOf({ ...input, after }, caller, exportedTogether);
       if (query === undefined) return { csv: csvHeader, rows: 0 };
-      // The audit entry does not contain the search text, because it may be an email address, which
-      // the audit would keep for ever.
+      // The search text may be an email address, which the audit would keep for ever.
       const isSearched = search !== undefined && { isSearched: true };
       await recordExport(caller.actor, { ...chosen, ...isSearched, ...(after && { after }) });
       const { rows, end } = await reads.scanOrders(query);
@@ -142,10 +136,7 @@ export function orderHandlers(options: OrderOptions) {
     },
   } satisfies Partial<Handlers>;
 
-  /**
-   * Returns the database query for the filters of a request, or undefined if the merchant in the
-   * filters does not exist.
-   */
+  /** Returns undefined if the merchant in the filters does not exist. */
   function queryOf(input: OrderFilters, caller: Caller, limit: number) {
     const { search = "", from, until, after } = input;
     const words = filterNames.map((name) =>
@@ -161,10 +152,7 @@ export function orderHandlers(options: OrderOptions) {
   }
 }
 
-/**
- * Handles previews of captures, returns, voids and decisions about doubt. A preview uses the same
- * functions that decide the real request.
- */
+/** A preview uses the same functions that decide the real request. */
 export function previewHandlers({ reads, advance, configured }: OrderOptions) {
   return {
     async "POST /orders/preview/:order"({ order: id, action, amount }, caller) {
@@ -187,7 +175,6 @@ export function previewHandlers({ reads, advance, configured }: OrderOptions) {
 }
 
 type OrderFilters = Parameters<Handlers["GET /orders"]>[0];
-/** The number of orders that are examined for one part of an export. */
 const exportedTogether = 5_000;
 
 export function isOperator({ merchantId }: Caller): boolean {
@@ -292,10 +279,7 @@ function mayOf(
   };
 }
 
-/**
- * Returns the transaction that a capture, a return or a void would begin now, or the reason why the
- * gateway would refuse it.
- */
+/** Returns what a capture, a return or a void would begin now, or why it would be refused. */
 function previewOf(order: Order, request: FollowUpTerms, { endpoints }: Configured, now: Instant) {
   const refunds = refundPolicyNow(endpoints.get(order.endpointId), order);
   const serialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
@@ -346,10 +330,9 @@ export function viewCallback(callback: StoredCallback, configured: Configured, c
 }
 
 /**
- * Returns an attempt to send a callback, as the portal shows it. The checksum is shortened, because
- * a merchant's user could use a full one to present a forged callback to the shop as genuine. Only
- * operators see the receiver's answer, because the callback's URL may point at a server that a
- * merchant's user must not read.
+ * The checksum is shortened, because a merchant's user could use a full one to present a forged
+ * callback to the shop as genuine. Only operators see the receiver's answer, because the callback's
+ * URL may point at a server that a merchant's user must not read.
  */
 export function viewAttempt(
   { node: _, status, failure, url, body, answer, ...attempt }: StoredAttempt,

@@ -1,9 +1,8 @@
 /**
- * Passes an HTTP request to a route of the portal API and returns its reply, which must not be
- * cached. The request's origin, session, right and input are checked first. Browsers send the
- * session's cookie with requests of the same site only (`SameSite=Strict`). In addition, every
- * request for a change must have an origin of the portal and the header `x-portal`, which a form of
- * another site cannot send.
+ * Passes an HTTP request to a route of the portal API after checks of its origin, session, right
+ * and input. Browsers send the session's cookie only from the same site (`SameSite=Strict`), and a
+ * change needs an origin of the portal and the header `x-portal`, which a form of another site
+ * cannot send.
  */
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
@@ -30,8 +29,8 @@ export const apiPath = "/portal/api";
 export type PipelineOptions = VisitOptions & {
   readonly environment: ShownEnvironment;
   /**
-   * Returns the origins at which browsers open the portal. They are not taken from the request's
-   * `Host` header, because the client chooses that header.
+   * The origins at which browsers open the portal. They are not taken from the request's `Host`
+   * header, because the client chooses that header.
    */
   readonly origins: () => readonly string[];
   readonly isUnavailable: (error: unknown) => boolean;
@@ -47,10 +46,7 @@ const apiHeaders = {
   "referrer-policy": "no-referrer",
 };
 
-/**
- * The type under which the pipeline calls the handler of every route. The input has already been
- * checked against the route's shape.
- */
+/** The type of every route's handler. The input has passed the check against the route's shape. */
 type Handle = (input: unknown, visit: PortalVisit | Caller) => Promise<unknown>;
 
 export function portalApiRoutes(
@@ -123,10 +119,7 @@ async function answerVisit(
   return own(input, caller);
 }
 
-/**
- * Returns the visitor if they may use the route, and a refusal otherwise. The right is checked
- * before the input, so that a user without the right finds out nothing about the route's input.
- */
+/** The right is checked first, so that a user without it finds out nothing about the input. */
 function admit(
   { access, scope }: PortalRoute,
   visit: PortalVisit,
@@ -166,10 +159,7 @@ function isRight(access: Access): access is Right {
   return !["anyone", "session", "enrolling", "user"].includes(access);
 }
 
-/**
- * Reads the input of a request: the parameters in its path, together with the query of a GET or the
- * JSON body of a POST.
- */
+/** Joins the parameters in the path with the query of a GET or the JSON body of a POST. */
 function readInput(
   name: string,
   { method, url, params, body }: HttpRequest,
@@ -189,10 +179,9 @@ function readInput(
 }
 
 /**
- * Returns whether the portal's own page has sent a request for a change. Before a browser sends the
- * header `x-portal` for a page of another site, it asks the gateway for permission, which the
- * gateway never gives. The headers `Origin` and `Sec-Fetch-Site` are set by the browser, so a page
- * cannot forge them.
+ * Before a browser sends the header `x-portal` for a page of another site, it asks the gateway for
+ * permission, which the gateway never gives. The browser sets the headers `Origin` and
+ * `Sec-Fetch-Site`, so a page cannot forge them.
  */
 function isOwnOrigin({ headers }: HttpRequest, options: PipelineOptions): boolean {
   const { "x-portal": own, "sec-fetch-site": site = "same-origin", origin: sent } = headers;

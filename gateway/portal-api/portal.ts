@@ -58,9 +58,8 @@ type Options = Omit<Handled, Made> &
   SignInOptions & {
     readonly clock: Pick<Clock, "now">;
     readonly recordSignIn: Parameters<typeof makeRecordSignIn>[0]["write"];
-    /** The handlers of the sandbox's routes, which exist in staging only. */
+    /** Undefined in production, which has no sandbox. */
     readonly sandbox: SandboxHandlers | undefined;
-    /** The folder with the built files of the portal's front end. */
     readonly frontEnd: string;
     readonly log: (
       event: "portal.signed_in" | "portal.sign_in_refused" | "portal.request_failed",
@@ -114,10 +113,7 @@ export function portalRoutes(given: Options): readonly HttpRoute[] {
   ];
 }
 
-/**
- * The placeholder in the built page. Each reply has a new nonce of the content security policy in
- * its place.
- */
+/** Each reply has a new nonce for its content security policy in place of this text. */
 const noncePlace = "__NONCE__";
 
 const notBuilt = `<!doctype html>
@@ -127,10 +123,10 @@ const notBuilt = `<!doctype html>
 `;
 
 /**
- * Serves the portal's built front end from `folder`. The names of the files in `assets/` contain a
- * hash of the content, so browsers may cache these files for ever. The page itself is never cached,
- * because each reply contains a new nonce: the content security policy allows the styles that the
- * page makes at run time only with this nonce. Every path of the portal returns the same page.
+ * Serves the portal's front end from `folder`. The names in `assets/` contain a hash of the
+ * content, so browsers may cache these files for ever. The page is never cached, because its new
+ * nonce permits the styles that it makes at run time. Every path of the portal returns the same
+ * page.
  */
 function portalPageRoutes(folder: string): readonly HttpRoute[] {
   const files = makeBuiltFiles(folder);

@@ -1,30 +1,21 @@
-/**
- * The types of the queries that the portal sends to the database, and of the rows that they return.
- */
+/** The types of the portal's database queries, and of the rows that they return. */
 import type { ReadGate } from "../administration/gates/gate-settings.ts";
 import type { Endpoint, EndpointGroup, Merchant } from "../orders/merchant.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { IndexRow } from "./order-index.ts";
 
-/** The fields of an order's index row that the list of orders shows. */
 export type OrderLineRow = Omit<
   IndexRow,
   "at" | "version" | "outcome" | "overheadMs" | "net" | "words" | "people" | "movements"
 > & { readonly at: number };
 
 export type OrderListQuery = {
-  /** The merchant whose orders are listed. Undefined lists the orders of all merchants. */
+  /** Undefined lists the orders of all merchants. */
   readonly merchantId: MerchantId | undefined;
-  /**
-   * The index words of the filters, one group for each filter. An order must have at least one word
-   * of each group that is not empty.
-   */
+  /** An order must have at least one index word of each filter that is not empty. */
   readonly words: readonly (readonly string[])[];
-  /**
-   * The text for which the user searches, as index words and as a text query for a person. An order
-   * must have one of the words or match the query.
-   */
+  /** An order must have one of the words or match the text query for a person. */
   readonly search?: { readonly words: readonly string[]; readonly person: string } | undefined;
   readonly from: number | undefined;
   readonly until: number | undefined;
@@ -32,39 +23,25 @@ export type OrderListQuery = {
   readonly limit: number;
 };
 
-/**
- * A part of a filtered list. `rows` are the rows that match the filter. `end` is the key of the
- * last row that was examined, if the search stopped there before the part was full and more rows
- * follow.
- */
+/** `end` is the last examined row's key, if the search stopped before the page was full. */
 export type Window<Row, Key> = { readonly rows: readonly Row[]; readonly end: Key | undefined };
 export type OrderWindow = Window<OrderLineRow, NonNullable<OrderListQuery["after"]>>;
 
 /**
- * The maximum number of rows that are examined for one page if no index supports the filter.
- * Examining this many rows takes at most a tenth of a second. The screen shows how far the search
- * went, and the next page continues there.
+ * The highest number of rows that are examined for a page if no index supports the filter, which
+ * takes at most a tenth of a second. The next page continues there.
  */
 export const lookedThrough = 10_000;
 
 export const deliveryStates = ["due", "delivered", "stopped", "given_up"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
-/**
- * The states by which callbacks can be filtered. A callback is `failing` if it is still due and an
- * earlier attempt was refused or got no answer.
- */
+/** A callback is `failing` if it is due and an earlier attempt was refused or not answered. */
 export const filteredStates = [...deliveryStates, "failing"] as const;
 
-/**
- * The maximum number of callbacks that one action sends again. If there are more callbacks, the
- * user repeats the action.
- */
+/** If there are more callbacks, the user repeats the action. */
 export const resentMax = 10_000;
 
-/**
- * A filter of callbacks. A field that is absent matches every callback. `since` and `until` limit
- * the time at which the transaction got its final status.
- */
+/** An absent field matches all. `since` and `until` limit when a transaction became final. */
 export type DeliveryFilter = {
   readonly merchantId?: MerchantId | undefined;
   readonly orderId?: string | undefined;
@@ -108,10 +85,10 @@ export type StoredCallback = {
   readonly madeAt: number;
   readonly nextAt: number | null;
   readonly endedAt: number | null;
-  /** The time when a user last sent the callback again. */
+  /** When a user last sent the callback again. */
   readonly resentAt: number | null;
   readonly resentBy: string | null;
-  /** The HTTP status of the receiver's answer to the last attempt. Null if there was no answer. */
+  /** Null if the receiver has not answered the last attempt. */
   readonly lastStatus: number | null;
   readonly lastFailure: string | null;
 };
@@ -158,7 +135,6 @@ export type PortalRule = {
   readonly endpointId: string | undefined;
 };
 
-/** The part of the node's configuration in memory that the portal reads. */
 export type Configured = {
   readonly merchants: readonly Merchant[];
   readonly endpoints: ReadonlyMap<string, Endpoint>;
@@ -168,9 +144,9 @@ export type Configured = {
 };
 
 /**
- * Returns the merchant whose data a request may show. For a merchant's user, this is always their
- * own merchant. For an operator, it is the merchant with the given login, undefined (all merchants)
- * if no login is given, and null if the login does not exist.
+ * Returns the merchant whose data a request may show: for a merchant's user always their own, and
+ * for an operator the merchant with the login, undefined (all merchants) without a login, or null
+ * if no merchant has it.
  */
 export function merchantFor(
   { merchantId }: { readonly merchantId: MerchantId | undefined },
@@ -185,10 +161,6 @@ export function loginOf({ merchants }: Configured, merchantId: string): string {
   return merchants.find(({ id }) => id === merchantId)?.login ?? "";
 }
 
-/**
- * The health of this node: the state of its links to acquirers, and the reasons why the node is not
- * ready.
- */
 export type PortalHealth = {
   readonly links: readonly {
     readonly gate: string;

@@ -1,7 +1,4 @@
-/**
- * Reconciliations for the portal: a list of the days whose payments were compared with the
- * acquirers' books, and one such day with every difference.
- */
+/** Reconciliations for the portal: the reconciled days, and one day with every difference. */
 import type { ReconciliationReads } from "../storage/portal/reconciliations.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, Money } from "../values/money.ts";
@@ -33,10 +30,7 @@ export function reconciliationHandlers({ reconciliations }: ReconciliationOption
   } satisfies Partial<Handlers>;
 }
 
-/**
- * Reads the position after which a page of reconciliations begins. Slashes separate its parts,
- * because the name of a gate contains no slash.
- */
+/** Slashes separate a position's parts, because the name of a gate contains no slash. */
 function readCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined;
   const [day = "", way = "", gate = ""] = text.split("/");
@@ -59,9 +53,8 @@ type Stored = {
 };
 
 /**
- * Returns a total for the screen. A settlement file contains the acquirer's totals for each kind of
- * transaction, which are shown beside the gateway's totals. A host only says whether its totals
- * equal the gateway's, so only the gateway's totals are shown.
+ * A settlement file has the acquirer's totals for each kind of transaction. A host only says
+ * whether its totals equal the gateway's, so only the gateway's are shown.
  */
 function viewTotal(total: Stored["totals"][number]): ReconciliationView["totals"] {
   const { currency } = total;

@@ -1,7 +1,4 @@
-/**
- * The routes for merchants' requests: lists of refused requests, and the checksum debugger, which
- * finds the mistake in a checksum.
- */
+/** The routes for refused requests and the checksum debugger, which explains a wrong checksum. */
 import { row } from "./route.ts";
 import {
   flag,
@@ -47,10 +44,7 @@ const mistakeKinds = [
   "digest", "base64", "oauth_only",
 ] as const;
 
-/**
- * The result of checking a checksum, with the parts of the text from which the checksum is
- * computed. The merchant's key, which is the last part of the text, is never shown.
- */
+/** A checksum is computed from these parts and the merchant's key, which is never shown. */
 const checksumShape = record({
   parts: list(part),
   matches: flag("the checksum is right"),
@@ -86,10 +80,7 @@ const filters = record({
   ...cursorInput,
 });
 
-/**
- * A field of a request that the user has pasted. The browser sends only the fields that a checksum
- * covers, because the other fields are not needed to check the checksum.
- */
+/** The browser sends only those fields of a pasted request that a checksum covers. */
 const value = () => optional(text("", { max: 512, isExact: true }));
 const pastedFields = record({
   login: value(),

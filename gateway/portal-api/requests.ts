@@ -1,8 +1,7 @@
 /**
- * Refused requests for the portal, and the checksum debugger, which finds the mistake in a
- * checksum. The mistake in a merchant's request was found and stored when the request arrived, so
- * showing the request needs no key. Only users who may see the merchant's key can check values that
- * the merchant has not sent (decision 0062).
+ * Refused requests for the portal, and the checksum debugger. The mistake in a request's checksum
+ * was stored when the request arrived, so showing it needs no key. Only users who may see the
+ * merchant's key can check values that the merchant has not sent (decision 0062).
  */
 import { makeRateLimit } from "../http/bounds.ts";
 import { type FailureCode, failures } from "../values/failure.ts";
@@ -49,28 +48,19 @@ export type RequestOptions = {
   readonly configured: () => Configured;
   readonly now: () => Instant;
   readonly requests: {
-    /**
-     * Returns at most `limit` refused requests. If the search stopped before it found so many,
-     * `end` is the key of the last request that was examined.
-     */
+    /** `end` is the last examined request's key, if the search stopped before the limit. */
     list(query: RefusedQuery): Promise<Window<StoredRefusal, RefusalKey>>;
     find(serial: string, merchant?: MerchantId): Promise<StoredRefusalDetail | undefined>;
     countDropped(merchant?: MerchantId): Promise<number>;
   };
   readonly checksums: {
     readonly operations: readonly { readonly name: string; readonly formula: readonly string[] }[];
-    /**
-     * Checks the checksum of a request that the user has pasted. Returns undefined if the merchant
-     * does not have the endpoint or operation.
-     */
+    /** Returns undefined if the merchant does not have the endpoint or operation. */
     attempt(pasted: PastedRequest, merchant?: MerchantId): ChecksumView | undefined;
   };
 };
 
-/**
- * The limit on checks of pasted requests for each user. It is enough for a person at a screen, and
- * far too low to guess a key.
- */
+/** Enough for a person at a screen, and far too low to guess a key. */
 const tries = { perSecond: 0.2, burst: 20 };
 
 export function requestHandlers({ configured, requests, checksums, now }: RequestOptions) {

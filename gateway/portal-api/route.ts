@@ -1,7 +1,4 @@
-/**
- * The types of a route of the portal API: who may use the route, whose data it shows, its input and
- * its output. The table in `api.ts` contains all routes, and a browser can reach nothing else.
- */
+/** The types of the portal API's routes. A browser can reach only those in `api.ts`. */
 import type { FailureCode } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Right, Role } from "../values/roles.ts";
@@ -10,17 +7,16 @@ import type { Schema, ValueOf } from "./schema.ts";
 import type { SessionState } from "./shapes.ts";
 
 /**
- * The condition for using a route. `anyone` needs no session. `session` needs a session, even if
- * its user has not completed signing in. `enrolling` needs a session whose user has replaced the
- * temporary password, but may still lack a second factor. `user` needs a session whose user has
- * signed in completely. A right needs the same as `user`, and a role that has the right.
+ * `anyone` needs no session. `session` needs a session, even if its user has not completed signing
+ * in. `enrolling` needs a session whose user has replaced the temporary password, but may still
+ * lack a second factor. `user` needs a complete sign-in, and a right needs a role that has it as
+ * well.
  */
 export type Access = "anyone" | "session" | "enrolling" | "user" | Right;
 
 /**
- * Whose data the route reads and changes. `self` means the user's own account only. `merchant`
- * means the data of the user's merchant, or of all merchants for an operator. `operator` means data
- * that no merchant's user may see.
+ * `self` means the user's own account only, and `operator` data that no merchant's user may see.
+ * `merchant` means the data of the user's merchant, or of all merchants for an operator.
  */
 type Scope = "self" | "merchant" | "operator";
 
@@ -28,14 +24,13 @@ export type Account = {
   readonly id: string;
   readonly login: string;
   readonly role: Role;
-  /** The merchant to which the user belongs. Undefined for an operator. */
+  /** Undefined for an operator. */
   readonly merchantId: MerchantId | undefined;
   readonly merchant: string | undefined;
   readonly hasTotp: boolean;
   readonly passkeys: number;
   readonly recoveryCodes: number;
   readonly isPasswordTemporary: boolean;
-  /** Whether the user's merchant demands a second factor of all its users. */
   readonly isFactorDemanded: boolean;
 };
 
@@ -46,10 +41,7 @@ export type PortalSession = {
   readonly seenAt: Instant;
   /** Whether the user has proved a second factor in this session. */
   readonly secondFactor: boolean;
-  /**
-   * The latest challenge that a passkey has to sign. Undefined without a challenge, or after the
-   * challenge has expired.
-   */
+  /** The challenge that a passkey has to sign. Undefined if it is missing or has expired. */
   readonly challenge: string | undefined;
   readonly pendingTotp: Uint8Array | undefined;
 };
@@ -61,10 +53,7 @@ export type PortalVisit = {
   readonly agent: string;
   readonly now: Instant;
   readonly session: PortalSession | undefined;
-  /**
-   * Returns the id of the visitor's browser, or undefined if the user with this login has not
-   * signed in with this browser before.
-   */
+  /** Returns the browser's id, or undefined if this user has not signed in with it before. */
   readonly deviceOf: (login: string) => string | undefined;
   readonly cookies: { set(cookie: "session" | "device", value: string): void };
 };
@@ -72,14 +61,12 @@ export type PortalVisit = {
 export type Caller = PortalVisit & {
   readonly session: PortalSession;
   readonly account: Account;
-  /** The user's merchant. Undefined for an operator, who sees all merchants. */
+  /** Undefined for an operator, who sees all merchants. */
   readonly merchantId: MerchantId | undefined;
   readonly actor: { readonly who: string; readonly from: string };
 };
 
-/**
- * Records in the audit that a request was refused because the user's role does not have the right.
- */
+/** Records in the audit that the user's role does not have the right. */
 export type RecordRefusal = (
   actor: Caller["actor"],
   subject: string,
@@ -92,18 +79,12 @@ export type RefusalCode = FailureCode | SessionState
   | "wrong_credentials" | "password_expired" | "wrong_password" | "weak_password" | "too_many_tries" | "wrong_code" | "has_app" | "known_passkey" | "wrong_passkey"
   | "taken" | "second_person" | "own_account" | "no_sandbox" | "bank_silent" | "not_now" | "moved_on" | "not_in_doubt" | "bank_is_asked" | "may_arrive" | "not_in_this_stage";
 
-/**
- * A refusal that the portal shows to the user, who can act on it. `message` is the sentence on the
- * screen.
- */
+/** A refusal that the user can act on. `message` is the sentence on the screen. */
 export class PortalRefusal {
   readonly status: 400 | 401 | 403 | 404 | 409 | 429 | 503;
   readonly code: RefusalCode;
   readonly message: string;
-  /**
-   * The form field with the refused value. Undefined if the refusal does not concern a single
-   * field.
-   */
+  /** The form field with the refused value, if the refusal concerns a single field. */
   readonly field: string | undefined;
 
   constructor(
@@ -119,7 +100,7 @@ export class PortalRefusal {
   }
 }
 
-/** A file that the browser downloads while the gateway is still writing it. */
+/** The browser downloads the file while the gateway is still writing it. */
 export class PortalFile {
   readonly name: string;
   readonly parts: AsyncIterable<string>;
@@ -140,7 +121,6 @@ export type PortalRoute = {
   readonly does: string;
 };
 
-/** Makes one route, as a row of the table in `api.ts`. */
 export function row<const Who extends Access, Input, Output>(
   access: Who,
   scope: Scope,
@@ -151,16 +131,10 @@ export function row<const Who extends Access, Input, Output>(
   return { access, scope, input, output, does };
 }
 
-/**
- * A table of routes by method and path, such as `GET /orders/:order`. The parameters of a path are
- * always its last parts.
- */
+/** Routes by method and path, such as `GET /orders/:order`, which has its parameters last. */
 export type Routes = Readonly<Record<string, PortalRoute>>;
 
-/**
- * The types of the handlers for a table of routes. The handler of a route for `anyone` gets only a
- * visit. Every other handler gets a caller, whose session and right the pipeline has checked.
- */
+/** For every route except those for `anyone`, the pipeline has checked session and right. */
 export type HandlersOf<Table extends Routes> = {
   readonly [Name in keyof Table]: (
     input: ValueOf<Table[Name]["input"]>,
@@ -168,7 +142,6 @@ export type HandlersOf<Table extends Routes> = {
   ) => Promise<ValueOf<Table[Name]["output"]> | PortalRefusal>;
 };
 
-/** The types of the input and output of each route in a table, for the portal's front end. */
 export type ApiOf<Table extends Routes> = {
   readonly [Name in keyof Table]: {
     readonly input: ValueOf<Table[Name]["input"]>;

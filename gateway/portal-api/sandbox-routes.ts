@@ -1,6 +1,6 @@
 /**
- * The portal's routes for the sandbox, in staging only. They show the test cards, make test
- * payments, set the sandbox's switches, and compare the sandbox's ledger with the gateway's.
+ * The portal's routes for the sandbox, in staging only: test cards, test payments, the sandbox's
+ * switches, and a comparison of its ledger with the gateway's.
  */
 import { type HandlersOf, row } from "./route.ts";
 import { flag, list, optional, record, text } from "./schema.ts";

@@ -5,7 +5,7 @@
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A fault in a value, and the path to the faulty value, such as `input.amount`. */
+/** The path leads to the faulty value, such as `input.amount`. */
 export class ShapeFault {
   readonly at: string;
   readonly fault: string;
@@ -19,10 +19,7 @@ export class ShapeFault {
 export type Schema<Value> = {
   readonly json: JsonSchema;
   readonly isOptional: boolean;
-  /**
-   * Checks a value and returns it, or returns its fault. In a browser's input, `clean` changes the
-   * texts that people write; the portal masks card numbers with it.
-   */
+  /** `clean` changes texts that people write, for example by masking card numbers. */
   read(given: unknown, at: string, clean?: Clean): Value | ShapeFault;
 };
 type Clean = (text: string) => string;
@@ -44,12 +41,9 @@ type TextRules = {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;
-  /** An additional check of a text that matches the pattern. Returns whether the text is valid. */
+  /** A further check of a text that matches the pattern. */
   readonly check?: (text: string) => boolean;
-  /**
-   * If true, `clean` does not change the text, because the text is a secret or is compared with
-   * stored values.
-   */
+  /** If true, `clean` leaves the text unchanged, which is a secret or is compared as a whole. */
   readonly isExact?: boolean;
 };
 
@@ -66,7 +60,7 @@ export function text(
   };
   return schema<string>(json, (given, at, clean) => {
     if (typeof given !== "string") return new ShapeFault(at, "is no text");
-    // PostgreSQL cannot store a text that contains the character U+0000.
+    // PostgreSQL cannot store the character U+0000.
     if (given.includes("\0")) return new ShapeFault(at, "has a character that is none");
     if (given.length < min) return new ShapeFault(at, `has less than ${min} characters`);
     if (given.length > max) return new ShapeFault(at, `has more than ${max} characters`);
@@ -76,16 +70,13 @@ export function text(
   });
 }
 
-/**
- * A text whose TypeScript type is a union of words. The words are neither listed in the JSON Schema
- * nor checked, so this shape is for output only.
- */
+/** For output only, because only the TypeScript compiler checks the words. */
 export function word<Word extends string>(meaning = "") {
   // The compiler checks that handlers return only words of the union.
   return text(meaning) as Schema<string> as Schema<Word>;
 }
 
-/** A whole number. A text of digits is also accepted, because a URL's query contains only texts. */
+/** A text of digits is also accepted, because a URL's query contains only texts. */
 export function whole(meaning = "", min = 0, max = Number.MAX_SAFE_INTEGER) {
   const json = { type: "integer", minimum: min, maximum: max, ...described(meaning) };
   return schema<number>(json, (given, at) => {
@@ -98,14 +89,14 @@ export function whole(meaning = "", min = 0, max = Number.MAX_SAFE_INTEGER) {
   });
 }
 
-/** A number with decimal places, such as a share or a rate. It is for output only. */
+/** A number with decimal places, for output only. */
 export function decimal(meaning = "") {
   return schema<number>({ type: "number", ...described(meaning) }, (given, at) =>
     typeof given === "number" ? given : new ShapeFault(at, "is no number"),
   );
 }
 
-/** The latest time that is accepted, which is the end of the year 9999. */
+/** The end of the year 9999. */
 const lastInstant = 253_402_300_799_999;
 
 export function instant(meaning = "") {
@@ -132,7 +123,7 @@ export function oneOf<const Word extends string>(words: readonly Word[], meaning
   });
 }
 
-/** A list. In a URL's query, the items of the list are separated by commas. */
+/** In a URL's query, commas separate the items of the list. */
 export function list<Item>(item: Schema<Item>, max = 1_000) {
   const json = { type: "array", items: item.json, maxItems: max };
   return schema<readonly Item[]>(json, (given, at, clean) => {
@@ -169,21 +160,17 @@ export function record<Shape extends Fields>(shape: Shape): Schema<RecordOf<Shap
       if (read instanceof ShapeFault) return read;
       result.push([name, read]);
     }
-    // Each field was read with its own schema, so this type assertion is correct.
+    // Each field was read with its own schema, so the object has the type.
     return Object.fromEntries(result) as RecordOf<Shape>;
   });
 }
 
-/** Makes an object in which each of the names has the same shape. */
 export function each<Name extends string, Shape>(names: readonly Name[], shape: Shape) {
-  // The object has an entry for every name, so this type assertion is correct.
+  // The object has an entry for every name, so it has the type.
   return Object.fromEntries(names.map((name) => [name, shape])) as Readonly<Record<Name, Shape>>;
 }
 
-/**
- * An object whose field names are not known in advance, such as counts by currency. All its values
- * have the same shape.
- */
+/** An object whose field names are not known in advance, such as counts by currency. */
 export function dictionary<Value>(of: Schema<Value>, meaning = "") {
   const json = { type: "object", additionalProperties: of.json, ...described(meaning) };
   return schema<Readonly<Record<string, Value>>>(json, (given, at) => {
@@ -196,7 +183,6 @@ export function dictionary<Value>(of: Schema<Value>, meaning = "") {
   });
 }
 
-/** A value that has one of two shapes. */
 export function either<One, Other>(one: Schema<One>, other: Schema<Other>) {
   const json = { anyOf: [one.json, other.json] };
   return schema<One | Other>(json, (given, at, clean) => {
@@ -209,10 +195,7 @@ export function optional<Value>(of: Schema<Value>): Schema<Value | undefined> {
   return { ...of, isOptional: true };
 }
 
-/**
- * A JSON object whose fields are not checked here, because libraries in the browser and on the
- * server write and read it.
- */
+/** Not checked here, because libraries in the browser and on the server write and read it. */
 export function anything(meaning: string) {
   return schema<object>({ type: "object", ...described(meaning) }, (given, at) =>
     typeof given === "object" && given !== null ? given : new ShapeFault(at, "is no object"),

@@ -56,9 +56,7 @@ export const sessionFields = {
 };
 export const sessionRow = record(sessionFields);
 
-/**
- * An amount in two forms: as a text for the screen, and as a number of minor units for programs.
- */
+/** An amount as a text for the screen, and as a number of minor units for programs. */
 export const moneyShape = record({
   minor: whole("in minor units"),
   currency: text("ISO 4217"),
@@ -71,10 +69,7 @@ export function viewMoney(money: Money): MoneyView {
   return { minor: Number(money.minor), currency: code, text: formatAmount(money) };
 }
 
-/**
- * The input of a list that is read page by page. A page begins after the last row of the previous
- * page, and not at a row number, which new rows would shift.
- */
+/** A page begins after the previous page's last row, because new rows shift row numbers. */
 export const cursorInput = {
   after: optional(text("`next` of the page before", { max: 120, isExact: true })),
   limit: optional(whole("50 when left out", 1, 200)),
@@ -82,15 +77,12 @@ export const cursorInput = {
 
 export const searchedTo = optional(instant("older ones were not looked through yet; `next` does"));
 
-/** An id that consists of digits and that the database can store as a number. */
+/** An id that the database can store as a number. */
 export const numericId = (meaning: string) =>
   text(meaning, { max: 19, pattern: /^[1-9]\d*$/, check: isNumericId });
 export const orderId = numericId("the order id");
 
-/**
- * Reads a cursor: the text `next` of a page, with which the browser requests the following page. A
- * text that is not a cursor gives a page without rows.
- */
+/** A cursor is the text `next` of a page. A text that is not a cursor gives a page without rows. */
 export function readCursor(text: string | undefined) {
   if (text === undefined) return undefined;
   const [, at = "0", id = "0", sequence = "0"] = cursorForm.exec(text) ?? [];
@@ -168,10 +160,7 @@ export const attemptShape = record({
   answer: optional(text("the beginning of it; for operators", { max: 100_000 })),
 });
 
-/**
- * The facts of an event in an order's history, such as the acquirer's response code, by their
- * names.
- */
+/** The facts of an event by their names, such as the acquirer's response code. */
 const factsShape = dictionary(text()) as Schema<Partial<Record<FactName, string>>>;
 const ruleShape = record({
   kind: text(),
@@ -201,10 +190,7 @@ const transactionKinds = [
   "void",
 ] as const satisfies readonly TransactionKind[];
 
-/**
- * The decisions that an operator may take about an order in doubt: ask the acquirer again, or
- * settle the transaction as done or as not done.
- */
+/** The gateway asks the acquirer again, or the operator settles the doubt. */
 export const decisions = ["ask", "settle-done", "settle-not-done"] as const;
 export type Decision = (typeof decisions)[number];
 

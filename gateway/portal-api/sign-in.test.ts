@@ -1,4 +1,4 @@
-/** Guesses and refusals are recorded without filling the audit. */
+/** Checks that guesses and refusals are recorded without filling the audit. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asInstant } from "../values/time.ts";

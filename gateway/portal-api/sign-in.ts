@@ -1,10 +1,8 @@
 /**
- * Protects passwords and codes from guessing (decision 0057). Each try is counted before it is
- * checked, so that simultaneous tries are counted, too. When the number of tries reaches its limit,
- * further tries are refused for a time, which doubles with each lock of the same login or browser.
- * A browser in which the user has signed in before has its own count. Therefore strangers who guess
- * wrong can lock the user out of new browsers, but never out of a known one. The number of refused
- * tries that are written to the audit is also limited.
+ * Protects passwords and codes from guessing (decision 0057). A guess is counted before it is
+ * checked, so that simultaneous ones count too. At the limit, guesses are refused for a time, which
+ * doubles with each lock. A browser in which the user has signed in before has its own count, so
+ * that strangers can lock the user out of new browsers, but never out of a known one.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { makeRateLimit } from "../http/bounds.ts";
@@ -14,13 +12,13 @@ import { PortalRefusal, type PortalVisit, type RecordRefusal } from "./route.ts"
 
 export type SignInTries = {
   /**
-   * Adds one try to each of the counts and returns whether the try is allowed. If a count has
-   * already reached its limit, no count is changed, so that a flood of tries writes no rows. A
-   * count that has expired begins again at one. A count that reaches its limit is locked for
-   * `lockMs`. If `grows` is true, this time doubles with each further lock.
+   * Adds one guess to each count and returns whether the guess is allowed. If a count has reached
+   * its limit, no count is changed, so that a flood of guesses writes no rows. An expired count
+   * begins again at one. A count that reaches its limit is locked for `lockMs`, doubled with each
+   * further lock if `grows` is true.
    */
   add(bounds: readonly DigestBound[], now: Instant): Promise<boolean>;
-  /** Removes a try from a count after the try has proved to be correct. */
+  /** Takes a guess back that has proved to be correct. */
   release(key: Uint8Array): Promise<void>;
   clear(key: Uint8Array): Promise<void>;
 };
@@ -37,8 +35,8 @@ type Limits = {
   readonly lockMs: number;
   readonly grows: boolean;
   /**
-   * The time at which the count of wrong tries returns to zero. A count that has reached its limit
-   * stays until the end of its lock.
+   * When the count of wrong guesses returns to zero. A count at its limit stays until the end of
+   * its lock.
    */
   readonly expiresAt: Instant;
 };
@@ -46,18 +44,14 @@ type Bound = Limits & { readonly key: string };
 export type DigestBound = Limits & { readonly key: Uint8Array };
 
 /**
- * The limits for the tries from one network and for the tries from all unknown browsers together.
- * Each is a multiple of the limit for one login.
+ * One network, and all unknown browsers together, may guess this many times as often as one login.
  */
 const ofNetwork = 3;
 const overall = 100;
-/**
- * How long wrong tries with one login are counted. A count of many logins together, such as that of
- * a network, lasts only as long as a lock.
- */
+/** A count of many logins together, such as that of a network, lasts only as long as a lock. */
 const ownWindowMs = hours(24);
 /**
- * The number of passwords whose hashes this process computes at the same time. It is half of the
+ * The number of passwords whose hashes this process computes at the same time is half of the
  * threads in Node's thread pool.
  */
 const computedMax = 2;
@@ -77,10 +71,7 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   const waiting: (() => void)[] = [];
   return { checkPassword, checkCode, isOneOf, bounded };
 
-  /**
-   * Checks a password. If there were too many tries, the password is refused before its hash is
-   * computed.
-   */
+  /** After too many guesses, the password is refused before its hash is computed. */
   async function checkPassword(
     visit: PortalVisit,
     login: string,
@@ -95,8 +86,8 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   }
 
   /**
-   * Checks a code of the second factor. The number of wrong codes is limited, because the sender
-   * already knows the password and could otherwise try all of the million codes.
+   * The number of wrong codes is limited, because the sender already knows the password and could
+   * otherwise guess all of the million codes.
    */
   async function checkCode<Result>(
     visit: PortalVisit,
@@ -111,9 +102,9 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   }
 
   /**
-   * Changes the counts after a correct try. The count of the login or of the known browser begins
-   * again at zero. The counts that many logins share lose only this try, because another person may
-   * still be guessing.
+   * After a correct guess, the count of the login or of the known browser begins again at zero. The
+   * counts that many logins share lose only this guess, because another person may still be
+   * guessing.
    */
   async function forget([own, ...others]: readonly DigestBound[]): Promise<void> {
     if (own !== undefined) await tries.clear(own.key);
@@ -128,9 +119,8 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   }
 
   /**
-   * Computes the hash of a password. If the process is already computing as many hashes as it may,
-   * the request waits for its turn. If too many requests are waiting, the request is refused at
-   * once.
+   * A request waits for its turn if the process is computing as many hashes as it may, and is
+   * refused at once if too many requests are waiting.
    */
   async function bounded<Result>(compute: () => Promise<Result>): Promise<Result | PortalRefusal> {
     if (waiting.length >= waitingMax) return busy;
@@ -145,10 +135,7 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
     }
   }
 
-  /**
-   * Returns the counts to which a try is added. The first is the count of the login or of the known
-   * browser.
-   */
+  /** Returns the counts of a guess, first that of the login or of the known browser. */
   function boundsFor(
     { network, deviceOf, now }: PortalVisit,
     login: string,
@@ -166,10 +153,7 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   }
 }
 
-/**
- * Replaces the keys of the counts by digests, so that all keys have the same length and the
- * database does not list the logins that were tried.
- */
+/** Digests have the same length, and do not show the logins that were guessed. */
 function digested(...bounds: readonly Bound[]): readonly DigestBound[] {
   return bounds.map(({ key, ...bound }) => {
     return { ...bound, key: createHash("sha256").update(key.toLowerCase()).digest() };
@@ -181,7 +165,7 @@ type Tokens = {
   readonly isToken: (text: string, token: string) => boolean;
 };
 
-/** Makes and checks the signed cookie that marks a browser in which a user has signed in before. */
+/** The signed cookie marks a browser in which a user has signed in before. */
 export function makeDevices({ tokenOf, isToken }: Tokens) {
   const textOf = (login: string, id: string) => `portal-device/${login.toLowerCase()}/${id}`;
   return {
@@ -191,7 +175,7 @@ export function makeDevices({ tokenOf, isToken }: Tokens) {
     },
     isDevice(login: string, device: string): boolean {
       // The pattern must match the whole cookie. If any text could follow the token, an attacker
-      // could change this text to get a new count of wrong tries.
+      // could change this text to get a new count of wrong guesses.
       const [, id = "", token = ""] = /^([0-9a-f]{24})\.([^.]+)$/.exec(device) ?? [];
       return id !== "" && isToken(textOf(login, id), token);
     },
@@ -199,8 +183,8 @@ export function makeDevices({ tokenOf, isToken }: Tokens) {
 }
 
 /**
- * The limit on audit entries for refusals of one user: a few per minute, because repeated refusals
- * add no information.
+ * The audit records a few refusals of a user per minute, because repeated refusals add no
+ * information.
  */
 const refusalsRecorded = { perSecond: 0.1, burst: 20 };
 
@@ -211,7 +195,7 @@ export function limitRefusals(record: RecordRefusal, clock: Pick<Clock, "now">):
   };
 }
 
-/** The factor that a user has given to sign in, whether it was right or wrong. */
+/** The factor that the user has given to sign in, whether it was right or wrong. */
 export type Factor = "password" | "code" | "recovery code" | "passkey";
 
 type SignInEvent = {
@@ -225,8 +209,8 @@ type SignInEvent = {
 };
 
 /**
- * Records a sign-in, a sign-out or a refused try. The login is omitted if no user has it, because
- * it may be a password that was typed into the wrong field.
+ * The login is omitted if no user has it, because it may be a password that was typed into the
+ * wrong field.
  */
 export type RecordSignIn = (
   visit: PortalVisit,

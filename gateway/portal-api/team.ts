@@ -39,10 +39,7 @@ export type ApprovalOptions = {
   readonly listApprovals: (merchantId: MerchantId | undefined) => Promise<readonly OpenApproval[]>;
 };
 
-/**
- * Lists the work that waits for a second person's approval. A user sees only the work for which the
- * user's role has the right.
- */
+/** A user sees only the work for which the user's role has the right. */
 export function approvalHandlers({ listApprovals }: ApprovalOptions) {
   return {
     async "GET /approvals"(_, { merchantId, account: { login, role } }) {
@@ -57,10 +54,7 @@ export function approvalHandlers({ listApprovals }: ApprovalOptions) {
 
 type AuditFilter = Omit<Api["GET /audit"]["input"], "after" | "from" | "limit"> & {
   readonly since?: Instant | number | undefined;
-  /**
-   * The number of an audit entry. Only entries before this one are listed. Undefined begins with
-   * the latest entry.
-   */
+  /** Only audit entries before this number are listed. Undefined begins with the latest entry. */
   readonly before: number | undefined;
   readonly limit: number;
   /** The maximum number of audit entries that are examined. */
@@ -68,7 +62,6 @@ type AuditFilter = Omit<Api["GET /audit"]["input"], "after" | "from" | "limit"> 
 };
 
 export type AuditOptions = {
-  /** Returns the audit entries that match the filter, the latest first. */
   readonly listAudit: (filter: AuditFilter) => Promise<Api["GET /audit"]["output"]>;
 };
 

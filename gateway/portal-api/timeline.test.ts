@@ -1,4 +1,4 @@
-/** The events of a timeline show what a message has found out. */
+/** Checks that the events of a timeline show what a message has found out. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventKind } from "../orders/events.ts";

@@ -1,8 +1,7 @@
 /**
- * Shows how an order developed: the request that began it, and its steps. A step is shown with the
- * facts of its event, the messages that were exchanged, and the reply that the merchant's status
- * requests got from then on. Only named facts are shown, and secrets in messages were masked before
- * the messages were stored.
+ * Shows how an order developed: the request that began it, and its steps with the facts of the
+ * event, the messages, and the reply that status requests got from then on. Only named facts are
+ * shown, and secrets in messages were masked before the messages were stored.
  */
 
 import { meetRecorded } from "../orders/advance.ts";
@@ -19,23 +18,19 @@ import { wireTypeOf } from "../views/status.ts";
 import type { Configured, HistoryEntry } from "./reads.ts";
 
 export type TimelineOptions = {
-  /** Returns the reply that a merchant's status request gets for this state of the order. */
+  /** Returns the reply to a merchant's status request for this state of the order. */
   readonly statusTextOf: (order: Order) => Promise<string>;
-  /** Converts an event from the form in which the history stores it. */
   readonly unpackEvent: (stored: object) => OrderEvent;
   /**
-   * Returns the messages that the gateway and the acquirer exchanged for a charge. They are not
-   * stored, because they can be computed from the order and the acquirer's answer.
+   * The messages of a charge are not stored, because they can be computed from the order and the
+   * acquirer's answer.
    */
   readonly chargeMessagesOf: (order: Order, answer: Answer) => readonly KeptMessage[];
   readonly viewMessage: (order: Order, message: KeptMessage) => MessageView;
 };
 
 type Named = { readonly name: string; readonly value: string };
-/**
- * A message as the screen shows it. `raw` is encoded again from the masked fields, and is therefore
- * not the original message.
- */
+/** `raw` is encoded again from the masked fields, and is therefore not the original message. */
 type MessageView = {
   readonly fields: readonly Named[];
   readonly raw?: string;
@@ -73,10 +68,7 @@ export async function viewTimeline(
   return Promise.all(entries);
 }
 
-/**
- * The timeline shows an event of one of these kinds under the given name if the event's message
- * could not be sent to the acquirer.
- */
+/** An event is shown under this name if its message could not be sent to the acquirer. */
 const unsent = {
   charge_not_found: "inquiry_not_sent",
   reversal_unanswered: "reversal_not_sent",
@@ -102,7 +94,7 @@ export function shownEventOf(kind: EventKind, cause: string): ShownEvent {
 }
 
 /**
- * The events with the acquirer's answer to a charge. The messages of these events are computed. For
+ * The messages of these events, which contain the acquirer's answer to a charge, are computed. For
  * a follow-up, the timeline shows the stored messages.
  */
 const ofCharges: ReadonlySet<OrderEvent["kind"]> = new Set([
@@ -121,10 +113,7 @@ function messagesOf(event: OrderEvent, before: Order, options: TimelineOptions) 
   });
 }
 
-/**
- * The facts of an event that the timeline shows: the path of the fact in the event, and whether
- * merchants' users see it.
- */
+/** The path of a fact in the event, and whether merchants' users see the fact. */
 // biome-ignore format: a table
 const shownFacts = [
   ["reason code", true],  ["reason detail", false], ["cause", false], ["code", true],
@@ -136,16 +125,10 @@ const shownFacts = [
   ["chargeback stage", true], ["chargeback reason", true], ["chargeback caseId", true],
   ["caseId", true], ["outcome", true], ["who", false], ["by", false], ["why", false], ["node", false], ["what", true], ["detail", false], ["reference", true],
 ] as const satisfies readonly (readonly [path: string, forMerchants: boolean])[];
-/**
- * The names of the facts that the timeline shows. A gate is shown by its name, or by its id if the
- * gate was removed.
- */
+/** A gate is shown by its name, or by its id if the gate was removed. */
 export type FactName = (typeof shownFacts)[number][0] | "gate" | "amount";
 
-/**
- * The events for which the timeline shows an amount: those of captures, returns, voids and
- * decisions about doubt. The charge is not among them, because its amount is the order's.
- */
+/** The timeline shows an amount for these events. The amount of the charge is the order's. */
 const movesOfMoney: readonly string[] = [
   "capture_asked",
   "return_asked",
@@ -163,8 +146,8 @@ function amountOf(kind: string, after: Order | undefined) {
 }
 
 /**
- * Returns whether a user may see this login. Merchants' users may see only the logins of their own
- * merchant, which contain an @. The logins of operators contain no @.
+ * Merchants' users may see only the logins of their own merchant, which contain an @. The logins of
+ * operators contain no @.
  */
 export function mayBeNamed(login: string, isOperator: boolean): boolean {
   return isOperator || login.includes("@");
@@ -182,7 +165,7 @@ function factsOf(detail: HistoryEntry["detail"], { gates, isOperator }: Reader) 
     const gate = path === "gate id" ? gates.get(String(value)) : undefined;
     return [gate === undefined ? ([path, String(value)] as const) : (["gate", gate.name] as const)];
   });
-  // Every name comes from the table `shownFacts`, so this type assertion is correct.
+  // Every name comes from the table `shownFacts`.
   return Object.fromEntries(facts) as Readonly<Partial<Record<FactName, string>>>;
 }
 
@@ -190,10 +173,7 @@ function valueIn(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/**
- * Returns the screening rules that matched, with their results. The facts of a result contain no
- * personal data.
- */
+/** The facts of a screening rule's result contain no personal data. */
 function rulesOf(event: OrderEvent | undefined) {
   const findings = event !== undefined && "findings" in event ? (event.findings ?? []) : [];
   return findings.map(({ kind, scope, ...found }) => ({
@@ -242,10 +222,7 @@ function fieldsOf({
   ];
 }
 
-/**
- * Returns the fields of the merchant's request that began the order, by their names in the merchant
- * interface. The card number is masked.
- */
+/** The card number is masked. */
 export function sentFieldsOf(order: Order): readonly Field[] {
   const { bin, lastFour, holderName, expiryMonth, expiryYear } = order.card;
   const card = [
@@ -258,10 +235,9 @@ export function sentFieldsOf(order: Order): readonly Field[] {
 }
 
 /**
- * Returns the merchant's request that began the order as a `curl` command. The command contains
- * placeholders for the card number, the CVV and the control checksum, so only a person who has
- * these values can use it. `address` is the URL to which merchants send requests, such as
- * `https://pay.example/gw/api/v2`.
+ * The `curl` command contains placeholders for the card number, the CVV and the checksum, so only a
+ * person who has these values can use it. `address` is the URL to which merchants send requests,
+ * such as `https://pay.example/gw/api/v2`.
  */
 export function curlOf(order: Order, address: string): string {
   const { holderName, expiryMonth, expiryYear } = order.card;
@@ -284,10 +260,7 @@ export function curlOf(order: Order, address: string): string {
   return [`curl -s ${quote(url)}`, ...data].join(" \\\n");
 }
 
-/**
- * Quotes a text so that a shell interprets no character in it. Control characters are replaced by
- * spaces, so that they never reach a terminal.
- */
+/** Control characters are replaced by spaces, so that they never reach a terminal. */
 function quote(text: string): string {
   return `'${text.replaceAll(/\p{Cc}/gu, " ").replaceAll("'", "'\\''")}'`;
 }
@@ -295,9 +268,9 @@ function quote(text: string): string {
 type Recorded = { readonly event: OrderEvent; readonly at: Instant };
 
 /**
- * Computes the state of the order after each event of its history. The replies to status requests
- * and the messages of a charge are derived from these states. Returns undefined if the history is
- * incomplete, or if this version of the gateway would process the events differently.
+ * Computes the state of the order after each event of its history, for the replies to status
+ * requests and the messages of a charge. Returns undefined if the history is incomplete, or if this
+ * version of the gateway would process the events differently.
  */
 function replay(order: Order, recorded: readonly Recorded[]): readonly Order[] | undefined {
   const orders: Order[] = [];

@@ -34,7 +34,6 @@ export const reportRoutes = {
 export type ReportHandlerOptions = {
   readonly configured: () => Configured;
   readonly openReport: OpenReport;
-  /** Records in the audit that a user exports transactions. */
   readonly recordExport: (actor: Caller["actor"], filters: object) => Promise<void>;
 };
 
@@ -50,8 +49,8 @@ export function reportHandlers({ configured, openReport, recordExport }: ReportH
     async "GET /exports/transactions"(input, caller) {
       const merchantId = merchantFor(caller, configured(), input.merchant);
       if (merchantId === undefined || merchantId === null) return noMerchant;
-      // If the user gives no end, the report ends one second after now, so that it contains the
-      // transactions that have begun in the present second.
+      // The report ends one second after now, so that it contains the transactions of the present
+      // second.
       const until = input.until ?? later(caller.now, seconds(1));
       const from = input.from ?? until - usualSpanMs;
       if (from > until || until - from > spanMaxMs) return tooLong;

@@ -1,14 +1,14 @@
 /**
- * Views of the list of orders that a team shares. A view is a set of filters, as they stand in the
- * URL of the page. The search text is not shared, because it may name a person whose data will be
- * erased one day; this text stays in the user's browser.
+ * Views of the list of orders that a team shares: filters, as they stand in the URL of the page.
+ * The search text stays in the user's browser, because it may name a person whose data will be
+ * erased one day.
  */
 import type { MerchantId } from "../values/ids.ts";
 import type { Api, Handlers } from "./api.ts";
 import { filterNames } from "./order-index.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
-/** The team that shares views: the users of this merchant, or the operators if it is undefined. */
+/** The users of this merchant share views, or the operators if it is undefined. */
 export type ViewTeam = MerchantId | undefined;
 
 export type SharedView = Api["GET /views"]["output"]["views"][number];
