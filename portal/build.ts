@@ -15,7 +15,7 @@ const config: InlineConfig = {
     emptyOutDir: true,
     target: "es2023",
     modulePreload: { polyfill: false },
-    // No file is inlined into the page, because its content security policy forbids inline scripts.
+    // The page's content security policy forbids inline scripts.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },
@@ -24,17 +24,14 @@ const config: InlineConfig = {
 /** The files with labels that the portal shares with the gateway. */
 const labels = ["field", "labels"].map((name) => `../gateway/administration/${name}.ts`);
 
-/**
- * Builds the portal if it has changed. Returns a sentence about the build, or undefined if the last
- * build is up to date.
- */
+/** Returns a sentence about the build, or undefined if the last build is up to date. */
 export function buildPortal(): Promise<string | undefined> {
   return buildWhenStale({
     name: "Portal",
     root,
     sources: ["**/*.{ts,tsx,css,html,svg,json}", ...labels],
     async build(folder) {
-      // Vite is loaded only for a build, because most starts find the portal built.
+      // Most starts find the portal built, so Vite is loaded only for a build.
       const { build } = await import("vite");
       await build({ ...config, build: { ...config.build, outDir: folder } });
       compressFiles(folder, "assets/*.{js,css}");

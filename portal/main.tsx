@@ -1,7 +1,6 @@
 /**
- * Starts the portal. The component that chooses the screen gets the theme, the cache of the
- * gateway's answers and the language. Styles that Mantine adds at run time get the page's nonce,
- * without which the page's policy blocks them.
+ * Starts the portal with the theme, the cache of the gateway's answers and the language. Styles
+ * that Mantine adds at run time get the page's nonce, without which the page's policy blocks them.
  */
 import "./design/styles.ts";
 import { MantineProvider } from "@mantine/core";
@@ -18,8 +17,7 @@ const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]"
 
 const queries = new QueryClient({
   queryCache: new QueryCache({
-    // The gateway has refused a request because the session has ended. The portal then reads the
-    // session again, and shows the sign-in.
+    // If the session has ended, the portal reads the session again, and shows the sign-in.
     onError(error, { queryKey }) {
       if (isSessionEnd(error) && queryKey[0] !== sessionKey[0]) {
         void queries.invalidateQueries({ queryKey: sessionKey });

@@ -1,6 +1,4 @@
-/**
- * The panel that turns codes of an authenticator app on and off, and replaces the recovery codes.
- */
+/** The panel that turns an authenticator app's codes on and off, and replaces recovery codes. */
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";
@@ -85,8 +83,7 @@ type ScanProps = {
 function Scan({ shown, keep, close }: ScanProps) {
   const messages = useMessages();
   const [code, setCode] = useState("");
-  // The answer of this call contains the recovery codes, which are shown only once. So the answer
-  // is stored before anything else is done that could fail.
+  // The answer has the recovery codes, shown only once, so it is stored before anything can fail.
   const turnOn = async () => keep(await call("POST /totp/confirm", { code: codeIn(code) }));
   const confirm = usePerformer(turnOn, { changes: "account", onRefused: () => setCode("") });
   return (
@@ -107,7 +104,7 @@ type WithPasswordProps = {
   readonly close: () => void;
 };
 
-/** A dialog that asks for the password again before it changes how the user signs in. */
+/** Asks for the password again before a change of how the user signs in. */
 export function WithPassword({ title, label, hint, run, close }: WithPasswordProps) {
   const [password, setPassword] = useState("");
   const send = usePerformer(() => run(password), {

@@ -1,7 +1,4 @@
-/**
- * Components that several screens of the account use: the frame of a panel, and the secret of an
- * authenticator app.
- */
+/** The frame of a panel on the account's screens, and the secret of an authenticator app. */
 import type { ReactNode } from "react";
 import { useMessages } from "../language/language.tsx";
 import type { Session } from "../shell/call.ts";
@@ -32,7 +29,6 @@ export type ShownSecret = {
   readonly picture: string;
 };
 
-/** Shows an authenticator app's secret as a QR code to scan and as text to type. */
 export function SecretPicture({ shown }: { readonly shown: ShownSecret }) {
   const { qrCode } = useMessages();
   return (

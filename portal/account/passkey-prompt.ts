@@ -1,22 +1,19 @@
 /**
- * Asks the browser to make or to use a passkey. The browser opens a window of its own for that. The
- * gateway sends the options and verifies the answer. Both are in the JSON form of WebAuthn level 3.
+ * Has the browser make or use a passkey, in a window of the browser's own. The gateway sends the
+ * options and verifies the answer, both in the JSON form of WebAuthn level 3.
  */
 
 export function hasPasskeys(): boolean {
   return typeof PublicKeyCredential === "function" && mayHavePasskeys(location.hostname);
 }
 
-/**
- * Whether browsers permit passkeys at this host. They permit them at a host name, with TLS or at
- * `localhost`, and never at a numeric address.
- */
+/** Browsers permit passkeys at a host name, by TLS or at `localhost`, never at an IP address. */
 export function mayHavePasskeys(hostname: string): boolean {
   return !/^[\d.]+$|:/.test(hostname);
 }
 
 export async function makePasskey(options: object): Promise<object> {
-  // The gateway made these options with `generateRegistrationOptions`, so they have this type.
+  // The gateway made these options with `generateRegistrationOptions`.
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
     options as PublicKeyCredentialCreationOptionsJSON,
   );

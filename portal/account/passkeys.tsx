@@ -75,8 +75,7 @@ function AddPasskey({ close }: { readonly close: () => void }) {
     async () => {
       const { options } = await call("POST /passkeys/begin", { password });
       const response = await makePasskey(options).catch(() => {
-        // The portal shows a sentence of its own, because the browser's error text is written for
-        // programmers.
+        // The browser's error text is written for programmers.
         throw new Error(messages.passkeyFailed);
       });
       return call("POST /passkeys/confirm", { name: name.trim(), response });

@@ -1,7 +1,4 @@
-/**
- * A list of sessions. Each row has the user, browser and network, and a button that ends the
- * session.
- */
+/** A list of sessions with user, browser and network, and a button that ends a session. */
 import { Button } from "@mantine/core";
 import { Mark, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";

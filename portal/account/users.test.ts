@@ -1,4 +1,4 @@
-/** Texts that describe users: roles, ways to sign in, browsers, and codes. */
+/** Tests texts that describe users: roles, ways to sign in, browsers, and codes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english, german } from "../language/texts.ts";

@@ -4,13 +4,12 @@ import type { OutputOf, Session, User } from "../shell/call.ts";
 
 export type Listed = OutputOf<"GET /users">["users"][number];
 
-/** Returns the name of a role. A role that this portal does not know is shown as it is. */
+/** A role that this portal does not know is shown as it is. */
 export function roleName(messages: Pick<Messages, "roles">, role = ""): string {
   const names: Readonly<Record<string, string>> = messages.roles;
   return names[role] ?? role;
 }
 
-/** Describes which password and second factors a user signs in with. */
 export function signInBy(
   { password, totp, passkeys }: Pick<Listed, "password" | "totp" | "passkeys">,
   messages: Pick<Messages, "passwords" | "withApp" | "withPasskeys">,
@@ -27,10 +26,7 @@ const states = ["user disable", "user enable"] as const;
 const changes = ["user role", "user password", "user reset-factors"] as const;
 export type UserAction = (typeof changes | typeof states)[number];
 
-/**
- * Returns the actions that the signed-in user may choose for a listed user, in the order of the
- * menu. Users have no actions on themselves.
- */
+/** Returns the actions in the order of the menu. Users have no actions on themselves. */
 export function actionsFor(
   { login, enabled, role }: Pick<Listed, "login" | "enabled" | "role">,
   own: Pick<User, "login">,
@@ -40,15 +36,12 @@ export function actionsFor(
   return role === "service" ? [state] : [...changes, state];
 }
 
-/**
- * Whether the user has a second factor. Only such a user has recovery codes, because a recovery
- * code is entered in place of the second factor.
- */
+/** Only a user with a second factor has recovery codes, which are entered in its place. */
 export function hasFactor({ totp, passkeys }: NonNullable<Session["factors"]>): boolean {
   return totp || passkeys > 0;
 }
 
-/** Removes the spaces of a code, because apps and lists show codes in groups of digits. */
+/** Apps and lists show codes in groups of digits. */
 export function codeIn(typed: string): string {
   return typed.replaceAll(" ", "");
 }
@@ -56,10 +49,7 @@ export function codeIn(typed: string): string {
 const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"];
 const systems = ["iPhone", "iPad", "Android", "Windows", "Mac OS X", "Linux"];
 
-/**
- * Describes the browser and the system in everyday words. A program that is not a known browser is
- * shown by the name that it sends.
- */
+/** A program that is not a known browser is shown by the name that it sends. */
 export function describeAgent(agent: string): string {
   const browser = browsers.find((name) => agent.includes(`${name}/`));
   const system = systems.find((name) => agent.includes(name));

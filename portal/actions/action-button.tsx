@@ -1,7 +1,4 @@
-/**
- * A button that opens the form of an action in a window. Actions are the gateway's changes that
- * users make.
- */
+/** A button that opens an action's form. Actions are the gateway's changes that users make. */
 import { Button, Modal, Skeleton } from "@mantine/core";
 import { useState } from "react";
 import { Refusal } from "../design/states.tsx";
@@ -11,7 +8,7 @@ import { useUser } from "../shell/session.ts";
 import { ActionForm, type ActionProps, type WindowProps } from "./form.tsx";
 import { rightFor, wordsFor } from "./offers.ts";
 
-/** Shows the button. A user without the right to perform the action sees no button. */
+/** A user without the right to perform the action sees no button. */
 export function ActionButton({ isMain = false, isOffered = true, ...given }: ActionProps) {
   const { may } = useUser();
   const { label } = wordsFor(given, useMessages());
@@ -29,10 +26,7 @@ export function ActionButton({ isMain = false, isOffered = true, ...given }: Act
   );
 }
 
-/**
- * The window of an action. It stays rendered while it is closed, so that closing it returns the
- * focus to the button.
- */
+/** A closed window stays rendered, so that closing it returns the focus to the button. */
 export function ActionWindow({ isOpen, ...given }: WindowProps & { readonly isOpen: boolean }) {
   const messages = useMessages();
   return (

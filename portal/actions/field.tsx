@@ -1,7 +1,4 @@
-/**
- * One field of an action's form. The field's kind decides which control the user sees, such as a
- * text field or a switch.
- */
+/** One field of an action's form, such as a text field or a switch, depending on its kind. */
 import {
   Checkbox,
   MultiSelect,
@@ -36,10 +33,7 @@ export function ActionField(props: FieldProps) {
   );
 }
 
-/**
- * Whether the user picks the field's value from a list of existing items, such as merchants or
- * gates.
- */
+/** Whether the user picks the value from existing items, such as merchants or gates. */
 export function isChosen({ kind }: Field): boolean {
   return ["merchant", "endpoint", "gate", "gate-place", "currency"].includes(kind);
 }
@@ -117,10 +111,7 @@ function Help({ field }: { readonly field: Field }) {
 
 type PartProps = FieldProps & { readonly shared: Shared };
 
-/**
- * How many choices the list shows at once. The user finds other choices by typing a part of their
- * label.
- */
+/** The user finds further choices by typing a part of their label. */
 const shownMax = 50;
 
 function Chooser({ field, text, filters, write, shared }: PartProps) {
@@ -148,14 +139,13 @@ function offersOf(kind: Field["kind"], filters: Filters | undefined, language: s
   if (kind === "merchant") return merchants.map(({ login, name }) => named(login, name));
   if (kind === "endpoint") return endpoints.map((each) => named(each.id, each.name, each.currency));
   if (kind === "gate") return gates.map(({ name }) => named(name));
-  // The list offers all currencies, because a new endpoint may have a currency that no endpoint has
-  // yet.
+  // A new endpoint may have a currency that no endpoint has yet, so the list offers all.
   const names = new Intl.DisplayNames(language, { type: "currency" });
   const all = new Set([...currencies, ...Intl.supportedValuesOf("currency")]);
   return [...all].map((currency) => named(currency, names.of(currency) ?? ""));
 }
 
-/** A field for a file's content. The user chooses a file, drops a file or types the content. */
+/** The user chooses a file, drops a file or types the content. */
 function SentFile({ text, write, shared: { error, required, ...shared } }: PartProps) {
   const { fileContent } = useMessages();
   return (
@@ -179,10 +169,7 @@ function SentFile({ text, write, shared: { error, required, ...shared } }: PartP
   );
 }
 
-/**
- * A field for a picture. The picture is sent as a `data:` URL, because the value must not be the
- * name of a file on the gateway's machine.
- */
+/** A picture is sent as a `data:` URL, never as the name of a file on the gateway's machine. */
 function Picture({ text, write, shared }: PartProps) {
   const { remove } = useMessages();
   const read = (file: File | undefined) => {

@@ -1,7 +1,7 @@
 /**
- * The form of an action. It shows first the action's fields, then a preview of the changes with a
- * field for the reason, then the result. The gateway describes the fields, checks the values and
- * computes the changes, so the form contains nothing that is particular to one action.
+ * The form of an action: its fields, then a preview with a field for the reason, then the result.
+ * The gateway describes the fields, checks the values and computes the changes, so the form
+ * contains nothing that is particular to one action.
  */
 import { Button } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
@@ -27,24 +27,18 @@ import {
 
 export type ActionProps = {
   readonly action: Offered;
-  /** The label of the button, if it differs from the usual label of the action. */
+  /** Replaces the action's usual label on the button. */
   readonly label?: string;
-  /**
-   * The name of the item that the action changes. It is set where a screen lists several items of a
-   * kind.
-   */
+  /** The name of the changed item, on screens that list several items of a kind. */
   readonly name?: string | undefined;
   /** Values that the screen sends with the action. The form has no fields for them. */
   readonly values?: Values;
   /** The item's current settings, with which the form is filled at first. */
   readonly known?: Texts;
   readonly isMain?: boolean;
-  /**
-   * Whether the button is shown. The window of the action stays open after its button has
-   * disappeared, because the window may show a key that is shown only once.
-   */
+  /** The window may show a key only once, so it stays open when its button is no longer offered. */
   readonly isOffered?: boolean;
-  /** Called with the result of the action. If set, the form itself does not show the result. */
+  /** If set, the form itself does not show the result. */
   readonly onDone?: (result: object) => void;
 };
 
@@ -59,8 +53,7 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
   const { values = {}, known = {}, onDone } = given;
   const { title, isDangerous } = wordsFor({ action, ...given }, messages);
   const fields = described.fields.filter(({ name }) => !Object.hasOwn(values, name));
-  // The values at the time when the window opened. Only values that the user has changed since are
-  // sent, so that changes by other users are not reverted.
+  // Only values that differ from the initial ones are sent, so that others' changes are kept.
   const [initial] = useState(() => initialOf(fields, known));
   const [texts, setTexts] = useState(initial);
   const [reason, setReason] = useState("");
@@ -131,10 +124,7 @@ export function ActionForm({ described, action, close, ...given }: FormProps) {
 
 type Refused = { readonly name: string; readonly message: string };
 
-/**
- * Returns the refusal and its field, if the form has the refused field. The refusal is then shown
- * beside that field.
- */
+/** If the form has the refused field, the refusal is shown beside that field. */
 function findRefused(error: Error | null, fields: readonly Field[]): Refused | undefined {
   const name = error instanceof CallError ? error.field : undefined;
   const isHere = fields.some((field) => field.name === name);
@@ -155,10 +145,7 @@ function useFocus(refused: Refused | undefined) {
   return form;
 }
 
-/**
- * Makes a random token for the form. The gateway performs an action only once for each token, even
- * if the request is sent twice.
- */
+/** The gateway performs an action only once for each token, even if the request is sent twice. */
 function makeToken(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -8,7 +8,6 @@ import { printGates, type RankedGate, readGates, type Shared } from "./values.ts
 type Props = {
   readonly shared: Shared;
   readonly text: string;
-  /** The names of all gates that the user can choose. */
   readonly names: readonly string[];
   readonly write: (text: string) => void;
 };
@@ -40,7 +39,7 @@ export function GatePlaces({ shared, text, names, write }: Props) {
         )}
         {places.map((place, index) => (
           <PlaceRow
-            // The index as key keeps the cursor in the row when another gate is chosen there.
+            // This React key keeps the cursor in the row when the user chooses another gate.
             // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place in the list
             key={index}
             place={place}
@@ -101,10 +100,7 @@ function PlaceRow({ place, unused, isRefused, write, remove }: RowProps) {
   );
 }
 
-/**
- * Moves the cursor to a row that was added. After a row was removed, it moves the cursor to the
- * next row.
- */
+/** Moves the cursor to an added row, or after a removal to the next row. */
 function useCursor(text: string) {
   const rows = useRef<HTMLDivElement>(null);
   const wanted = useRef<number>(undefined);

@@ -1,27 +1,17 @@
-/**
- * The actions that screens offer, with the right that each action needs, and the words of its
- * button and its window.
- */
+/** The actions that screens offer, with their rights, and the words of buttons and windows. */
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
 
-/**
- * The name of an offered action. For the action that adds a screening rule, the kind of the rule
- * follows the name.
- */
+/** For an action that adds a screening rule, the kind of the rule follows the name. */
 export type Offered = keyof Messages["buttons"] | `filter add ${string}`;
 
-/**
- * The right that each action needs, by the action's name or by its first words. A test compares
- * these rights with those in the gateway.
- */
+/** Rights by an action's name or its first words. A test compares them with the gateway's. */
 const rights: Readonly<Record<string, string>> = {
   "merchant": "change_merchants",
   "merchant control-key": "manage_keys",
   "merchant key": "manage_keys",
   "merchant report": "manage_keys",
-  // In the portal, this action is only used to show a merchant's control key, so it needs the right
-  // to see secrets.
+  // In the portal, this action only shows a merchant's control key.
   "merchant show": "reveal_secrets",
   "endpoint": "change_merchants",
   "endpoint callback test": "resend_callbacks",
@@ -54,10 +44,7 @@ type Named = {
   readonly name?: string | undefined;
 };
 
-/**
- * Returns the label of an action's button, and the title of its window, which names the item that
- * is changed.
- */
+/** The title of an action's window names the item that is changed. */
 export function wordsFor({ action, name, ...given }: Named, messages: Messages) {
   const usual = wordIn(messages.buttons, action.replace(/^(filter add) .*/, "$1"));
   const { label = usual } = given;

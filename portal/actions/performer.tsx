@@ -1,5 +1,5 @@
 /**
- * Performs an action of a button or form. It calls the gateway's API, lets the screens load changed
+ * Performs an action of a button or form: calls the gateway's API, lets the screens load changed
  * data again, and shows a refusal beside the button.
  */
 import { Button } from "@mantine/core";
@@ -12,9 +12,8 @@ import { sessionKey } from "../shell/session.ts";
 
 export type Options<Done> = {
   /**
-   * Which data the portal loads again after the action. By default, this is the data of all
-   * screens. With `account`, it also includes the session with the user's second factors. With
-   * `nothing`, no data is loaded.
+   * Which data the portal loads again after the action: by default that of all screens, with
+   * `account` also the session with the user's second factors, with `nothing` no data.
    */
   readonly changes?: "account" | "nothing";
   /** Called after the action and after the screens have loaded their data again. */
@@ -29,8 +28,7 @@ export function usePerformer<Done, Given = void>(
   const queries = useQueryClient();
   const readAgain = async () => {
     if (changes === "nothing") return;
-    // The descriptions of actions are not loaded again, because they do not change while the portal
-    // is open.
+    // The descriptions of actions do not change while the portal is open.
     const lasting = ["GET /actions/:action", ...(changes === "account" ? [] : sessionKey)];
     await queries.invalidateQueries({
       predicate: ({ queryKey: [first] }) => !lasting.includes(String(first)),
@@ -61,10 +59,7 @@ type FormProps = {
   readonly performer: Performer;
   readonly label: ReactNode;
   readonly hint?: string | undefined;
-  /**
-   * The reason why the portal itself refuses the input before it sends anything. The focus stays
-   * where the user is typing.
-   */
+  /** The reason why the portal refuses the input. The focus stays where the user is typing. */
   readonly refusal?: string | undefined;
   readonly isDangerous?: boolean;
   readonly isReady?: boolean;

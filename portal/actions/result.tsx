@@ -1,7 +1,4 @@
-/**
- * Components that show the current settings of an item, the changes that an action would make, and
- * the result of an action.
- */
+/** Shows an item's present settings, the changes that an action would make, and its result. */
 import { Button } from "@mantine/core";
 import { Fragment, type ReactNode } from "react";
 import { Fields, Section } from "../design/details.tsx";

@@ -1,4 +1,4 @@
-/** Values of a form, from the description of an action to the request. */
+/** Tests the values of a form, from the description of an action to the request. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";

@@ -1,12 +1,10 @@
 /**
- * Computes the values of a form from an action's description, and a request from these values. A
- * request contains only the values that the user has changed. The file also reads the results of
- * actions.
+ * Computes a form's values from an action's description, and a request from these values, which has
+ * only those that the user has changed. Also reads the results of actions.
  */
 import { type ReactNode, useMemo } from "react";
 import { type InputOf, type OutputOf, useAnswer } from "../shell/call.ts";
 
-/** Properties that the controls of all fields share. */
 export type Shared = {
   readonly label: string;
   readonly description: ReactNode;
@@ -16,21 +14,14 @@ export type Shared = {
 
 export type Action = OutputOf<"GET /actions/:action">;
 export type Field = Action["fields"][number];
-/** The values of a form as a request sends them. */
 export type Values = InputOf<"POST /actions/run">["values"];
-/**
- * The values of a form as the user edits them. Each value is a text, and a list has one entry in
- * each line.
- */
+/** The values as the user edits them. Each is a text, and a list has one entry in each line. */
 export type Texts = Readonly<Record<string, string>>;
 
 const isSwitch = ({ kind }: Field) => kind === "flag" || kind === "toggle";
 const isSent = ({ kind }: Field) => kind === "file" || kind === "secret";
 
-/**
- * Returns the texts with which a form opens: the current settings, or else the defaults of the
- * action.
- */
+/** A form opens with the current settings, or else with the action's defaults. */
 export function initialOf(fields: readonly Field[], known: Texts): Texts {
   return Object.fromEntries(
     fields.map((field) => {
@@ -61,10 +52,9 @@ function sentValueOf(field: Field, text: string): Values[string] | undefined {
   return text.trim() === "" ? "none" : text.trim();
 }
 
-/** A gate of an endpoint with its rank and weight, each as a text that the user can edit. */
 export type RankedGate = { readonly name: string; readonly rank: string; readonly weight: string };
 
-/** Reads the text of a form's field for gates, which has one gate in each line. */
+/** The text of a form's field for gates has one gate in each line. */
 export function readGates(text: string): readonly RankedGate[] {
   return text.split(/\s+/).flatMap((line) => {
     const [name = "", rank = "1", weight = "1"] = line.split(":");
@@ -76,15 +66,12 @@ export function printGates(gates: readonly RankedGate[]): string {
   return gates.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`).join("\n");
 }
 
-/** Whether the text is a local time in the format of the browser's `datetime-local` control. */
+/** The format is that of the browser's `datetime-local` control. */
 export function isLocalTime({ kind }: Field, text: string): boolean {
   return kind === "moment" && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text);
 }
 
-/**
- * Fills a required currency field with the chosen endpoint's currency, because every payment at an
- * endpoint is in that currency.
- */
+/** Fills a required currency with the endpoint's, because all its payments are in that currency. */
 export function withCurrency(
   texts: Texts,
   fields: readonly Field[],
@@ -95,20 +82,14 @@ export function withCurrency(
   return { ...texts, [field.name]: endpoint.currency };
 }
 
-/**
- * Splits a form with more than nine fields into the fields that are shown at once and the other
- * fields. Fields that are required or already set are shown at once.
- */
+/** In a form with more than nine fields, only those that are required or set are shown at once. */
 export function splitFields(fields: readonly Field[], known: Texts) {
   if (fields.length <= 9) return [fields, []] as const;
   const isFirst = ({ isRequired, name }: Field) => isRequired || known[name] !== undefined;
   return [fields.filter(isFirst), fields.filter((field) => !isFirst(field))] as const;
 }
 
-/**
- * Returns the label of a field. The field's name may be written like `return-url` or like
- * `returnUrl`.
- */
+/** The field's name may be written like `return-url` or like `returnUrl`. */
 export function labelOf(name: string, labels: Texts): string {
   const plain = writtenOf(name).replaceAll("-", " ");
   return labels[writtenOf(name)] ?? plain.slice(0, 1).toUpperCase() + plain.slice(1);
@@ -126,29 +107,20 @@ export function subjectOf(text: string, labels: Texts): string {
 
 type Show = { readonly choices: Texts; readonly showTime: (at: number) => string };
 
-/**
- * Formats a value of a preview. Times and choices are shown in the user's language, other values
- * unchanged.
- */
+/** Times and choices of a preview are shown in the user's language, other values unchanged. */
 export function showValue(name: string, value: string, { choices, showTime }: Show): string {
   if (name.endsWith("At") && /^\d{13}$/.test(value)) return showTime(Number(value));
   const isChoice = name === "3ds" || value === "on" || value === "off";
   return (isChoice && choices[value]) || value;
 }
 
-/**
- * Formats a setting for the user. Switches and choices are shown by their words, and the entries of
- * a list with spaces between them.
- */
+/** Shows switches and choices by their words, and lists with spaces between the entries. */
 export function showSetting(value: string, choices: Texts): string {
   const word = value === "true" ? "on" : value === "false" ? "off" : value;
   return choices[word] ?? value.replaceAll(",", ", ");
 }
 
-/**
- * The names of result values that the form shows in full, with a button that copies them. Most of
- * them are secrets.
- */
+/** The form shows these result values in full, with a button that copies them. Most are secrets. */
 const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret", "password"];
 
 export function secretsIn(result: object): readonly (readonly [name: string, text: string])[] {
@@ -156,9 +128,7 @@ export function secretsIn(result: object): readonly (readonly [name: string, tex
   return shown.map(([name, value]) => [name, String(value)]);
 }
 
-/**
- * Returns the other values of a result that contains secrets, as far as these values have a label.
- */
+/** Returns the other values of a result with secrets, as far as they have a label. */
 export function factsIn(result: object, labels: Texts) {
   if (secretsIn(result).length === 0) return [];
   return Object.entries(result).flatMap(([name, value]) => {
@@ -168,13 +138,10 @@ export function factsIn(result: object, labels: Texts) {
   });
 }
 
-/** One row of a table: the values by column. */
+/** The values of a table's row by column. */
 export type Row = Readonly<Record<string, string>>;
 
-/**
- * Runs an action that changes nothing, like `list show`, and returns the rows of its result. A
- * result that has no rows is returned as a single row.
- */
+/** Runs an action that changes nothing, like `list show`. Any result is returned as rows. */
 export function useRows(action: string, values: Values = {}) {
   const { data, ...found } = useAnswer("POST /actions/run", { action, values });
   return { ...found, data: useMemo(() => data && rowsOf(data.result), [data]) };

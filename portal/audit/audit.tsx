@@ -1,7 +1,4 @@
-/**
- * The screen of the audit: who changed what, from where and why, and a button that verifies that no
- * entry is missing or changed.
- */
+/** The screen of the audit: who changed what and why, and a button that verifies the audit. */
 import { Button } from "@mantine/core";
 import { usePerformer } from "../actions/performer.tsx";
 import { Fields, Head, Time } from "../design/details.tsx";

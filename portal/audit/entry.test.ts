@@ -1,4 +1,4 @@
-/** The audit: the query of its address, the fields of an entry, and the verdict of a proof. */
+/** Tests the audit's query in the URL, the fields of an entry, and the verdict of a proof. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";

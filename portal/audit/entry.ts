@@ -1,12 +1,9 @@
-/**
- * Reads the search of the audit screen from its address, and formats audit entries and the result
- * of a verification.
- */
+/** Reads the audit's filters from the URL, and formats entries and a verification's result. */
 import type { Messages } from "../language/texts.ts";
 import type { InputOf, OutputOf } from "../shell/call.ts";
 
 export type Entry = OutputOf<"GET /audit">["entries"][number];
-/** The result of verifying the audit, in the form in which `gw audit verify --json` prints it. */
+/** The result of verifying the audit, as `gw audit verify --json` prints it. */
 export type Proof = Readonly<
   Record<"entries" | "signatures" | "outsideHeads" | "unsigned", number>
 > &
@@ -20,10 +17,7 @@ export function readAuditQuery(query: URLSearchParams): InputOf<"GET /audit"> {
 type Field = { readonly name: string; readonly text: string; readonly isJson: boolean };
 type FieldTexts = Pick<Messages, "fromWhere" | "why" | "before" | "after">;
 
-/**
- * Returns the filled fields of an entry. The settings before and after a change are printed as
- * indented JSON.
- */
+/** The settings before and after a change are printed as indented JSON. */
 export function fieldsOf(entry: Entry, messages: FieldTexts): readonly Field[] {
   const { seq, origin, reason, before, after } = entry;
   const named: readonly (readonly [name: string, text: string | undefined])[] = [
@@ -49,10 +43,7 @@ function indent(text: string): string {
 
 type ProofTexts = Pick<Messages, "whole" | "broken" | "proofs">;
 
-/**
- * Formats the result of a verification. The audit is complete only if the verification has no
- * findings.
- */
+/** The audit is complete only if the verification has no findings. */
 export function verdictOf(proof: Proof, messages: ProofTexts) {
   const { findings, entries, signatures, outsideHeads, unsigned, restores } = proof;
   if (findings.length > 0) return { isWhole: false, text: messages.broken, note: "", findings };

@@ -1,7 +1,4 @@
-/**
- * The screen of one callback. It shows every attempt with its request, the receiver's answer and a
- * check of the signature.
- */
+/** The screen of one callback: every attempt with request, answer and a check of its signature. */
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Facts, Head, Loaded, Section, Stamp, Time } from "../design/details.tsx";
@@ -23,7 +20,7 @@ export function Callback() {
   const found = useAnswer("GET /callbacks/:order/:sequence", readId(useAddress().item), {
     everyMs: (answer) => answer?.callback.state === "due" && liveEveryMs,
   });
-  // While a dialog is open, the Escape key closes the dialog and does not leave the screen.
+  // The Escape key closes an open dialog, and leaves the screen only without one.
   const isCovered = () => document.querySelector("[role=dialog]") !== null;
   useKeys([["Escape", () => isCovered() || history.back()]]);
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;

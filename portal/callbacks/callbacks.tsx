@@ -100,10 +100,6 @@ function LastResult({ callback }: CellProps) {
   );
 }
 
-/**
- * The filters of callbacks, which are kept in the address: state, endpoint, merchant, receiver and
- * time.
- */
 function DeliveryFilters() {
   const messages = useMessages();
   const { isOperator } = useUser();

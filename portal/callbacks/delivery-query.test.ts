@@ -1,4 +1,4 @@
-/** Deliveries of callbacks: filters of the address, ids, and the request that sends again. */
+/** Tests callbacks: filters in the page's URL, ids, and the request that sends again. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,12 +1,8 @@
-/**
- * Reads the filter of callbacks from the address of their screen, and makes the request that sends
- * callbacks again.
- */
+/** Reads the filter of callbacks from the URL, and makes the request that sends them again. */
 import { makeFilters, startOfDay } from "../orders/order-query.ts";
 import type { InputOf, OutputOf, User } from "../shell/call.ts";
 
 export type Delivery = OutputOf<"GET /callbacks">["callbacks"][number];
-/** Which callbacks are sent again: all that match a filter, or a single one. */
 export type Chosen = InputOf<"POST /callbacks/preview">;
 export type DeliveryFilter = Omit<Chosen, "sequence">;
 type Signature = OutputOf<"GET /callbacks/:order/:sequence">["attempts"][number]["signature"];
@@ -21,20 +17,14 @@ export const states = [
   "given_up",
 ] as const satisfies readonly DeliveryFilter["state"][];
 
-/**
- * Returns the state of a callback as the portal shows it. A callback is failing if it is due and an
- * earlier attempt was refused or not answered.
- */
+/** A callback is failing if it is due and an earlier attempt was refused or not answered. */
 export function stateOf({ state, tries }: Delivered): (typeof states)[number] {
   return state === "due" && tries > 0 ? "failing" : state;
 }
 
 type Attempt = { readonly status?: number | undefined; readonly failure?: string | undefined };
 
-/**
- * Describes an attempt by the status of its answer, or by the reason why no answer came. Also
- * returns whether the attempt failed.
- */
+/** Describes an attempt by the HTTP status of its answer, or by the reason why no answer came. */
 export function resultOf({ status, failure }: Attempt) {
   const isFailed = status === undefined ? failure !== undefined : status < 200 || status > 299;
   return { text: String(status ?? failure ?? ""), isFailed };
@@ -60,7 +50,7 @@ export function readDeliveryQuery(query: URLSearchParams): DeliveryFilter {
   };
 }
 
-/** Returns the id of one callback as it appears in the portal's addresses. */
+/** Returns the callback's id as it appears in the portal's URLs. */
 export function idOf({ order, sequence }: Pick<Delivery, "order" | "sequence">): string {
   return `${order}-${sequence}`;
 }
@@ -70,18 +60,12 @@ export function readId(id: string): Pick<Delivery, "order" | "sequence"> {
   return { order, sequence: Number(sequence) };
 }
 
-/**
- * Whether callbacks of this filter may be sent again. To keep their number small, the filter must
- * name an order or a start time.
- */
+/** To keep the number of callbacks small, the filter must name an order or a start time. */
 export function maySendAgain({ order, since }: DeliveryFilter): boolean {
   return order !== undefined || since !== undefined;
 }
 
-/**
- * Makes the request that sends callbacks again. The request of a merchant's user includes that
- * merchant's callbacks only.
- */
+/** The request of a merchant's user includes that merchant's callbacks only. */
 export function resendRequest(
   { since, until, sequence, ...chosen }: Chosen,
   { merchant = chosen.merchant }: Pick<User, "merchant">,
@@ -95,12 +79,11 @@ export function resendRequest(
   return { action: "callback resend", values: Object.fromEntries(given), reason };
 }
 
-/** Reads from a result how many callbacks are sent again, and when the user requested that. */
+/** Reads how many callbacks are sent again, and when the user requested that. */
 export function resentBy({ result, at }: Pick<OutputOf<"POST /actions/run">, "result" | "at">) {
   return { count: Number(Reflect.get(result, "to be sent again") ?? 0), resentAt: at };
 }
 
-/** Returns the colour for the check of a callback's signature. */
 export function verdictOf(result: Signature["result"]): "right" | "wrong" | "unknown" {
   return result === "current_key" ? "right" : result === "other" ? "wrong" : "unknown";
 }

@@ -1,6 +1,6 @@
 /**
- * The dialog that sends one callback or all filtered callbacks again. It first shows how many there
- * are and who receives them, then asks for a reason, then shows the progress.
+ * The dialog that sends one callback or all filtered callbacks again. It shows how many there are
+ * and who receives them, asks for a reason, and shows the progress.
  */
 import { useState } from "react";
 import { PerformerForm, usePerformer } from "../actions/performer.tsx";

@@ -1,7 +1,4 @@
-/**
- * Components of callbacks: a label with the state, the result of one attempt, and the values that a
- * signature covers.
- */
+/** Shows a callback's state, the result of an attempt, and the values that a signature covers. */
 import type { ReactNode } from "react";
 import { Mark, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -9,7 +6,7 @@ import { wordIn } from "../language/rows.ts";
 import type { OutputOf } from "../shell/call.ts";
 import { type Delivered, resultOf, stateOf } from "./delivery-query.ts";
 
-/** The colours of the labels, named by the order statuses that have the same colours. */
+/** For each state of a callback, the order status whose colour it takes. */
 const colours = {
   due: "processing",
   failing: "declined",
@@ -63,10 +60,7 @@ export function Attempt({ attempt, isOpen = false, withAddress = false, children
 
 type Part = { readonly name: string; readonly value: string };
 
-/**
- * Shows the values that a signature covers, in their order. In the signed text, a key follows them,
- * but the portal never gets the key.
- */
+/** The signed text ends with a key, which the portal never gets. */
 export function SignedParts({ parts }: { readonly parts: readonly Part[] }) {
   const messages = useMessages();
   const labels: Readonly<Record<string, string>> = {

@@ -1,6 +1,4 @@
-/**
- * The colours of `portal.css`: text is readable on its background in the light and the dark theme.
- */
+/** Checks that text in both themes of `portal.css` is readable on its background. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +7,7 @@ import { statusColours } from "../language/money-states.ts";
 
 const css = readFileSync(join(import.meta.dirname, "portal.css"), "utf8");
 
-/** The variables of each theme. The dark theme inherits those that it does not set. */
+/** The dark theme inherits the variables that it does not set. */
 const [light = {}, dark = {}] = [...css.matchAll(/^:root\[data-mantine[^{]*\{([^}]*)\}/gm)].map(
   ([, body = ""]): Readonly<Record<string, string>> =>
     Object.fromEntries(

@@ -1,7 +1,4 @@
-/**
- * Components of pages for a single item, such as an order: the heading, sections, facts and tabs,
- * and a component that loads the item's data.
- */
+/** Parts of pages for a single item: heading, sections, facts, tabs, and how its data loads. */
 import { Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useLanguage, useMessages } from "../language/language.tsx";
@@ -16,14 +13,13 @@ type LoadedProps<Data> = {
   readonly children: (data: Data) => ReactNode;
 };
 
-/** Shows the data once it is loaded, a placeholder until then, or the error. */
 export function Loaded<Data>({ query, waiting = <ScreenSkeleton />, children }: LoadedProps<Data>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error === null) return waiting;
   return <Failed error={query.error} retry={() => void query.refetch()} />;
 }
 
-/** Loads the data of a part of a page. Its placeholder is smaller than that of a whole page. */
+/** The placeholder is smaller than that of a whole page. */
 export function LoadedPart<Data>(given: LoadedProps<Data>) {
   return <Loaded waiting={<Skeleton height={90} />} {...given} />;
 }
@@ -76,7 +72,6 @@ export function Section({ title, action, children }: SectionProps) {
 type Fact = readonly [name: string, value: ReactNode, isMarked?: boolean];
 type FieldsProps = { readonly rows: readonly Fact[]; readonly className?: string };
 
-/** Shows names with their values, one pair below the other. */
 export function Fields({ rows, className = "fields" }: FieldsProps) {
   if (rows.length === 0) return null;
   return (
@@ -92,7 +87,7 @@ export function Fields({ rows, className = "fields" }: FieldsProps) {
   );
 }
 
-/** Shows the most important facts about an item. Facts without a value are left out. */
+/** Facts without a value are left out. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   const rows = facts.filter(([, value]) => value !== "" && value !== undefined);
   return <Fields className="facts" rows={rows} />;
@@ -101,17 +96,13 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
 type TabsProps = {
   readonly path: string;
   readonly label?: string;
-  /**
-   * The name of the address parameter with the open tab. It is in the address so that each tab has
-   * a link.
-   */
+  /** The URL parameter with the open tab, by which each tab has a link. */
   readonly parameter?: string;
   readonly tabs: readonly (readonly [name: string, label: string, content?: () => ReactNode])[];
-  /** The tab that is open if the address names no tab. By default this is the first tab. */
+  /** The tab that is open if the URL names no tab, by default the first. */
   readonly usual?: string;
 };
 
-/** Shows links to the tabs of a screen, and below them the content of the open tab. */
 export function Tabs({ path, label, parameter = "tab", tabs, usual = tabs[0]?.[0] }: TabsProps) {
   const { sections } = useMessages();
   const named = useAddress().query.get(parameter);
@@ -137,10 +128,7 @@ export function Tabs({ path, label, parameter = "tab", tabs, usual = tabs[0]?.[0
 
 type TimeProps = { readonly at: number; readonly isExact?: boolean };
 
-/**
- * Shows a time in the zone of the user's browser. While the pointer rests on it, the time is also
- * shown in UTC.
- */
+/** Shows a time in the browser's zone, and also in UTC while the pointer rests on it. */
 export function Time({ at, isExact = false }: TimeProps) {
   const { showTime, showExact, showUtc } = useLanguage();
   return (
@@ -152,7 +140,6 @@ export function Time({ at, isExact = false }: TimeProps) {
 
 type StampProps = { readonly at: number; readonly by?: string | undefined };
 
-/** Shows when something was done, and by whom if the user is known. */
 export function Stamp({ at, by = "" }: StampProps) {
   return (
     <>
@@ -162,10 +149,7 @@ export function Stamp({ at, by = "" }: StampProps) {
   );
 }
 
-/**
- * Shows a time that an action of the gateway has returned as text. A text that is not a time is
- * shown unchanged.
- */
+/** Shows a time that an action of the gateway has printed, or any other text unchanged. */
 export function PrintedTime({ text = "" }: { readonly text: string | undefined }) {
   const at = printedTimeIn(text);
   return at === undefined ? text : <Time at={at} />;

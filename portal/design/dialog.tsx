@@ -6,10 +6,7 @@ import { Icon } from "./icons.tsx";
 
 type DialogProps = {
   readonly title: string | undefined;
-  /**
-   * Whether the dialog is open. A closed dialog stays rendered, so that closing it returns the
-   * focus to the element that opened it.
-   */
+  /** A closed dialog stays rendered, so that the focus returns to the element that opened it. */
   readonly isOpen?: boolean;
   readonly close: () => void;
   readonly children: ReactNode;
@@ -25,7 +22,6 @@ export function Dialog({ title, isOpen = true, close, children }: DialogProps) {
   );
 }
 
-/** A secret that is shown once, with a button that copies it. */
 export function ShownOnce({ text }: { readonly text: string }) {
   return (
     <div className="stack">
@@ -37,7 +33,6 @@ export function ShownOnce({ text }: { readonly text: string }) {
 
 type CopyProps = { readonly text: string; readonly label?: string };
 
-/** A button that copies a text to the clipboard and shows that it has done so. */
 export function CopyButton({ text, label }: CopyProps) {
   const messages = useMessages();
   const [copied, setCopied] = useState("");
@@ -45,7 +40,7 @@ export function CopyButton({ text, label }: CopyProps) {
     await navigator.clipboard.writeText(text);
     setCopied(text);
   };
-  // Without TLS, browsers give pages no access to the clipboard, so no button is shown.
+  // Without TLS, browsers give pages no access to the clipboard.
   if (navigator.clipboard === undefined) return null;
   const isCopied = copied === text;
   return (
@@ -66,12 +61,11 @@ type ReasonProps = {
   readonly isFirst?: boolean;
 };
 
-/** A field for the reason of an action. The audit stores the reason. */
+/** The audit stores the reason. */
 export function ReasonInput({ text, write, isFirst = false }: ReasonProps) {
   const messages = useMessages();
   const field = useRef<HTMLInputElement>(null);
-  // The attribute `autofocus` has no effect on a field that appears in an open dialog, so the field
-  // is focused by code.
+  // The attribute `autofocus` has no effect on a field that appears in an open dialog.
   useEffect(() => {
     if (isFirst) field.current?.focus();
   }, [isFirst]);

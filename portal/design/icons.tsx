@@ -1,7 +1,4 @@
-/**
- * The icons of the portal, drawn as lines on a grid of 16 by 16. An icon has the colour of the text
- * around it.
- */
+/** The portal's icons: lines on a grid of 16 by 16, in the colour of the text around them. */
 
 // biome-ignore format: a table
 const paths = {

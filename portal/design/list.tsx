@@ -1,6 +1,6 @@
 /**
- * A list whose filters and page number are in the address. It shows the rows or the reason why
- * there are none, how far back the gateway has searched, and buttons for the other pages.
+ * A list whose filters and page are in the URL. It shows the rows or why there are none, how far
+ * back the gateway has searched, and buttons for the other pages.
  */
 import { Button, Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -18,16 +18,16 @@ type ListProps<Answer extends object, Row> = {
   readonly rowsOf: (answer: Answer) => readonly Row[];
   /** Describes how many rows this page shows. */
   readonly count?: (rows: number) => string;
-  /** The text that is shown if the list is empty without any filter. */
+  /** Shown if the list is empty without any filter. */
   readonly none: Texts;
-  /** The text that is shown if no row matches the filters. */
+  /** Shown if no row matches the filters. */
   readonly noMatch?: Texts;
   readonly filters?: ReturnType<typeof makeFilters>;
-  /** Whether the rows are sorted by name. By default the newest row comes first. */
+  /** If false, the newest row comes first. */
   readonly isByName?: boolean;
 } & (Omit<TableProps<Row>, "rows" | "none" | "isOld"> | Drawn<Row>);
 
-/** A list that renders its rows by a function of its own and not as a table. */
+/** The function renders the rows in place of a table. */
 type Drawn<Row> = { readonly children: (rows: readonly Row[]) => ReactNode };
 
 export function List<Answer extends object, Row>({

@@ -1,18 +1,15 @@
-/**
- * The components that a screen shows in place of its content while it loads, if it is empty, and
- * after a failure.
- */
+/** Replacements of a screen's content while it loads, if it is empty, and after a failure. */
 import { Button, Skeleton } from "@mantine/core";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useMessages } from "../language/language.tsx";
 import { CallError } from "../shell/call.ts";
 
-/** The state of a request to the gateway. `data` is undefined until the answer arrives. */
+/** `data` is undefined until the gateway's answer arrives. */
 export type Found<Answer> = {
   readonly data: Answer | undefined;
   readonly error: Error | null;
   readonly refetch: () => unknown;
-  /** Whether `data` is still the answer to the previous request, for example with other filters. */
+  /** Whether `data` still answers the previous request, for example with other filters. */
   readonly isPlaceholderData?: boolean;
 };
 
@@ -52,17 +49,11 @@ export function Failed({ error, retry }: FailedProps) {
 
 type RefusalProps = {
   readonly text: string | undefined;
-  /**
-   * Whether the focus stays where it is. That is so before the user has sent anything, because the
-   * user may be typing.
-   */
+  /** True before the user has sent anything, because the user may still be typing. */
   readonly keepsFocus?: boolean;
 };
 
-/**
- * Shows beside a form why its action was refused. The focus moves from the form's button to this
- * text.
- */
+/** The focus moves from the form's button to the reason why the action was refused. */
 export function Refusal({ text, keepsFocus = false }: RefusalProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {

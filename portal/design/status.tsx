@@ -1,7 +1,7 @@
 /**
  * Shows terms of the gateway in the user's language, and the state of an order's money as a
- * coloured label. The label has a text too, because many people cannot see its colour. A term
- * without a translation is shown as the gateway sends it.
+ * coloured label with a text, because many people cannot see its colour. A term without a
+ * translation is shown as the gateway sends it.
  */
 
 import { useMessages } from "../language/language.tsx";
@@ -17,9 +17,6 @@ export function Status({ status }: { readonly status: string }) {
   return <Mark kind={wordIn(statusColours, status)}>{wordIn(statuses, status)}</Mark>;
 }
 
-/**
- * Returns the choices of the status filter. Each choice shows the coloured label and its meaning.
- */
 export function statusChoices({ statuses, statusMeanings }: Messages) {
   return Object.entries(statuses).map(([value, label]) => ({
     value,
@@ -29,12 +26,10 @@ export function statusChoices({ statuses, statusMeanings }: Messages) {
   }));
 }
 
-/** Shows the type of an order or a transaction in the user's language. */
 export function Type({ type }: { readonly type: string }) {
   return wordIn(useMessages().types, type);
 }
 
-/** Shows the network and the last four digits of a card. */
 export function Card({
   network,
   lastFour,

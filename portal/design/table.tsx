@@ -1,7 +1,6 @@
 /**
- * Tables of rows. On a phone, a table of settings shows the cells of each row one below the other.
- * If rows open a page, `j` and `k` move the selection down and up, Enter opens the selected row,
- * and Escape removes the selection. The selected row is in the address.
+ * Tables of rows. If rows open a page, `j` and `k` move the selection down and up, Enter opens the
+ * selected row, and Escape removes the selection. The selected row is in the URL.
  */
 import type { ReactNode } from "react";
 import { useMessages } from "../language/language.tsx";
@@ -19,18 +18,15 @@ type Column<Row> = readonly [
 export type TableProps<Row> = {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** The columns. `false` stands for a column that the user may not see. */
+  /** `false` stands for a column that the user may not see. */
   readonly columns: readonly (Column<Row> | false)[];
   /** Returns the path of the screen that a click on the row opens. */
   readonly opens?: (row: Row) => string;
   readonly actions?: ((row: Row) => ReactNode) | false;
   readonly className?: string;
-  /**
-   * Whether the rows are still those of the previous filters, because the rows of the new ones have
-   * not arrived.
-   */
+  /** Whether the rows are those of the previous filters, because others have not arrived. */
   readonly isOld?: boolean | undefined;
-  /** The text that is shown instead of a table without rows. */
+  /** Shown instead of a table without rows. */
   readonly none?: string;
 };
 
@@ -69,8 +65,7 @@ export function Table<Row>({
             data-selected={keyOf(row) === selected || undefined}
           >
             {shown.map(([heading, cell, cells = "", title], at) => (
-              // Where a phone shows the cells of a row one below the other, the first two have no
-              // heading, unless the second is a number.
+              // On a phone, a row's first two cells have no heading, unless the second is a number.
               <td
                 key={heading}
                 className={cells}
@@ -88,10 +83,7 @@ export function Table<Row>({
   );
 }
 
-/**
- * Returns the keyboard shortcuts that select and open rows. `rows` has the address of each row by
- * the row's key.
- */
+/** `rows` has the path of each row's page by the row's id. */
 function keysOf(rows: ReadonlyMap<string, string>) {
   const selected = () => new URLSearchParams(location.search).get("row") ?? "";
   const select = (row: string | undefined) => changeQuery({ row }, { replaces: true });
@@ -118,7 +110,7 @@ type NameProps = {
   readonly note?: string | false | undefined;
 };
 
-/** The name of a row, as a link if the row has a page, and a note beside it. */
+/** The name is a link if the row has a page. */
 export function Name({ name, to, note }: NameProps) {
   const text = <b>{name}</b>;
   return (

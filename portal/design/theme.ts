@@ -1,11 +1,10 @@
 /**
  * The theme of the Mantine components. Type and controls are small, because people work in the
- * portal all day. The colours of surfaces, lines and states are variables in `portal.css`, for a
- * light and a dark scheme.
+ * portal all day. The colours of surfaces, lines and states are variables in `portal.css`.
  */
 import { createTheme } from "@mantine/core";
 
-/** The shades of the accent colour, which the documentation and the payment page have too. */
+/** The documentation and the payment page have the same accent colour. */
 const accent = [
   "#eefaf8",
   "#d3f2ec",
@@ -18,7 +17,7 @@ const accent = [
   "#0a4b46",
   "#073733",
 ] as const;
-/** The shades of the dark scheme, from text to background, in the order that Mantine expects. */
+/** The shades of the dark scheme from text to background, as Mantine expects. */
 const dark = [
   "#e8eaf1",
   "#c9cedb",
@@ -44,16 +43,14 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
-    // Components are configured by their names. Importing the components here would load all of
-    // them with the first page.
+    // Importing the components to configure them would load all of them with the first page.
     Button: { defaultProps: { size: "xs", fz: 13, fw: 500 } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
     TextInput: { defaultProps: { size: "sm" } },
     PasswordInput: { defaultProps: { size: "sm" } },
     Menu: { defaultProps: { shadow: "md", width: 220, transitionProps: quick() } },
     Popover: { defaultProps: { shadow: "md", transitionProps: quick() } },
-    // The page behind a dialog can still be scrolled. To prevent that, Mantine would add a style
-    // element without a nonce, which the page's policy blocks.
+    // Locking a page's scroll adds a style element without a nonce, which the policy blocks.
     Modal: { defaultProps: { lockScroll: false, transitionProps: quick() } },
   },
 });

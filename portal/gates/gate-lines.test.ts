@@ -1,4 +1,4 @@
-/** Gates and directory servers: how their state is marked, and which actions their keys have. */
+/** Tests how states of gates and directory servers are marked, and which actions keys have. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -5,10 +5,7 @@ import type { OutputOf } from "../shell/call.ts";
 export type GateLine = OutputOf<"GET /gates">["gates"][number];
 type Colour = "approved" | "filtered" | "declined";
 
-/**
- * Returns the colour of a gate's links. It is an alarm if no link is up, and a warning if fewer
- * links are up than wanted.
- */
+/** No link is an alarm, and fewer links than wanted are a warning. */
 export function linkColour({ up, wanted }: Pick<GateLine, "up" | "wanted">): Colour {
   return up === 0 ? "declined" : up < wanted ? "filtered" : "approved";
 }
@@ -24,26 +21,17 @@ export function hostOf({ host, tls }: Pick<GateLine, "host" | "tls">): string {
   return tls ? `${host} TLS` : host;
 }
 
-/**
- * Returns whether a directory server's certificates can be used, or the reason why not, with a
- * colour.
- */
+/** The text says whether a directory server's certificates can be used, or why not. */
 export function filesOf({ files = "" }: Row, good: string): readonly [Colour, text: string] {
   return files === "good" ? ["approved", good] : ["declined", files];
 }
 
-/**
- * Returns a directory server's address for EMV 3-D Secure. If it has none, returns its address for
- * 3-D Secure 1.0.2.
- */
+/** The address for EMV 3-D Secure, or else that for 3-D Secure 1.0.2. */
 export function addressOf({ url = "", url102 = "" }: Row): string {
   return url === "none" ? url102 : url;
 }
 
-/**
- * Returns the actions on a gate's keys for message authentication. New keys are exchanged with the
- * host only if the gate has a zone key, which encrypts them.
- */
+/** A gate and its host exchange new keys only under the gate's zone key, which encrypts them. */
 export function keyActionsFor(hasZoneKey: boolean) {
   const always = ["gate mac-key set", "gate mac-key zone"] as const;
   const withZoneKey = ["gate mac-key exchange", "gate mac-key drop-zone"] as const;

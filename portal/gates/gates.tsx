@@ -1,7 +1,4 @@
-/**
- * The screens of gates, which are the connections to acquirers: the list of gates with their links,
- * the page of one gate, and the directory servers.
- */
+/** The screens of gates, which are the connections to acquirers, and of directory servers. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
 import { type Row, useRows } from "../actions/values.ts";
@@ -70,7 +67,6 @@ export function GateState({ gate }: { readonly gate: GateLine }) {
 
 type GateDetail = OutputOf<"GET /gates/:gate">;
 
-/** One gate: its settings, its keys for message authentication, and the endpoints that use it. */
 export function Gate() {
   const found = useAnswer("GET /gates/:gate", { gate: useAddress().item });
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;
@@ -153,7 +149,6 @@ function MacKeys({ detail: { line, hasZoneKey } }: { readonly detail: GateDetail
 
 const right = "change_acquiring";
 
-/** The directory servers of 3-D Secure. */
 function Directories() {
   const messages = useMessages();
   const { may } = useUser();

@@ -1,4 +1,4 @@
-/** The home screen: the range of its address, the sums under the chart, and its columns. */
+/** Tests the home screen: the range in its URL, the sums under the chart, and its columns. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readOrdersQuery } from "../orders/order-query.ts";

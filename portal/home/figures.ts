@@ -7,13 +7,10 @@ export type Point = OutputOf<"GET /home">["series"][number];
 export const ranges = ["hour", "day", "week", "month", "year"] as const;
 export const kinds = ["approved", "refused", "processing"] as const;
 
-/**
- * The size of the chart in units of the drawing. The browser stretches the chart to the width of
- * the screen.
- */
+/** In units of the drawing, which the browser stretches to the width of the screen. */
 export const chartSize = { width: 1_000, height: 180 };
 
-/** Reads the time range from the address. If the address has none, the range is the last day. */
+/** Without a time range in the URL, the range is the last day. */
 export function rangeIn(query: URLSearchParams): (typeof ranges)[number] {
   return ranges.find((each) => each === query.get("range")) ?? "day";
 }
@@ -27,10 +24,7 @@ export const outcomesOf = {
   processing: "processing",
 } as const satisfies Readonly<Record<(typeof kinds)[number], string>>;
 
-/**
- * Returns the address of the order list with the orders that a figure counts, which are those
- * accepted since its time range began.
- */
+/** Returns the URL of the order list with the orders that a figure counts. */
 export function ordersSince(since: number, filters: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams({ ...filters, from: momentOf(since) });
   return `orders?${query.toString().replaceAll("%2C", ",")}`;
@@ -46,10 +40,7 @@ export function sumsOf(points: readonly Point[]) {
   };
 }
 
-/**
- * Returns the number of orders in the tallest column. It is at least 1, because the heights of the
- * columns are divided by it.
- */
+/** The result is at least 1, because the heights of the columns are divided by it. */
 export function mostOf(points: readonly Point[]): number {
   return Math.max(1, ...points.map((point) => kinds.reduce((sum, kind) => sum + point[kind], 0)));
 }
@@ -57,8 +48,7 @@ export function mostOf(points: readonly Point[]): number {
 type Where = { readonly index: number; readonly count: number; readonly most: number };
 
 /**
- * Returns the rectangles of one column: the area that reacts to the pointer, and the coloured parts
- * from the bottom upwards.
+ * Returns the area that reacts to the pointer, and a column's coloured parts from the bottom up.
  */
 export function boxesOf(point: Point, { index, count, most }: Where) {
   const { width, height } = chartSize;

@@ -1,7 +1,6 @@
 /**
- * The home screen. It shows figures over a time range, the reasons of declines, and what needs
- * attention now, such as money in doubt, failing callbacks and gates without links. The time range
- * is in the address.
+ * The home screen: figures over a time range, the reasons of declines, and what needs attention
+ * now, such as money in doubt, failing callbacks and gates without links.
  */
 import { type ReactNode, useState } from "react";
 import { Head, Loaded, Mark, Section, Tabs, Time } from "../design/details.tsx";
@@ -141,7 +140,7 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
 
 type FigureProps = {
   readonly name: string;
-  /** A text that explains how the figure is counted. */
+  /** Explains how the figure is counted. */
   readonly hint: string;
   readonly isAlarming?: boolean;
   readonly children: ReactNode;
@@ -183,16 +182,13 @@ function Health({ figures: { links, missing } }: { readonly figures: HomeFigures
 
 type ChartProps = {
   readonly points: readonly Point[];
-  /** The time at which the first column of the chart begins. */
+  /** When the first column of the chart begins. */
   readonly since: number;
 };
 
 const { width, height } = chartSize;
 
-/**
- * A chart of orders over time. In each column, approved orders are at the bottom, refused orders
- * above them and orders in progress on top. A legend shows the numbers.
- */
+/** A column has approved orders at the bottom, then refused orders and orders in progress. */
 function Chart({ points, since }: ChartProps) {
   const { messages, showTime } = useLanguage();
   const [at, setAt] = useState<number>();
@@ -252,7 +248,7 @@ function Column({ boxes: { touch, parts }, enter }: ColumnProps) {
 }
 
 type BarsProps = {
-  /** The bars of a chart. Each bar links to the orders that it counts. */
+  /** Each bar links to the orders that it counts. */
   readonly rows: readonly { readonly name: string; readonly count: number; readonly to: string }[];
   readonly nothing: string;
 };

@@ -1,4 +1,4 @@
-/** Keys of the vault and of wallets: their order, their state, and what they encrypt. */
+/** Tests keys of the vault and of wallets: their order, their state, and what they encrypt. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";

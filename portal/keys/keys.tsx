@@ -1,7 +1,4 @@
-/**
- * The screen of the operator's keys: the keys of the vault, the keys of wallets, and the files that
- * prove to a wallet that the operator owns a domain.
- */
+/** The keys of the vault and of wallets, and the files that prove to wallets who owns a domain. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";
 import { Head, LoadedPart, Mark, PrintedTime, Section } from "../design/details.tsx";

@@ -2,7 +2,6 @@
 import { type Rows, some } from "./rows.ts";
 
 export const configuration = {
-  /** Labels of the buttons for actions. */
   buttons: {
     "link create": "New link | Neuer Link",
     "link close": "End link | Link beenden",
@@ -64,9 +63,7 @@ export const configuration = {
     "user demand-factor": `Demand a second factor of all users
       | Von allen Benutzern einen zweiten Faktor verlangen`,
   },
-  /**
-   * Titles of the windows of actions on one item of a list. Each title contains the item's name.
-   */
+  /** Titles of windows that contain the name of a list's item. */
   titles: {
     "link close": (amount: string) => `End the payment link of ${amount}
       | Zahlungslink über ${amount} beenden`,

@@ -1,7 +1,4 @@
-/**
- * Texts of the menu and the frame around screens, of signing in, of the list of orders and of the
- * home screen.
- */
+/** Texts of the menu and the frame, of signing in, of the order list and of the home screen. */
 import { type Rows, some } from "./rows.ts";
 
 export const frame = {

@@ -1,6 +1,6 @@
 /**
- * The language of the portal. It is the user's choice or, until the user chooses, the browser's
- * language if the portal has it. Dates and numbers are formatted in the same language.
+ * The language of the portal: the user's choice or else the browser's language if the portal has
+ * it. Dates and numbers are formatted in the same language.
  */
 import { createContext, type ReactNode, use, useMemo, useState } from "react";
 import { describeRefusalsWith } from "../shell/call.ts";

@@ -1,7 +1,6 @@
 /**
  * The states of an order's money as users see them, each with the colour of its label, its word and
- * its meaning. Lists, headings, filters with their legend and saved views are made from this table.
- * It has a row for each state that the gateway knows.
+ * its meaning. Lists, headings, filters and saved views are made from this table.
  */
 import type { Api } from "@tollgate/gateway/portal-api";
 import type { Row, Rows } from "./rows.ts";
@@ -9,10 +8,7 @@ import type { Row, Rows } from "./rows.ts";
 type State = Api["GET /orders"]["output"]["orders"][number]["status"];
 type Look = readonly [colour: string, word: Row, meaning: Row];
 
-/**
- * The states in the order in which filters show them. The filter `approved` is no state of money
- * but the status of a transaction. It finds every order whose charge was approved.
- */
+/** `approved` is no state of money but a filter for every order whose charge was approved. */
 // biome-ignore format: a table
 const states: Readonly<Record<State, Look>> = {
   captured:        ["approved",      "Captured | Eingezogen",                  "The money was taken, and nothing has gone back. | Das Geld wurde eingezogen, nichts ging zurück."],
@@ -33,8 +29,7 @@ const states: Readonly<Record<State, Look>> = {
 };
 
 function column<Value>(read: (look: Look) => Value) {
-  // `Object.fromEntries` returns a type without names. The table has a row for each state, so each
-  // state has a value here.
+  // `Object.fromEntries` returns a type without names, but the table has a row for each state.
   return Object.fromEntries(
     Object.entries(states).map(([state, look]) => [state, read(look)]),
   ) as Readonly<Record<State, Value>>;

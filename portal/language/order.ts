@@ -1,7 +1,4 @@
-/**
- * Texts of the page of one order with its timeline and its actions, and some texts of the home
- * screen.
- */
+/** Texts of an order's page with timeline and actions, and some texts of the home screen. */
 import type { Rows } from "./rows.ts";
 
 export const order = {

@@ -27,10 +27,7 @@ const reasonsInGerman: Readonly<Record<Reason, string>> = {
   settled_by_operator: "Vom Betreiber geklärt: nichts belastet", card_not_held: "Kartendaten nicht mehr vorhanden", value_not_supported: "Authentifizierungswert passt zu keinem Gate", not_voided: "Nicht zurückgenommen: die Belastung bleibt", not_paid_out: "Ohne Antwort, nicht ausgezahlt",
 };
 
-/**
- * Translations of the parts of a sentence that explains the choice of a gate. The names of gates in
- * the sentence are kept.
- */
+/** Translates the sentence that explains the choice of a gate, and keeps the names of gates. */
 const choiceInGerman: readonly (readonly [RegExp, string])[] = [
   [/\brank (\d+)/g, "Rang $1"],
   [/\bweight (\d+) of (\d+)/g, "Gewicht $1 von $2"],
@@ -62,10 +59,7 @@ const refusals: Readonly<Record<Code, string>> = {
   not_in_doubt: "An der Zahlung ist nichts mehr zu klären.", bank_is_asked: "Der Acquirer wird gerade gefragt. Versuchen Sie es in einer Minute erneut.", may_arrive: "Eine Nachricht blieb ohne Antwort. Bis ihre Frist abläuft, kann sie den Acquirer noch erreichen und diese Entscheidung aufheben.", not_in_this_stage: "In der jetzigen Phase lässt sich die Zahlung so nicht klären.",
 };
 
-/**
- * Codes whose English sentence contains details, such as the field or the cause. The sentence is
- * added to the German text in brackets.
- */
+/** The English sentence of these codes has details, which are added to the German text. */
 const particular = ["invalid_input", "refused", "not_now", "weak_password", "second_person"];
 
 function findWord(table: Readonly<Record<string, string>>, code: string): string | undefined {

@@ -10,7 +10,6 @@ export type Rows = { readonly [name: string]: Row | Filled | Rows };
 const languages = ["en", "de"] as const;
 export type LanguageCode = (typeof languages)[number];
 
-/** The texts of a table in one language, under the same names as in the table. */
 type TextsOf<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends string
     ? string
@@ -21,7 +20,7 @@ type TextsOf<Table> = {
 
 export function readRows<Table extends Rows>(table: Table, code: LanguageCode): TextsOf<Table> {
   const texts = Object.entries(table).map(([name, row]) => [name, readRow(row, code)]);
-  // `Object.fromEntries` returns a type without names. Each name of the table has a text here.
+  // `Object.fromEntries` returns a type without names, but each name of the table has a text.
   return Object.fromEntries(texts) as TextsOf<Table>;
 }
 
@@ -29,8 +28,8 @@ function readRow(row: Row | Filled | Rows, code: LanguageCode) {
   if (typeof row === "object") return readRows(row, code);
   if (typeof row === "string") return textOf(row, code);
   return (...gaps: unknown[]) => {
-    // The value for a gap may contain a bar. Such a bar is replaced by another character until the
-    // row has been split at the bar between its languages.
+    // A value for a gap may contain a bar, which another character replaces until the row has been
+    // split at the bar between its languages.
     const safe = gaps.map((gap) => (typeof gap === "string" ? gap.replaceAll("|", "\0") : gap));
     return textOf(Reflect.apply(row, undefined, safe), code).replaceAll("\0", "|");
   };
@@ -41,14 +40,12 @@ function textOf(row: Row, code: LanguageCode): string {
   return text.replaceAll(/\s+/g, " ").trim();
 }
 
-/** Returns a number with its noun, like `1 order` or `7 orders`. */
+/** Returns a text like `1 order` or `7 orders`. */
 export function some(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
 }
 
-/**
- * Returns the text with this name from a table, or the name itself if the table has no such text.
- */
+/** A table without the text gives the name itself. */
 export function wordIn(words: Readonly<Record<string, string>>, name: string): string {
   return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
 }

@@ -1,6 +1,4 @@
-/**
- * Texts of the sandbox screen. The sandbox bank describes its cards and switches in English only.
- */
+/** Texts of the sandbox screen. The sandbox bank describes cards and switches in English only. */
 import { type Rows, some } from "./rows.ts";
 
 export const sandbox = {

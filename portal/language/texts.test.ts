@@ -1,9 +1,9 @@
-/** The texts of all areas share one table, and every German text is German. */
+/** Checks that the texts of all areas share one table, and that every German text is German. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { areas, english, german } from "./texts.ts";
 
-/** Texts with gaps for codes instead of counts. They have tests of their own. */
+/** Texts with gaps for codes instead of counts have tests of their own. */
 const ofCodes = ["reasonOf", "refusalOf", "choiceOf", "message"];
 
 type Leaf = { readonly path: string; readonly text: string };
@@ -58,9 +58,7 @@ test("German has a singular wherever English has one", () => {
   assert.deepEqual(alike, []);
 });
 
-/**
- * English words that no German text has. The names of fields and protocols contain none of them.
- */
+/** The names of fields and protocols contain none of these words. */
 const englishWord =
   /(^|[ (])(the|of|or|and|is|are|not|with|for|from|this|that|default|which|when)([ ,.:;)]|$)/i;
 

@@ -17,10 +17,7 @@ import { sandbox } from "./sandbox.ts";
 import { team } from "./team.ts";
 import { timeline } from "./timeline.ts";
 
-/**
- * The tables of texts by part of the portal. They are merged into one table, so no two of them may
- * use the same name. A test checks that.
- */
+/** The tables are merged into one, so a test checks that no two of them use the same name. */
 export const areas = [
   ...[frame, money, order, team, sandbox, requests, timeline, reasons, configuration],
 ] as const;

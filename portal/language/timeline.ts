@@ -1,7 +1,7 @@
 /**
  * Texts of an order's timeline: its events and their facts, the fields of transactions, and why a
- * payment was not approved. The types of the tables come from the gateway, so the portal does not
- * compile if an event has no text.
+ * payment was not approved. The tables' types come from the gateway, so the portal does not compile
+ * if an event has no text.
  */
 import type { Api } from "@tollgate/gateway/portal-api";
 import type { Row, Rows } from "./rows.ts";

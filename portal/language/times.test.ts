@@ -1,4 +1,4 @@
-/** Each time names its zone, and all screens format times in the same way. */
+/** Checks that each time names its zone, and that all screens format times in the same way. */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,9 +1,6 @@
-/**
- * Formats times in the zone of the user's browser, with the name of the zone, and in UTC, which a
- * user needs to compare a time with a log.
- */
+/** Formats times in the browser's zone with its name, and in UTC for comparisons with a log. */
 
-/** Returns the formatters of one language. If no zone is given, times are in the browser's zone. */
+/** Without a zone, times are in the browser's zone. */
 export function makeTimes(locale: string, timeZone?: string) {
   const own = timeZone === undefined ? {} : { timeZone };
   const named = { dateStyle: "medium", timeStyle: "long" } as const;
@@ -15,19 +12,17 @@ export function makeTimes(locale: string, timeZone?: string) {
   });
   const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", ...own });
   return {
-    /** Formats a time with the name of its zone. */
     showTime: (at: number) => time.format(at),
     showUtc: (at: number) => utc.format(at),
     /** Formats a time to the millisecond, without its day. */
     showExact: (at: number) => exact.format(at),
-    /** Formats the day of a time, in the browser's zone. */
     showDay: (at: number) => day.format(at),
   };
 }
 
 /**
- * Returns the browser's locale for the language. The locale's region decides between 12 and 24
- * hours. A locale that `Intl` refuses, like `en-US@posix`, is left out.
+ * The locale's region decides between 12 and 24 hours. A locale that `Intl` refuses, like
+ * `en-US@posix`, is left out.
  */
 export function chooseLocale(code: string, languages: readonly string[]): string {
   return languages.find((each) => each.startsWith(code) && isLocale(each)) ?? code;
@@ -41,16 +36,13 @@ function isLocale(name: string): boolean {
   }
 }
 
-/**
- * Reads a UTC time that an action of the gateway has returned as text. Returns undefined if the
- * text is not a time.
- */
+/** Reads a UTC time that an action of the gateway has returned as text. */
 export function printedTimeIn(text: string): number | undefined {
   const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d)?) UTC$/.exec(text) ?? [];
   return day === undefined ? undefined : Date.parse(`${day}T${time}Z`);
 }
 
-/** Formats the time between two steps of an order, which shows where the order has waited. */
+/** The time between two steps of an order shows where the order has waited. */
 export function gapOf(ms: number): string {
   if (ms < 1_000) return `+${Math.max(0, Math.round(ms))} ms`;
   if (ms < 60_000) return `+${(ms / 1_000).toFixed(1)} s`;

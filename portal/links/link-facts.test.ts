@@ -1,4 +1,4 @@
-/** Payment links: how their uses are counted, who may end one, and what their page shows. */
+/** Tests how a payment link's uses are counted, who may end it, and what its page shows. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";

@@ -1,16 +1,11 @@
-/**
- * Formats the state of a payment link, its number of uses, and the facts that its page in the
- * portal shows.
- */
+/** Formats a payment link's state, number of uses, and facts for its page in the portal. */
 import type { Messages } from "../language/texts.ts";
 import type { OutputOf, User } from "../shell/call.ts";
 
 type LinkDetail = OutputOf<"GET /links/:link">;
 export type LinkLine = LinkDetail["line"];
 
-/**
- * The colours of a payment link's states, named by the order statuses that have the same colours.
- */
+/** For each state of a payment link, the order status whose colour it takes. */
 export const stateColours = {
   open: "approved",
   used: "processing",
@@ -18,10 +13,7 @@ export const stateColours = {
   closed: "off",
 } as const satisfies Readonly<Record<LinkLine["state"], string>>;
 
-/**
- * Formats how many uses of a payment link are taken, and their maximum. Uses of a link without a
- * maximum are not counted, so a text says that there is no maximum.
- */
+/** Uses of a link without a maximum are not counted, so a text says that there is no maximum. */
 export function usesOf(
   { uses, usesMax }: Pick<LinkLine, "uses" | "usesMax">,
   anyNumber: string,
@@ -29,10 +21,7 @@ export function usesOf(
   return usesMax === undefined ? anyNumber : `${uses} / ${usesMax}`;
 }
 
-/**
- * Whether the user may end the payment link. Even a link that is used up or expired can be ended,
- * and it then stays ended.
- */
+/** Even a payment link that is used up or expired can be ended, and it then stays ended. */
 export function mayEnd({ state }: Pick<LinkLine, "state">, { rights }: Pick<User, "rights">) {
   return rights.includes("move_money") && state !== "closed";
 }

@@ -1,7 +1,4 @@
-/**
- * The screens of payment links: the list of links with the newest first, the form for a new link,
- * and the page of one link.
- */
+/** The screens of payment links: the list, the form for a new link, and the page of one link. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { Facts, Head, Loaded, LoadedPart, Mark, Section, Stamp, Time } from "../design/details.tsx";
 import { CopyButton } from "../design/dialog.tsx";
@@ -59,7 +56,6 @@ export function LinkState({ state }: { readonly state: LinkLine["state"] }) {
 
 type LinkDetail = OutputOf<"GET /links/:link">;
 
-/** One payment link: its URL, its QR code to show or print, and the orders paid with it. */
 export function PaymentLink() {
   const found = useAnswer("GET /links/:link", { link: useAddress().item });
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;

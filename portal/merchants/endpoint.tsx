@@ -1,7 +1,4 @@
-/**
- * The page of one endpoint: its settings, its gates, and a trial that shows which gate a sale of a
- * given amount would use.
- */
+/** An endpoint's page: its settings, its gates, and a trial of the gates that a sale would use. */
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
@@ -152,10 +149,7 @@ function Gates({ line }: LineProps) {
   );
 }
 
-/**
- * Shows which gates a sale would use. The amount of the sale is in the address, so that a user can
- * send the result to a colleague.
- */
+/** The sale's amount is in the URL, so that a user can send the result to a colleague. */
 function Routing({ line }: LineProps) {
   const messages = useMessages();
   const { query } = useAddress();

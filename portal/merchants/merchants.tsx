@@ -1,7 +1,4 @@
-/**
- * The screens of merchants: the list, and the page of one merchant. A merchant's user sees the page
- * of that merchant in place of the list.
- */
+/** The list of merchants, which only operators see, and the page of one merchant. */
 import { ActionButton } from "../actions/action-button.tsx";
 import { Settings } from "../actions/result.tsx";
 import {
@@ -72,10 +69,6 @@ function MerchantList() {
   );
 }
 
-/**
- * The page of one merchant. It has a tab each for endpoints and groups, keys, wallets, rules and
- * settings.
- */
 export function Merchant() {
   return <MerchantPage login={useAddress().item} />;
 }
@@ -147,10 +140,7 @@ function Endpoints({ detail: { line, endpoints, groups } }: PartProps) {
   );
 }
 
-/**
- * A merchant's keys: the control key with which checksums are made, and the public keys that verify
- * OAuth signatures.
- */
+/** The control key makes checksums, and the public keys verify OAuth signatures. */
 function Keys(props: PartProps) {
   return (
     <>
@@ -219,10 +209,7 @@ function OAuthKeys({ detail: { oauthKeys, line } }: PartProps) {
   );
 }
 
-/**
- * A merchant's identifiers at wallet providers, and the keys with which wallets encrypt payment
- * data for the merchant.
- */
+/** Wallets encrypt payment data for the merchant with these keys. */
 function Wallets({ detail: { wallets, walletKeys, line } }: PartProps) {
   const messages = useMessages();
   const values = { login: line.login };

@@ -1,6 +1,4 @@
-/**
- * Settings of a merchant as they are shown, and the initial values of the forms that change them.
- */
+/** Tests how a merchant's settings are shown, and the initial values of their forms. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { showSetting } from "../actions/values.ts";

@@ -18,17 +18,12 @@ export function gatesTextOf({ gates }: Pick<Endpoint, "gates">): string {
   return printGates(texts);
 }
 
-/**
- * Formats the endpoints of a group. For each payment, the group chooses the endpoint with the
- * payment's currency.
- */
+/** For each payment, a group chooses the endpoint with the payment's currency. */
 export function membersOf(endpoints: readonly Member[]): string {
   return endpoints.map(({ name, currency }) => `${name} (${currency})`).join(", ");
 }
 
-/**
- * Returns the current settings of a group, with which the form that changes the group is filled.
- */
+/** Returns a group's current settings, with which the form for changes is filled. */
 export function termsOf(enabled: boolean, endpoints: readonly Member[]) {
   return {
     enable: String(enabled),

@@ -1,4 +1,4 @@
-/** Actions on an order: which ones are offered, their effects, and their requests. */
+/** Tests the actions on an order: which ones are offered, their effects, and their requests. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english, german } from "../language/texts.ts";
@@ -164,7 +164,6 @@ const callback = {
 };
 const refund = { ...sale, kind: "refund", amount: usd("5.00"), serialNumber: "s-2" };
 
-/** Returns what the screen says about the order after the action. */
 function confirm(
   done: Parameters<typeof confirmationOf>[0],
   { status = "approved", refunded = {}, delivered = {} },

@@ -1,6 +1,4 @@
-/**
- * The actions on an order: which ones are offered, their texts and the requests that perform them.
- */
+/** The actions on an order: which are offered, their texts and the requests that perform them. */
 import { stateOf } from "../callbacks/delivery-query.ts";
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
@@ -25,7 +23,7 @@ function isMove(action: Action): action is Move {
   return moves.some((move) => move === action);
 }
 
-/** Whether an action cannot be undone. The user then types the amount as a confirmation. */
+/** The user types the amount to confirm an action that cannot be undone. */
 export function isIrreversible(action: Action): boolean {
   return action !== "capture" && action !== "resend" && action !== "ask";
 }
@@ -33,10 +31,7 @@ export function isIrreversible(action: Action): boolean {
 type MoneyText = { readonly text: string; readonly currency: string };
 type Amounts = { readonly most: MoneyText | undefined; readonly whole: MoneyText };
 
-/**
- * Returns the texts of the amount field. The user enters the amount to move. For a decision, the
- * user enters the order's amount to confirm the decision.
- */
+/** The user enters the amount to move, or the order's amount to confirm a decision. */
 export function amountField(action: Action, { most, whole }: Amounts, messages: Messages) {
   const { amount, amountHints, typeAmount, typeAmountHint } = messages;
   if (action === "resend" || action === "ask") return undefined;
@@ -44,10 +39,7 @@ export function amountField(action: Action, { most, whole }: Amounts, messages: 
   return { label: amount, description: most && amountHints[action](moneyOf(most)) };
 }
 
-/**
- * Whether the user has typed the amount that confirms the action. Trailing zeros may be missing,
- * and a comma is read as a decimal point.
- */
+/** Trailing zeros of the typed amount may be missing, and a comma is read as a decimal point. */
 export function isConfirmed(
   action: Action,
   typed: string,
@@ -59,7 +51,6 @@ export function isConfirmed(
   return /^\d+(\.\d*)?$/.test(given) && Number(given) === Number(amount.text);
 }
 
-/** The action that the user has performed on this screen. The order's page shows its progress. */
 export type Done = {
   readonly action: Action;
   /** The serial number of the transaction that the action began. */
@@ -71,10 +62,7 @@ export type Done = {
 
 type Outcomes = Pick<OrderDetail, "line" | "transactions" | "callbacks">;
 
-/**
- * Describes the progress of an action. `status` is the order status in whose colour the text is
- * shown.
- */
+/** `status` is the order status in whose colour the text is shown. */
 export function confirmationOf(
   { action, serialNumber, count = 0, resentAt = 0 }: Done,
   { line, transactions, callbacks }: Outcomes,
@@ -116,8 +104,7 @@ export function whyNot(
   const { why, code = "", most } = preview ?? {};
   if (why === undefined) return undefined;
   const refusal = refusalOf(code, why);
-  // The gateway's English sentence already contains the maximum amount. A translated sentence does
-  // not, so the maximum is added.
+  // Only the gateway's English sentence contains the maximum amount.
   if (code !== "amount_out_of_range" || refusal === why) return refusal;
   return `${refusal}. ${atMost(moneyOf(most))}`;
 }
@@ -130,7 +117,7 @@ export function amountOf(preview: Preview | undefined): string {
   return moneyOf(preview?.amount);
 }
 
-/** Says what a decision needs first; about a payout also what to ask the acquirer. */
+/** A decision has a hint. For a payout, the hint also says what to ask the acquirer. */
 export function hintOf(
   action: Decision,
   { transactions }: Pick<OrderDetail, "transactions">,
@@ -157,13 +144,10 @@ export function outcomeOf(action: Action, { of, becomes }: Preview, messages: Me
 }
 
 type Shown = { readonly line: { readonly order: string }; readonly version: number };
-/**
- * The user's input in the dialog of an action. `once` is a token of the dialog. The gateway
- * performs an action only once for each token, even if the request is sent twice.
- */
+/** The gateway performs an action once for each token `once`, even if the request is repeated. */
 type Written = { readonly reason: string; readonly amount: string; readonly once: string };
 
-/** The name that the gateway has for each action. */
+/** The gateway's names of the actions. */
 const performed = {
   "capture": "order capture",
   "return": "order return",
@@ -174,10 +158,7 @@ const performed = {
   "settle-not-done": "doubt settle",
 } as const satisfies Readonly<Record<Action, string>>;
 
-/**
- * Makes the request that performs an action. For a decision, it contains the version of the order
- * that the user saw. If it contains no amount, the gateway takes the whole amount.
- */
+/** A decision contains the order's version that the user saw. No amount means the whole amount. */
 export function requestOf(
   action: Action,
   { line: { order }, version }: Shown,

@@ -1,6 +1,6 @@
 /**
- * The actions on an order. Each action first shows its effect, then asks for a reason, which the
- * audit stores. The button that performs it names the amount.
+ * The actions on an order. Each action shows its effect and asks for a reason, which the audit
+ * stores. The button that performs it names the amount.
  */
 
 import { Button, TextInput } from "@mantine/core";
@@ -87,7 +87,6 @@ function CopyCurl({ text }: { readonly text: string }) {
 
 type ConfirmationProps = { readonly done: Done | undefined; readonly detail: OrderDetail };
 
-/** Shows the action that the user has just performed, and its progress. */
 export function Confirmation({ done, detail }: ConfirmationProps) {
   const messages = useMessages();
   const { text, status = "" } = done ? confirmationOf(done, detail, messages) : {};
@@ -106,7 +105,7 @@ type FormProps = ActionsProps & { readonly action: Action; readonly close: () =>
 
 const refusedEveryMs = 5_000;
 
-/** Whether the same form was sent before. The present request has then changed nothing. */
+/** If the same form was sent before, the present request has changed nothing. */
 const isRepeat = (done: OutputOf<"POST /actions/run"> | undefined) =>
   done !== undefined && "repeated" in done.result && done.result.repeated === true;
 
@@ -118,8 +117,7 @@ function usePreview(action: Action, { line: { order }, version }: OrderDetail, a
       action === "resend"
         ? { isAllowed: true }
         : call("POST /orders/preview/:order", { order, action, ...given }, { signal }),
-    // If a decision is refused, its preview is requested again from time to time, because the
-    // reason of the refusal may disappear without a change of the order.
+    // The reason of a refused decision may disappear without a change of the order.
     refetchInterval: ({ state }) =>
       isDecision(action) && state.data?.isAllowed === false ? refusedEveryMs : false,
   });
@@ -171,7 +169,6 @@ function OrderAction({ action, detail, onDone, close }: FormProps) {
   );
 }
 
-/** Describes what the action would do if the user performed it now. */
 function Outcome({ action, preview }: { readonly action: Action; readonly preview: Preview }) {
   const messages = useMessages();
   if (preview.of === undefined) return null;

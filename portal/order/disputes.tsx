@@ -1,7 +1,7 @@
 /**
- * The disputes about an order, such as chargebacks. For each dispute it shows what its stage means,
- * the deadline of the answer, what to send to the acquirer, and the decision. If the reason is
- * fraud, earlier payments of the card that were not disputed are listed as evidence.
+ * The disputes about an order, such as chargebacks: what the stage means, the deadline of the
+ * answer, what to send to the acquirer, and the decision. If the reason is fraud, earlier
+ * undisputed payments of the card are listed as evidence.
  */
 import { ActionButton } from "../actions/action-button.tsx";
 import { type Row, useRows } from "../actions/values.ts";

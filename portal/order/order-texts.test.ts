@@ -1,4 +1,4 @@
-/** Texts of an order in English and German: its timeline, its totals and its transactions. */
+/** Tests an order's texts in English and German: its timeline, its totals and its transactions. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english, german } from "../language/texts.ts";

@@ -1,7 +1,4 @@
-/**
- * Formats an order for its page: its totals, its transactions and its timeline. The timeline
- * contains the steps of the order and the attempts to deliver its callbacks.
- */
+/** Formats an order's totals, its transactions, and its timeline with attempts of callbacks. */
 import { resultOf } from "../callbacks/delivery-query.ts";
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
@@ -16,11 +13,11 @@ type Step = Pick<Entry, "at" | "messages" | "rules"> & {
   /** The fields of the status response that the merchant gets after this step. */
   readonly seen?: readonly Field[];
   readonly facts: readonly Fact[];
-  /** Whether the step is an attempt to deliver a callback that has failed. */
+  /** Whether the step is a failed attempt to deliver a callback. */
   readonly isFailed?: boolean;
 };
 
-/** A fact of a step. `to` is the address of the screen that shows more about the value. */
+/** `to` is the path of the screen that shows more about the value. */
 type Fact = readonly [name: string, value: string, to?: string];
 
 type Stated = { readonly status: string };
@@ -37,9 +34,7 @@ export function isDisputed({ timeline }: Pick<OrderDetail, "timeline">): boolean
   return timeline.some(({ event }) => event === "charged_back");
 }
 
-/**
- * Whether the order may still change: it is in progress, in doubt, or has a callback to deliver.
- */
+/** An unfinished order may change: it is in progress, in doubt, or has a callback to deliver. */
 export function isUnfinished(detail: Statuses | undefined): boolean {
   if (detail === undefined) return false;
   const { line, transactions, callbacks, may } = detail;
@@ -49,7 +44,6 @@ export function isUnfinished(detail: Statuses | undefined): boolean {
   );
 }
 
-/** Returns the steps of the timeline, the first step on top. */
 export function timelineOf(
   detail: Pick<OrderDetail, "timeline" | "callbacks">,
   messages: Messages,
@@ -62,8 +56,7 @@ export function timelineOf(
 }
 
 function showEntry({ event, facts, seen, ...entry }: Entry, messages: Messages): Step {
-  // `Object.entries` returns a type without names. The gateway sends only facts whose names are in
-  // its table.
+  // The gateway sends only facts whose names are in its table.
   const given = Object.entries(facts) as [keyof Entry["facts"], string][];
   return {
     ...entry,
@@ -95,7 +88,7 @@ function attemptsOf(
       at,
       title: messages.attemptMade(resultOf(attempt).text),
       isFailed: resultOf(attempt).isFailed,
-      // The callback's URL is shown without its query, which is on the page of the callback.
+      // The query of the URL is only on the page of the callback.
       facts: [
         [address, url.split("?", 1).join()],
         [duration, `${ms} ms`],
@@ -104,10 +97,7 @@ function attemptsOf(
   );
 }
 
-/**
- * Returns a step for each time at which a user sent callbacks again. Callbacks that were sent again
- * together are one step.
- */
+/** Callbacks that a user sent again together are one step. */
 function resendsOf(
   { callbacks }: Pick<OrderDetail, "callbacks">,
   messages: Messages,
@@ -135,24 +125,17 @@ export function ruleOf(
   return [name, `${did} ${facts}`.trim()];
 }
 
-/**
- * Reads the fields of a status response. Some installations end each field with a line feed, which
- * is removed.
- */
+/** Some installations end each field with a line feed, which is removed. */
 function fieldsIn(response: string): readonly Field[] {
   const pairs = new URLSearchParams(response.replaceAll("\n", ""));
   return [...pairs].map(([name, value]) => ({ name, value }));
 }
 
-/** Returns the fields of the last status response before a step. */
 export function seenBefore(steps: readonly Step[], at: number): readonly Field[] {
   return steps.slice(0, at).findLast(({ seen }) => seen !== undefined)?.seen ?? [];
 }
 
-/**
- * Whether a field of a status response differs from the previous response. No field differs if
- * there was no previous response.
- */
+/** No field is new if there was no previous status response. */
 export function isNews({ name, value }: Field, before: readonly Field[]): boolean {
   return before.length > 0 && before.find((field) => field.name === name)?.value !== value;
 }
@@ -169,10 +152,7 @@ export function totalsOf(
 }
 
 type Transaction = OrderDetail["transactions"][number];
-/**
- * Fields of a transaction that a user only needs to compare the order with a log of the merchant or
- * the acquirer.
- */
+/** Only needed to compare the order with a log of the merchant or the acquirer. */
 const technical: readonly string[] = ["stage", "serialNumber", "trace", "terminal"];
 
 /** Returns the fields of a transaction that its table always shows. */

@@ -24,7 +24,7 @@ import {
 } from "./order-texts.ts";
 import { FieldList, Timeline } from "./timeline.tsx";
 
-/** How often the page reads an order again that is not finished. */
+/** How often the page reads an unfinished order again. */
 const liveEveryMs = 3_000;
 
 export function Order() {
@@ -113,10 +113,6 @@ function Summary({ line }: { readonly line: OrderDetail["line"] }) {
   );
 }
 
-/**
- * Shows each callback with its receiver, and all its attempts with the body that was sent and the
- * answer.
- */
 function Callbacks({ callbacks }: Pick<OrderDetail, "callbacks">) {
   const messages = useMessages();
   if (callbacks.length === 0) return <p className="quiet">{messages.noCallbacks}</p>;

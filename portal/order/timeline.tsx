@@ -1,8 +1,7 @@
 /**
- * The timeline of an order, with the first step on top. A step shows its time, its facts and
- * messages, the status response that the merchant gets from then on, and the attempts to deliver
- * its callback. It also shows the time since the previous step, so that users see where the order
- * has waited. A message is shown by its fields and in its raw form.
+ * The timeline of an order, with the first step on top: time, facts, messages, the status response
+ * that the merchant gets from then on, and attempts to deliver a callback. The time since the
+ * previous step shows where the order has waited.
  */
 import { Fields, Time } from "../design/details.tsx";
 import { useLanguage, useMessages } from "../language/language.tsx";
@@ -68,7 +67,7 @@ export function Timeline({ detail }: { readonly detail: OrderDetail }) {
 type Entry = OutputOf<"GET /orders/:order">["timeline"][number];
 type Kept = NonNullable<Entry["messages"]>[number];
 
-/** A message to or from an acquirer or a directory server: its fields, and its raw form. */
+/** A message to or from an acquirer or a directory server. */
 function Message({ message }: { readonly message: Kept }) {
   const { messages } = useLanguage();
   const { type, way, at, fields, raw, isDerived } = message;
@@ -95,10 +94,7 @@ function Message({ message }: { readonly message: Kept }) {
   );
 }
 
-/**
- * The status response that the merchant gets after this step. Fields that have changed since the
- * previous response are marked.
- */
+/** Marks the fields of the status response that have changed since the previous one. */
 function Seen({ seen, before }: { readonly seen: readonly Field[]; before: readonly Field[] }) {
   const { messages } = useLanguage();
   return (

@@ -1,7 +1,4 @@
-/**
- * The button of a filter, which shows the values that the user has chosen, and the menu that the
- * button opens.
- */
+/** The button of a filter, which shows the values that the user has chosen, and its menu. */
 import { CloseButton, Popover } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Icon } from "../design/icons.tsx";

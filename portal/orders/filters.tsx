@@ -1,7 +1,4 @@
-/**
- * The filters of the order list. Each filter is a button, which shows the chosen values and opens a
- * menu with all choices. A change is written to the address at once.
- */
+/** The filters of the order list, as buttons with menus. A change goes to the URL at once. */
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { knownTypes, statusChoices } from "../design/status.tsx";
@@ -25,9 +22,7 @@ import {
 type Choice = {
   readonly value: string;
   readonly label: string;
-  /**
-   * The element that the list of choices shows for this choice. If absent, the list shows `label`.
-   */
+  /** The list of choices shows this element, or else `label`. */
   readonly shown?: ReactNode;
   readonly meaning?: string;
 };
@@ -46,10 +41,7 @@ const stages = [
   ...ends.map((end) => `void_${end === "declined" ? "rejected" : end}`),
 ];
 
-/**
- * The results of an order's charge, without its later captures and refunds. The figures of the home
- * screen count these results.
- */
+/** The results of charges, which the home screen counts: captures and refunds do not matter. */
 const outcomes = ["approved", "declined", "filtered", "error", "processing"] as const;
 
 export function Filters() {
@@ -71,8 +63,7 @@ export function Filters() {
   };
   const names = ["status", "type", "currency", "network", "endpoint"] as const;
   const own = isOperator ? (["gate", "merchant"] as const) : [];
-  // Filters that are only shown if the address sets them. The figures of the home screen link to
-  // the list with these filters.
+  // These filters are only shown if the URL sets them, as links from the home screen's figures do.
   const counted = (["outcome", "reason", "threeds"] as const).filter((name) => query.has(name));
   const shown = [...names, ...own, "stage" as const, ...counted];
   const offered = shown.map((name) => ({ name, label: messages[name], choices: choices[name] }));
@@ -86,11 +77,8 @@ type BarProps = {
     readonly choices: readonly Choice[];
     readonly isSingle?: boolean;
   }[];
-  /**
-   * The filters of this list: whether the address sets any of them, and how to remove all of them.
-   */
   readonly own: ReturnType<typeof makeFilters>;
-  /** More filters, which are shown between the filters with choices and the date. */
+  /** Shown between the filters with choices and the date. */
   readonly children?: ReactNode;
 };
 
@@ -106,8 +94,7 @@ export function FilterBar({ offered, own, children }: BarProps) {
           label={label}
           choices={choices}
           chosen={valuesOf(query, name)}
-          // Only one merchant can be chosen, because the gateway lists the orders of one merchant
-          // or of all merchants.
+          // The gateway lists the orders of one merchant or of all, so only one can be chosen.
           isSingle={isSingle || name === "merchant"}
           choose={(values) => changeFilter({ [name]: values.join(",") })}
         />
@@ -123,10 +110,7 @@ export function FilterBar({ offered, own, children }: BarProps) {
   );
 }
 
-/**
- * Changes a filter and shows the first page of the list, because the present page belongs to the
- * list before the change.
- */
+/** Shows the list's beginning, because the present page belongs to the list before the change. */
 export function changeFilter(change: QueryChange, options?: { readonly replaces: boolean }): void {
   changeQuery({ ...change, after: undefined, row: undefined }, options);
 }
@@ -172,10 +156,7 @@ const ranges = [
   { name: "thirtyDays", days: 29 },
 ] as const;
 
-/**
- * The filter by the day on which an order was accepted. The user picks a common range, or a first
- * and a last day.
- */
+/** The user picks a common range, or a first and a last day. */
 function DateFilter({ change }: DateFilterProps) {
   const { messages, showDay, showTime } = useLanguage();
   const { query } = useAddress();

@@ -1,4 +1,4 @@
-/** The list of orders: the query of its address, choices of filters, saved views and the export. */
+/** Tests the query in the order list's URL, choices of filters, saved views and the export. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

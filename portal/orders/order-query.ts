@@ -1,35 +1,26 @@
 /**
- * Reads a query to the gateway from the address of the orders screen: the search, the filters, the
- * dates and the page. A date in the address means a day in the zone of the user's browser.
+ * Reads the query of the orders screen from its URL: the search, the filters, the dates and the
+ * page. A date in the URL means a day in the zone of the user's browser.
  */
 import { type InputOf, type OutputOf, type User, useAnswer } from "../shell/call.ts";
 
 export type OrdersInput = InputOf<"GET /orders">;
 export type OrderLine = OutputOf<"GET /orders">["orders"][number];
 
-/**
- * Filters that can have several values. Their names are the same in the address and in the
- * gateway's API.
- */
+/** These filters can have several values. The URL and the gateway's API use the same names. */
 const filterNames = [
   ...(["status", "stage", "type", "endpoint", "gate", "currency", "network"] as const),
   ...(["outcome", "reason", "threeds"] as const),
 ];
 
-/**
- * The parameters of the address that a saved view contains. It does not contain the page and the
- * selected row.
- */
+/** A saved view contains these parameters of the URL, and not the page and the selected row. */
 const kept = ["search", "merchant", "from", "until", ...filterNames] as const;
 
 export function readOrdersQuery(query: URLSearchParams): OrdersInput {
   return readListQuery(query, filterNames);
 }
 
-/**
- * Reads a search, dates and filters from the address. `listed` contains the names of filters that
- * can have several values.
- */
+/** `listed` contains the names of filters that can have several values. */
 export function readListQuery(query: URLSearchParams, listed: readonly string[]) {
   const text = (name: string) => query.get(name)?.trim() || undefined;
   const lists = listed.flatMap((name) => {
@@ -52,10 +43,7 @@ export function valuesOf(query: URLSearchParams, name: string): readonly string[
   return (query.get(name) ?? "").split(",").filter((value) => value !== "");
 }
 
-/**
- * Returns two things for these filters: a function that tells whether the address sets any of them,
- * and the change of the address that removes all of them.
- */
+/** Returns whether the URL sets any of these filters, and the change that removes all. */
 export function makeFilters(names: readonly string[]) {
   return {
     isFiltered: (query: URLSearchParams) => names.some((name) => query.has(name)),
@@ -65,7 +53,6 @@ export function makeFilters(names: readonly string[]) {
 
 export const filters = makeFilters(kept);
 
-/** Returns the part of the address that a saved view contains: the search and the filters. */
 export function viewOf(query: URLSearchParams): string {
   const entries = kept.flatMap((name) => {
     const value = query.get(name);
@@ -76,10 +63,7 @@ export function viewOf(query: URLSearchParams): string {
 
 type SearchKind = "name" | "email" | "lastFour" | "amount" | "order" | "reference";
 
-/**
- * Returns the fields in which the gateway looks for this search, such as the amount or the email
- * address.
- */
+/** Returns the fields that the gateway searches, such as the amount or the email address. */
 export function kindsOfSearch(search: string): readonly SearchKind[] {
   const text = search.trim();
   if (text.includes("@")) return ["email"];
@@ -87,15 +71,12 @@ export function kindsOfSearch(search: string): readonly SearchKind[] {
   return [...(/^\d{4}$/.test(text) ? ["lastFour" as const] : []), "amount", "order", "reference"];
 }
 
-/** Formats a time as the start of a date filter, without seconds. */
+/** A date filter has no seconds. */
 export function momentOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16)}Z`;
 }
 
-/**
- * Returns the time at which a day begins. A text that contains a time is read as that time; for any
- * other text the function returns undefined.
- */
+/** Returns when a day begins. A text that contains a time is read as that time. */
 export function startOfDay(day: string | undefined, plusDays = 0): number | undefined {
   if (isMoment(day)) return Date.parse(day);
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day ?? "") ?? [];
@@ -107,36 +88,27 @@ export function isMoment(text: string | undefined): text is string {
   return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}Z$/.test(text ?? "");
 }
 
-/** Formats a day for the address and for date fields. */
 export function dayOf(at: Date): string {
   const two = (number: number) => String(number).padStart(2, "0");
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-/** Returns the range of dates that begins the given number of days before today. */
 export function rangeSince(days: number, now: Date) {
   const first = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
   return { from: dayOf(first), until: undefined };
 }
 
-/**
- * Returns the chosen values of a filter after the user has clicked one value, which adds or removes
- * it.
- */
+/** A click on a value of a filter adds or removes the value. */
 export function toggle(chosen: readonly string[], value: string, isSingle: boolean) {
   const rest = isSingle ? [] : chosen.filter((each) => each !== value);
   return chosen.includes(value) ? rest : [...rest, value];
 }
 
-/**
- * Loads the endpoints, gates, merchants and currencies for the choices of filters. The answer is
- * kept for a while, because it rarely changes.
- */
+/** Endpoints, gates, merchants and currencies rarely change, so the answer is kept for a while. */
 export function useKnown(isWanted = true) {
   return useAnswer("GET /filters", {}, { staleMs: 60_000, isWanted });
 }
 
-/** Returns the endpoints, gates and merchants as choices of filters. */
 export function configured(known: OutputOf<"GET /filters"> | undefined) {
   const { endpoints = [], gates = [], merchants = [] } = known ?? {};
   return {
@@ -151,18 +123,12 @@ export function configured(known: OutputOf<"GET /filters"> | undefined) {
 
 export type View = { readonly name: string; readonly query: string };
 
-/**
- * Whether the user may share a view with the team. A view with a search may not be shared, because
- * the search may contain a person's name.
- */
+/** A view with a search may not be shared, because the search may contain a person's name. */
 export function mayBeShared(query: string, { rights }: Pick<User, "rights">): boolean {
   return rights.includes("share_views") && !new URLSearchParams(query).has("search");
 }
 
-/**
- * Reads the views that this browser has stored. Stored views that this version of the portal does
- * not understand are left out.
- */
+/** Views that this version of the portal does not understand are left out. */
 export function readViews(kept: string | null): readonly View[] {
   try {
     const stored: unknown = JSON.parse(kept ?? "[]");

@@ -1,6 +1,6 @@
 /**
  * The orders screen: the search, the filters, the list in pages and the export. All choices of the
- * user are in the address. The first page refreshes itself while its window is visible.
+ * user are in the URL. The first page of the list refreshes itself while its window is visible.
  */
 import { Button } from "@mantine/core";
 import { useRef, useState } from "react";
@@ -67,7 +67,6 @@ export function Orders() {
   );
 }
 
-/** Says in which fields the gateway has looked for the searched text. */
 function Searched({ search }: { readonly search: string }) {
   const { code, messages } = useLanguage();
   const kinds = kindsOfSearch(search).map((kind) => messages.searchKinds[kind]);
@@ -76,9 +75,8 @@ function Searched({ search }: { readonly search: string }) {
 }
 
 /**
- * Exports the filtered list into a file that the browser saves. The gateway sends the export in
- * parts. During the export, the button shows how many rows have arrived, and a second click stops
- * the export.
+ * The browser saves the export, which the gateway sends in parts, as a file. The button shows how
+ * many rows have arrived, and a second click stops the export.
  */
 function Export({ input }: { readonly input: OrdersInput }) {
   const messages = useMessages();

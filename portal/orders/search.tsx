@@ -1,6 +1,6 @@
 /**
- * The search field. Shortly after the last key press, the text is written to the address and the
- * list changes. The browser's back button restores the earlier search.
+ * The search field. Shortly after the last key press, the text is written to the URL and the list
+ * changes. The browser's back button restores the earlier search.
  */
 import { ActionIcon, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";

@@ -1,7 +1,6 @@
 /**
- * Saved views of the order list. Some are built in, some are shared by the user's team, and the
- * user's own are stored in this browser. A view consists of the search and the filters in an
- * address.
+ * Saved views of the order list: the search and the filters in a URL. Some are built in, some are
+ * shared by the user's team, and the user's own are stored in this browser.
  */
 import { Button, Checkbox, CloseButton, Popover, TextInput } from "@mantine/core";
 import { useState } from "react";
@@ -81,10 +80,6 @@ export function Views() {
   );
 }
 
-/**
- * Loads the views that the user's team shares. Also returns functions that share a view or remove a
- * shared one.
- */
 function useShared() {
   const { data } = useAnswer("GET /views", {}, { staleMs: 60_000 });
   const share = usePerformer((view: View) => call("POST /views/share", view));
@@ -94,7 +89,7 @@ function useShared() {
 
 type ViewLinkProps = { readonly view: View; readonly current: string; readonly hint?: string };
 
-/** A link to a saved view. The hint names the user who shares the view. */
+/** The hint names the user who shares the view. */
 function ViewLink({ view, current, hint }: ViewLinkProps) {
   const to = `orders${view.query === "" ? "" : `?${view.query}`}`;
   return (

@@ -1,6 +1,4 @@
-/**
- * Reconciliation: the state of a day, its address, and lines of an import that were not recorded.
- */
+/** Tests a reconciled day's state and URL, and the lines of an import that were not recorded. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";

@@ -7,10 +7,7 @@ export type DayLine = OutputOf<"GET /reconciliations">["reconciliations"][number
 type DayDetail = OutputOf<"GET /reconciliations/:gate/:day">;
 type Texts = Pick<Messages, "agrees" | "differs" | "differences">;
 
-/**
- * Returns whether a reconciled day agrees or how many differences it has. If only totals were
- * compared, the number of differences is not known.
- */
+/** If only totals were compared, the number of differences is not known. */
 export function stateOf(
   { agrees, differences }: Pick<DayLine, "agrees" | "differences">,
   messages: Texts,
@@ -19,7 +16,7 @@ export function stateOf(
   return ["declined", differences === 0 ? messages.differs : messages.differences(differences)];
 }
 
-/** Returns the address of the page for a reconciled day. `readDay` reads this address. */
+/** Returns the page's path, which `readDay` reads. */
 export function addressOf({ gate, day, way }: Pick<DayLine, "gate" | "day" | "way">): string {
   return `reconciliation/${gate}?day=${day}&way=${way}`;
 }
@@ -32,10 +29,7 @@ export function readDay(
   return { gate, day: query.get("day") ?? "", way };
 }
 
-/**
- * Formats a total by the acquirer's records. It is a sum with a count, or the balance that the
- * acquirer's host has reported.
- */
+/** The acquirer's total is a sum with a count, or the balance that its host has reported. */
 export function acquirersTotal({
   there,
   countThere,
@@ -44,10 +38,7 @@ export function acquirersTotal({
   return there === undefined ? { sum: balance ?? "–" } : { sum: there, count: countThere };
 }
 
-/**
- * Returns the lines of an imported file of chargebacks that could not be recorded. Lines that were
- * recorded earlier are not among them.
- */
+/** Lines that were recorded earlier are left out. */
 export function unrecordedIn(rows: readonly Row[]): readonly Row[] {
   return rows.filter(({ result = "" }) => result !== "recorded" && result !== "known");
 }

@@ -75,10 +75,6 @@ export function DayState({ line }: { readonly line: DayLine }) {
 
 type Detail = OutputOf<"GET /reconciliations/:gate/:day">;
 
-/**
- * The page of one reconciled day of a gate: the totals by the gateway and by the acquirer, and
- * every difference.
- */
 export function ReconciledDay() {
   const { item: gate, query } = useAddress();
   const found = useAnswer("GET /reconciliations/:gate/:day", readDay(gate, query));
@@ -173,10 +169,7 @@ function Total({ sum, count }: ReturnType<typeof acquirersTotal>) {
   );
 }
 
-/**
- * Lists chargebacks. `imported` is the result of the latest import in this window, if there was
- * one.
- */
+/** `imported` is the result of the latest import in this window, if there was one. */
 function Chargebacks({ imported }: { readonly imported: object }) {
   const messages = useMessages();
   const found = useRows("chargeback list");

@@ -1,7 +1,6 @@
 /**
- * The screen of the transaction report. The user chooses a time span, types, statuses and
- * endpoints, and gets a file. The browser downloads the file while the gateway still reads the
- * transactions, so that a report may be of any size.
+ * The screen of the transaction report. The browser downloads the file while the gateway still
+ * reads the transactions, so that a report may be of any size.
  */
 import { Button } from "@mantine/core";
 import { ActionButton } from "../actions/action-button.tsx";
@@ -17,10 +16,7 @@ import { type InputOf, requestFor, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { useAddress } from "../shell/url.tsx";
 
-/**
- * The types of transactions, by the names that the report's file uses, so that users recognise them
- * in the file.
- */
+/** The report's file uses the same names, so that users recognise them there. */
 const types = [
   ...["sale", "preauth", "capture", "account-verification", "reversal", "refund", "cancel"],
   ...["void", "payout", "chargeback", "chargeback-reversal", "retrieval", "dispute", "fraud"],

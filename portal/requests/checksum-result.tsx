@@ -1,7 +1,4 @@
-/**
- * Shows which values a checksum covers. If a given checksum is wrong, it also shows which common
- * mistake would explain it.
- */
+/** Shows the values that a checksum covers, and the common mistake that explains a wrong one. */
 import { SignedParts } from "../callbacks/state.tsx";
 import { useMessages } from "../language/language.tsx";
 import type { OutputOf } from "../shell/call.ts";

@@ -1,7 +1,6 @@
 /**
- * The checksum debugger, for values that the user types or pastes. The browser sends only values
- * that the checksum covers. The endpoint and the operation are in the address. The values are not,
- * because browsers keep addresses in their history.
+ * The checksum debugger, for values that the user types or pastes. The browser sends only those
+ * that the checksum covers. They are not in the URL, because browsers keep URLs in their history.
  */
 
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
@@ -30,10 +29,7 @@ export function Checksum() {
   );
 }
 
-/**
- * Returns the endpoints and operations that the user can choose, and the two that the address
- * names.
- */
+/** Returns the endpoints and operations to choose from, and the two that the URL names. */
 function useChoices() {
   const { query } = useAddress();
   const endpoints = configured(useKnown().data).endpoint;

@@ -1,4 +1,4 @@
-/** Refused requests: filters of the address, and which pasted values leave the browser. */
+/** Tests the filters in the URL of refused requests, and which pasted values leave the browser. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,7 +1,4 @@
-/**
- * Reads the filters of refused requests from the address of their screen, and the values that the
- * checksum debugger takes from a request.
- */
+/** Reads filters of refused requests from the URL, and a request's values for the debugger. */
 import { makeFilters, readListQuery } from "../orders/order-query.ts";
 import { type InputOf, type OutputOf, useAnswer } from "../shell/call.ts";
 
@@ -18,10 +15,7 @@ export function readRequestsQuery(query: URLSearchParams): RequestsInput {
   return readListQuery(query, ["operation", "code", "endpoint"]);
 }
 
-/**
- * Loads the operations of the merchant interface and which fields their checksums cover. The list
- * is empty until it is loaded.
- */
+/** The list of operations, with the fields that a checksum covers, is empty until it is loaded. */
 export function useFormulas() {
   const staleMs = Number.POSITIVE_INFINITY;
   return useAnswer("GET /checksum/operations", {}, { staleMs }).data?.operations ?? [];
@@ -31,29 +25,20 @@ export function hasControl(fields: readonly SentField[]): boolean {
   return fields.some(({ name, length }) => name === "control" && length > 0);
 }
 
-/**
- * Splits the text of a fault into the name of the field, with which the text begins, and the
- * description.
- */
+/** The text of a fault begins with the name of the field. */
 export function splitFault(fault: string): readonly [field: string, what: string] {
   const [field = "", ...rest] = fault.split(": ");
   return [field, rest.join(": ")];
 }
 
-/**
- * Returns the fields that the checksum debugger asks for: those that the checksum covers, the
- * currency if an amount is among them, and the checksum itself.
- */
+/** A checksum that covers an amount needs the currency too, which its formula does not name. */
 export function namesIn(formula: readonly string[]): readonly Name[] {
   const own = formula.filter((name): name is Name => name !== "{id}");
   const currency = own.includes("amount") && !own.includes("currency") ? ["currency" as const] : [];
   return [...own, ...currency, "control"];
 }
 
-/**
- * Reads the given fields from a text that the user has pasted, which is an encoded form or has one
- * field in each line. Other fields are discarded.
- */
+/** The pasted text is an encoded form or has one field in each line. Other fields are discarded. */
 export function readPasted(text: string, names: readonly Name[]): Pasted {
   const form = text.trim().replace(/\r?\n/g, "&");
   const body = form.includes("?") ? (form.split("?").at(-1) ?? "") : form;

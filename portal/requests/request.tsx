@@ -1,7 +1,4 @@
-/**
- * The page of one refused request: every fault, which values its checksum covers, and the fields
- * that the gateway has stored.
- */
+/** A refused request's page: every fault, the values of its checksum, and its stored fields. */
 import { Facts, Fields, Head, Loaded, Mark, Section, Time } from "../design/details.tsx";
 import { useMessages } from "../language/language.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";

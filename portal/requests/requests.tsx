@@ -1,7 +1,4 @@
-/**
- * The screen of refused requests: a search, filters, the list in pages, and how many refused
- * requests were not stored.
- */
+/** The screen of refused requests, which also shows how many of them were not stored. */
 import { Button } from "@mantine/core";
 import { Head, Mark, Time } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
@@ -66,7 +63,7 @@ export function Requests() {
   );
 }
 
-/** The choices of the error filter. It has only the most frequent errors. */
+/** Only the most frequent errors. */
 const errors = [
   { value: "control_mismatch", label: "INVALID_CONTROL_CODE" },
   { value: "access_denied", label: "ACCESS_DENIED" },

@@ -74,10 +74,6 @@ function TestPayments({ sandbox }: { readonly sandbox: SandboxView }) {
   );
 }
 
-/**
- * The test cards of the sandbox bank. Each card is shown with what happens to its payments and a
- * button that pays with it.
- */
 function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
   const messages = useMessages();
   const groups = Map.groupBy(sandbox.cards, ({ group }) => group);
@@ -117,10 +113,7 @@ function Cards({ sandbox }: { readonly sandbox: SandboxView }) {
 
 type PayButtonProps = { readonly label: string; readonly payment: Payment };
 
-/**
- * A button that makes a test payment and shows its result with a link to the order. If the
- * cardholder has to authenticate, the user opens the challenge by another click.
- */
+/** If the cardholder has to authenticate, the user opens the challenge by another click. */
 function PayButton({ label, payment }: PayButtonProps) {
   const messages = useMessages();
   const pay = usePerformer(() => call("POST /sandbox/pay", payment));
@@ -150,9 +143,6 @@ function PayButton({ label, payment }: PayButtonProps) {
 
 const againEveryMs = 5_000;
 
-/**
- * Compares the ledger of the sandbox bank with the gateway's orders, and shows every difference.
- */
 function Ledger() {
   const messages = useMessages();
   const found = useAnswer("GET /sandbox/ledger", {}, { everyMs: againEveryMs });
@@ -216,10 +206,7 @@ function Comparison({ row }: { readonly row: Booked }) {
 
 type Switch = SandboxView["switches"][number];
 
-/**
- * The switches of the sandbox bank: what it answers, after which delay, and with which deliberate
- * errors.
- */
+/** The sandbox bank's switches: its answers, their delay, and deliberate errors. */
 function Switches({ sandbox }: { readonly sandbox: SandboxView }) {
   const messages = useMessages();
   const changed = sandbox.switches.filter(({ isOff }) => !isOff).length;

@@ -1,4 +1,4 @@
-/** The sandbox: its payments against the bank's own catalogue, and the comparison of ledgers. */
+/** Tests the sandbox's payments against the bank's catalogue, and the comparison of ledgers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scenarios } from "../../sandbox-bank/scenarios.ts";

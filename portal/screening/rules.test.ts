@@ -1,4 +1,4 @@
-/** Screening: how rules and lists are shown, and the requests for lists and trials. */
+/** Tests how rules and lists are shown, and the requests for lists and trials. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { english } from "../language/texts.ts";

@@ -1,6 +1,5 @@
 /**
- * Formats screening rules, list entries and trials of rules, and makes the requests for lists and
- * trials.
+ * Formats screening rules, list entries and trials, and makes the requests for lists and trials.
  */
 import type { Row, Values } from "../actions/values.ts";
 import { wordIn } from "../language/rows.ts";
@@ -9,10 +8,7 @@ import type { OutputOf } from "../shell/call.ts";
 
 export type Rule = OutputOf<"GET /rules">["rules"][number];
 
-/**
- * Formats each parameter of a rule with its value: `count 9` for the user to read, or `count=9` for
- * the form.
- */
+/** A parameter is written `count 9` for the user to read, or `count=9` for the form. */
 export function parametersOf({ parameters }: Pick<Rule, "parameters">, between: " " | "=") {
   return Object.entries(parameters).map(([name, value]) => `${name}${between}${value}`);
 }
@@ -26,10 +22,7 @@ export function placeOf(
 
 const pageRows = 100;
 
-/**
- * Makes the request for one page of a list. It requests one row more than the page shows. If that
- * row comes, there is a next page.
- */
+/** Requests one row more than the page shows. If that row comes, there is a next page. */
 export function listValues(query: URLSearchParams): Values {
   const [list, kind, before] = ["list", "kind", "after"].map((name) => query.get(name));
   return {
@@ -45,10 +38,7 @@ export function pageOf(rows: readonly Row[]) {
   return { rows: rows.slice(0, pageRows), next };
 }
 
-/**
- * Makes the request for a trial of rules on past orders. A day in the request begins at midnight
- * UTC.
- */
+/** A day in the request begins at midnight UTC. */
 export function trialValues(rule: string, since: string): Values {
   return {
     ...(rule.trim() !== "" && { rule: rule.trim() }),
@@ -57,7 +47,7 @@ export function trialValues(rule: string, since: string): Values {
 }
 
 type Counts = Readonly<Record<"orders" | "paid" | "refunded" | "chargedBack", number>>;
-/** The result of a trial of rules, in the form in which `gw filter try --json` prints it. */
+/** The result of a trial of rules, as `gw filter try --json` prints it. */
 export type Report = Readonly<Record<"all" | "blocked" | "forced" | "marked", Counts>> & {
   readonly rules: readonly (Counts & {
     readonly rule: string;
@@ -67,7 +57,7 @@ export type Report = Readonly<Record<"all" | "blocked" | "forced" | "marked", Co
   readonly notes: readonly string[];
 };
 
-/** Returns the rows of a trial's result: the sums of all rules first, then a row for each rule. */
+/** Returns the sums of all rules, and after them a row for each rule. */
 export function reportRows(
   report: Report,
   { wouldHave, ruleKinds }: Pick<Messages, "wouldHave" | "ruleKinds">,

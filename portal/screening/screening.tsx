@@ -1,7 +1,4 @@
-/**
- * The screen of payment screening: the rules, the allow and block lists, and a trial of rules on
- * past orders.
- */
+/** The screen of screening: rules, allow and block lists, and a trial of rules on past orders. */
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { ActionButton } from "../actions/action-button.tsx";
@@ -83,7 +80,6 @@ const kinds = [
 
 const right = "change_merchants";
 
-/** The allow and block lists, with the latest entries first. The filters are in the address. */
 function Lists() {
   const messages = useMessages();
   const { may } = useUser();
@@ -155,7 +151,7 @@ function Choice({ name, words, every }: ChoiceProps) {
   );
 }
 
-/** The trial of rules. It shows what rules would have done to past orders, and changes nothing. */
+/** The trial shows what rules would have done to past orders, and changes nothing. */
 function Trial() {
   const messages = useMessages();
   const [rule, setRule] = useState("");

@@ -1,6 +1,4 @@
-/**
- * Addresses of the portal: the values that a screen reads from one, and the changes that it makes.
- */
+/** Tests the values that a screen reads from a URL of the portal, and the changes that it makes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeAddress, readAddress, rowBelow } from "./address.ts";

@@ -1,5 +1,5 @@
 /**
- * Reads and changes an address of the portal. It names the screen and its item. Its query has the
+ * Reads and changes a URL of the portal. It names the screen and its item, and its query has the
  * filters, the page and the selected row.
  */
 
@@ -13,7 +13,6 @@ export type Address = {
 
 export type QueryChange = Readonly<Record<string, string | undefined>>;
 
-/** Splits an address into the screen, the item and the query. */
 export function readAddress(address: string): Address {
   const { pathname, searchParams } = new URL(address, "http://portal");
   const [screen = "", item = ""] = pathname.replace(/^\/portal\/?/, "").split("/");
@@ -21,8 +20,8 @@ export function readAddress(address: string): Address {
 }
 
 /**
- * Returns the address, below the portal's root, with changed parameters. Other parameters stay as
- * they are. A parameter with an empty value is removed.
+ * Returns the URL below the portal's root. Other parameters stay as they are. A parameter with an
+ * empty value is removed.
  */
 export function changeAddress(
   { pathname, search }: Pick<Location, "pathname" | "search">,
@@ -37,10 +36,7 @@ export function changeAddress(
   return pathname.slice(root.length) + (text && `?${text}`);
 }
 
-/**
- * Returns the row that is `by` rows below the selected one. Beyond an end of the list, it returns
- * the first or the last row.
- */
+/** Beyond an end of the list, returns the first or the last row. */
 export function rowBelow(rows: readonly string[], selected: string, by: number) {
   return rows[Math.max(0, Math.min(rows.length - 1, rows.indexOf(selected) + by))];
 }

@@ -11,15 +11,11 @@ import { useMessages } from "../language/language.tsx";
 import { sessionKey, useSession } from "./session.ts";
 import { go, useAddress } from "./url.tsx";
 
-/**
- * This code is loaded while the session is still being read, because most users are signed in
- * already.
- */
+/** Loaded while the session is still being read, because most users are signed in already. */
 const loadLayout = () => import("./layout.tsx");
 const Layout = lazy(async () => ({ default: (await loadLayout()).Layout }));
 const SignIn = lazy(async () => ({ default: (await import("../sign-in/sign-in.tsx")).SignIn }));
 
-/** Loads a component from a file. `name` is the name under which the file exports it. */
 function screen<Name extends string>(
   name: Name,
   load: () => Promise<Readonly<Record<Name, ComponentType>>>,
@@ -48,7 +44,7 @@ const screens: Screens = {
   screening: screen("Screening", () => import("../screening/screening.tsx")),
   reconciliation: screen("Reconciliation", () => import("../reconciliation/reconciliation.tsx")),
 };
-/** The pages of single items. In their addresses, the item's id follows the name of the screen. */
+/** The item's id follows the name of the screen in the URL. */
 const items: Screens = {
   orders: screen("Order", () => import("../order/order.tsx")),
   callbacks: screen("Callback", () => import("../callbacks/callback.tsx")),

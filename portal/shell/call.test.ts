@@ -1,4 +1,4 @@
-/** Calls of the portal API: the request for a route, and the meaning of a failure. */
+/** Tests calls of the portal API: the request for a route, and the meaning of a failure. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,6 +1,6 @@
 /**
- * Calls the gateway's portal API. The types come from the gateway's table of routes. A refusal is
- * thrown as a `CallError`. Its message is a sentence that the screen can show.
+ * Calls the gateway's portal API, with types from the gateway's table of routes. A refusal is
+ * thrown as a `CallError`, whose message is a sentence that the screen can show.
  */
 import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import type { Api } from "@tollgate/gateway/portal-api";
@@ -11,11 +11,11 @@ export type OutputOf<Name extends Route> = Api[Name]["output"];
 export type Session = OutputOf<"GET /session">;
 export type User = NonNullable<Session["user"]>;
 
-/** A call that was refused or failed. The status is 0 if no answer came. */
+/** The status is 0 if no answer came. */
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
-  /** The field of the form whose value was refused, if the refusal concerns a field. */
+  /** The form's field whose value was refused, if the refusal concerns a field. */
   readonly field: string | undefined;
 
   constructor(status: number, code: string, message: string, field?: string) {
@@ -28,10 +28,7 @@ export class CallError extends Error {
 
 type Options = {
   readonly signal?: AbortSignal;
-  /**
-   * Whether the page makes this call without an action of the user. Such a call does not extend the
-   * session.
-   */
+  /** A call that the page makes without an action of the user does not extend the session. */
   readonly isPoll?: boolean;
 };
 
@@ -56,7 +53,7 @@ export async function call<Name extends Route>(
 }
 
 type AnswerOptions<Name extends Route> = {
-  /** How often the answer is read again. Reading it again does not extend the session. */
+  /** How often the answer is read again, which does not extend the session. */
   readonly everyMs?: number | false | ((answer: OutputOf<Name> | undefined) => number | false);
   /** Whether the previous answer stays on the screen until the answer for a new input arrives. */
   readonly keepsBefore?: boolean;
@@ -64,7 +61,7 @@ type AnswerOptions<Name extends Route> = {
   readonly isWanted?: boolean;
 };
 
-/** Reads the answer of a route. Screens with the same input share one answer. */
+/** Screens with the same input share one answer. */
 export function useAnswer<Name extends Route>(
   name: Name,
   input: InputOf<Name>,
@@ -84,10 +81,7 @@ export function useAnswer<Name extends Route>(
   });
 }
 
-/**
- * Returns the method, path, query and body of a call. Inputs that the route's path names are put
- * into the path. All other inputs are in the query of a GET or in the body of a POST.
- */
+/** Inputs that the route does not name go into the query of a GET or the body of a POST. */
 export function requestFor(name: Route, input: object) {
   const [method = "", template = ""] = name.split(" ");
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
@@ -105,10 +99,7 @@ export function requestFor(name: Route, input: object) {
   };
 }
 
-/**
- * Whether a failed call is repeated. A call that the gateway refused is not repeated, because it
- * would be refused again. A call without an answer is, because the connection may come back.
- */
+/** A call without an answer is repeated. The gateway would refuse a refused call again. */
 export function mayTryAgain(count: number, error: Error): boolean {
   return !(error instanceof CallError && error.status > 0) && count < 2;
 }
@@ -120,7 +111,6 @@ export function isSessionEnd(error: Error): boolean {
 type Describe = (code: string, sentence: string) => string;
 let describe: Describe = (_code, sentence) => sentence;
 
-/** Sets the function that translates refusals into the user's language. */
 export function describeRefusalsWith(given: Describe): void {
   describe = given;
 }
@@ -129,7 +119,7 @@ function refusal(status: number, code: string, sentence: string, field?: string)
   return new CallError(status, code, describe(code, sentence), field);
 }
 
-/** Formats an input for the query. The elements of a list are separated by commas. */
+/** Commas separate the elements of a list. */
 function asText([name, value]: [string, unknown]): [string, string] {
   return [name, String(value)];
 }

@@ -1,4 +1,4 @@
-/** Which users see which screen, and what the palette finds. */
+/** Tests which users see which screen, and what the palette finds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Session, User } from "./call.ts";

@@ -14,10 +14,7 @@ type Entry = {
   /** The right without which a user does not see the entry. */
   readonly right?: string;
   readonly environment?: Session["environment"];
-  /**
-   * Whether only the operator's users see the entry. A merchant's user may have the right that the
-   * entry needs, but only for the data of that merchant.
-   */
+  /** A merchant's user may have the needed right, but only for the data of that merchant. */
   readonly isOperators?: boolean;
 };
 
@@ -43,10 +40,7 @@ const entries: readonly Entry[] = [
   { screen: "sandbox", icon: "sandbox", right: "operate", environment: "staging" },
 ];
 
-/**
- * Returns what the command palette offers for a typed text: the choices whose names contain all
- * words of the text, and a search for orders with the text.
- */
+/** Returns the choices whose names contain all words, and a search for orders by the text. */
 export function findChoices<Choice extends { readonly name: string }>(
   all: readonly Choice[],
   text: string,
@@ -59,9 +53,7 @@ export function findChoices<Choice extends { readonly name: string }>(
   return isOrder ? [open, search, ...found] : [...found, search];
 }
 
-/**
- * Returns the index of the choice that an arrow key selects. The first choice follows the last one.
- */
+/** The first choice follows the last one. */
 export function choiceBeside(at: number, key: string, count: number): number | undefined {
   const step = { ArrowDown: 1, ArrowUp: -1 }[key];
   return step === undefined ? undefined : (at + step + count) % count;

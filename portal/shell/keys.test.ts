@@ -1,9 +1,9 @@
-/** Keys that are shortcuts of the screen, and keys that belong to the focused element. */
+/** Tests which keys are shortcuts of the screen, and which belong to the focused element. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isElsewhere } from "./keys.ts";
 
-/** A replacement for an element. The names are those of the element and its ancestors. */
+/** `names` are those of the element and its ancestors. */
 function elementIn(...names: readonly string[]) {
   return {
     closest(selector: string) {

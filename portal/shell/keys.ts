@@ -5,17 +5,11 @@
  */
 import { type FormEvent, useEffect, useRef } from "react";
 
-/**
- * The functions of the shortcuts, by the key's name in `KeyboardEvent.key`. A screen may pass other
- * functions whenever it is rendered.
- */
+/** `key` is as in `KeyboardEvent.key`. A screen may pass other functions at each rendering. */
 type Keys = readonly (readonly [key: string, run: () => void])[];
 
 const takesText = "input, textarea, select, [contenteditable]";
-/**
- * Elements that Enter activates. If one of them has the focus, Enter is not a shortcut. A link
- * keeps the focus after the user has followed it.
- */
+/** Enter is no shortcut while such an element has the focus, as a link that was followed does. */
 const takesEnter = "a, button, summary";
 const isOver = "[role=dialog], [role=menu], [role=listbox]";
 
@@ -55,10 +49,7 @@ export function leaveField(): void {
   if (activeElement instanceof HTMLElement) activeElement.blur();
 }
 
-/**
- * Returns a handler for a form's submission. It calls the function, and prevents the browser from
- * loading the page again.
- */
+/** Prevents the browser from loading the page again when a form is submitted. */
 export function submitting(send: () => void) {
   return (event: FormEvent): void => {
     event.preventDefault();

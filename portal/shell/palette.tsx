@@ -1,7 +1,6 @@
 /**
  * The command palette: a dialog in which the user types a few letters to open a screen or an order,
- * or to run a command of the user's menu. Ctrl or Command with K opens it. The file also contains
- * the list of shortcuts, which the key `?` opens.
+ * or to run a command. Ctrl or Command with K opens it. The key `?` opens a list of shortcuts.
  */
 import { Modal, useMantineColorScheme } from "@mantine/core";
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useState } from "react";
@@ -145,7 +144,6 @@ const appearances = [
   { scheme: "auto", icon: "screen", name: "asSystem" },
 ] as const;
 
-/** Returns the commands that are available on every screen. */
 export function useOwnChoices(): readonly Choice[] {
   const { code, change, messages } = useLanguage();
   const { colorScheme, setColorScheme } = useMantineColorScheme();

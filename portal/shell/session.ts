@@ -1,13 +1,10 @@
-/**
- * The session of this browser. Screens are only shown to a user who has completed the sign-in, and
- * show what the user's rights allow.
- */
+/** This browser's session. Screens need a complete sign-in, and show what the rights allow. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { call, type Session, type User } from "./call.ts";
 
 export const sessionKey = ["session"] as const;
 
-/** Reads the session. With an interval, the session is read repeatedly, because it may time out. */
+/** A session that may time out is read again at the interval. */
 export function useSession(everyMs?: number) {
   return useQuery({
     queryKey: sessionKey,
@@ -16,10 +13,7 @@ export function useSession(everyMs?: number) {
   });
 }
 
-/**
- * A user without rights. Screens get this user in the moment between the end of a session and the
- * sign-in.
- */
+/** Screens get this user in the moment between the end of a session and the sign-in. */
 const signedOut: User = { login: "", role: "", rights: [] };
 
 export function useUser() {
@@ -31,16 +25,13 @@ export function useUser() {
   };
 }
 
-/** Returns a function that stores the session that the gateway returns for a step of signing in. */
+/** Stores the session that the gateway returns for a step of signing in. */
 export function useAccept(): (session: Session) => void {
   const queries = useQueryClient();
   return (session) => void queries.setQueryData(sessionKey, session);
 }
 
-/**
- * Returns a function that ends the session in the gateway and in this browser. The portal then
- * shows the sign-in.
- */
+/** Ends the session in the gateway and in this browser. The portal then shows the sign-in. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {

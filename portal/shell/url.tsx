@@ -1,8 +1,4 @@
-/**
- * The address is the only state of a screen: it names the screen and its item, and its query has
- * the filters, the page and the selected row. Screens read it with `useAddress` and change it with
- * `go` and `changeQuery`.
- */
+/** The URL is a screen's only state: screen and item, filters, page and selected row. */
 import { type MouseEvent, type ReactNode, useMemo, useSyncExternalStore } from "react";
 import { type Address, changeAddress, type QueryChange, readAddress, root } from "./address.ts";
 
@@ -22,10 +18,7 @@ function subscribe(changed: () => void): () => void {
   };
 }
 
-/**
- * Goes to a path of the portal. The browser's back button returns to the previous path, unless
- * `replaces` is set.
- */
+/** The browser's back button returns to the previous path, unless `replaces` is set. */
 export function go(path: string, { replaces = false } = {}): void {
   const address = `${root}${path}`;
   if (replaces) history.replaceState(null, "", address);
@@ -45,10 +38,7 @@ type LinkProps = {
   readonly children: ReactNode;
 };
 
-/**
- * A link within the portal. A click changes the screen without loading the page again. The link can
- * be opened in a new tab like any other link.
- */
+/** A click does not load the page again. The link can be opened in a new tab. */
 export function Link({ to, className, isCurrent = false, onFollow, children }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;

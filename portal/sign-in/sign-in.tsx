@@ -125,10 +125,7 @@ function NewPassword() {
   );
 }
 
-/**
- * Sets up an authenticator app as second factor. It shows the app's secret, asks for a code to
- * prove that the app has the secret, and shows the recovery codes once.
- */
+/** The user proves by a code that the app has the secret, and sees the recovery codes once. */
 function Enrolment() {
   const messages = useMessages();
   const queries = useQueryClient();

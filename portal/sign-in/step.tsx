@@ -32,11 +32,7 @@ export function SecretInput({ onChange, ...props }: SecretProps) {
   );
 }
 
-/**
- * The field for a signed-in user's password. A hidden field before it contains the login. Password
- * managers need it, because they store passwords by login, and browsers warn about a form without
- * it.
- */
+/** Password managers need a login, and browsers warn without one, so a hidden field has it. */
 export function OwnPassword({ label, ...field }: FieldProps & { readonly label?: string }) {
   const { passwordAgain } = useMessages();
   const { login } = useUser();
@@ -72,10 +68,6 @@ export function CodeInput({ value, onChange }: FieldProps) {
   );
 }
 
-/**
- * Lets users replace their password: the fields for the current and the new password, and the call
- * to the gateway.
- */
 export function usePasswordChange(options: PerformerOptions<Session>) {
   const messages = useMessages();
   const [current, setCurrent] = useState("");

@@ -1,7 +1,4 @@
-/**
- * The screen of the team: the users with their roles and sessions, and the requests that wait for
- * the approval of a second person.
- */
+/** The screen of the team: users with roles and sessions, and requests for approval. */
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Fragment, useState } from "react";
 import { Sessions } from "../account/sessions.tsx";
@@ -17,7 +14,7 @@ import { useMessages } from "../language/language.tsx";
 import { call, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 
-/** The screen of the team. An administrator of a merchant can add users of that merchant only. */
+/** An administrator of a merchant can add users of that merchant only. */
 export function Team() {
   const messages = useMessages();
   const { merchant } = useUser();
@@ -83,7 +80,6 @@ function TeamSessions() {
   );
 }
 
-/** A table of users with buttons for the actions on each user. */
 function UserTable({ users }: { readonly users: readonly Listed[] }) {
   const messages = useMessages();
   const { isOperator } = useUser();
@@ -165,10 +161,7 @@ function Tools({ user }: UserProps) {
   );
 }
 
-/**
- * Lists the requests that wait for the approval of a second person. A user cannot approve a request
- * of their own.
- */
+/** Users cannot approve their own requests. */
 function Approvals() {
   const messages = useMessages();
   const found = useAnswer("GET /approvals", {});
