@@ -113,7 +113,7 @@ export const importRules: readonly Rule[] = [
   ["gateway/observability", [values, orders]],
   ["gateway/config",        [values]],
   ["gateway/main",          [...product, "type gateway/administration", "type gateway/staging/parts", "gateway/wiring"]],
-  ["gateway/administration", [...stored, ...configured, "type gateway/engine/accept", "type gateway/portal-api"]],
+  ["gateway/administration", [...stored, ...configured, "gateway/http/bounds", "type gateway/engine/accept", "type gateway/portal-api"]],
   // This is the only import of staging. It checks the environment first.
   ["gateway/administration/installation/staging", ["gateway/config", "gateway/staging/staging"]],
   ["gateway/wiring",        [...product, "gateway/administration", "type gateway/staging/parts"]],

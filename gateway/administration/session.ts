@@ -1,6 +1,7 @@
 /** The values that an action works with, and the output that it returns. */
 import { text } from "node:stream/consumers";
 import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
+import type { CallbackRequest, DeliveryAttempt } from "../callbacks/callback.ts";
 import type { Config } from "../config/config.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
 import type { Accepted } from "../orders/requests.ts";
@@ -106,6 +107,11 @@ export type RunningNode = {
   ): Promise<Pick<Accepted, "transaction" | "repeated"> | Failure>;
   /** Brings the portal's index up to date with an order that the action has changed. */
   noteStep(order: Order): void;
+  /** Sends a test callback for a user of this merchant, or for an operator. */
+  sendTest(
+    message: CallbackRequest,
+    merchant: MerchantId | undefined,
+  ): Promise<DeliveryAttempt | Problem>;
   now(): Instant;
 };
 

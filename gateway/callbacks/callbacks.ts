@@ -99,6 +99,8 @@ export function openCallbacks(options: Options) {
     /** Claims due callbacks after the database has confirmed the node's time. */
     claimDue: () => clock.certain().then(delivery.claimDue),
     ...makeAddressChecks(settings),
+    /** Sends a message that belongs to no order. */
+    send: worker.send,
     find: store.find,
     findOrder: store.findOrder,
     /** Returns the request of a callback as it would be sent now. */

@@ -111,6 +111,7 @@ export function portalRoutes(context: NodeContext, parts: Parts): readonly HttpR
       noteStep: (order) => indexQueue.onStep({ order }),
       findEntryPoint: (endpoint) => configuration.findEntryPoint("endpoint", endpoint),
       followUp: services.orders.followUp,
+      sendCallback: services.sendCallback,
     }),
     openReport: services.openReport,
     reload: configuration.reload,

@@ -28,7 +28,7 @@ type Parts = {
   readonly engine: Engine;
   readonly threeds: ThreeDs;
   readonly wallets: Pick<Wallets, "open">;
-  readonly callbacks: Pick<Callbacks, "findAddressFault">;
+  readonly callbacks: Pick<Callbacks, "findAddressFault" | "send">;
 };
 
 export type EdgeServices = ReturnType<typeof makeServices>;
@@ -96,6 +96,7 @@ export function makeServices(context: NodeContext, parts: Parts) {
     },
     wallets: { open: querying(refusing(wallets.open)) },
     findAddressFault: callbacks.findAddressFault,
+    sendCallback: callbacks.send,
     settingsOf,
     printDate,
     fieldWord,

@@ -113,7 +113,10 @@ export const endpointCallbackActions: readonly Action[] = [
       const { secretFor } = await openVault(session);
       const keys = { clock: systemClock, secretFor, sign: signFor };
       const message = writeSample(known, read, randomUUIDv7(), keys);
-      const { status, failure = "", durationMs } = await sendOnce(config, message);
+      const { node, user } = session;
+      const sent = await (node?.sendTest(message, user?.merchantId) ?? sendOnce(config, message));
+      if (sent instanceof Problem) return sent;
+      const { status, failure = "", durationMs } = sent;
       const isAccepted = status !== undefined && status >= 200 && status < 300;
       if (!isAccepted) session.findings.note();
       const outcome = isAccepted ? "accepted" : "not accepted";

@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { endOfFile } from "../../support/end-of-file.ts";
 import { addUser, type Browser, openBrowser } from "../../support/operator/portal.ts";
 import { hasRight, type Role } from "../../support/operator/portal-routes.ts";
+import { answerWith, startReceiver } from "../../support/receiver.ts";
+import { untilTrue } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
 const world = await startWorld(endOfFile);
@@ -60,4 +62,29 @@ test("few passwords are computed at a time, and too many requests for one are re
   assert.ok(refused.length > 0 && refused.length < replies.length, `${refused.length} are refused`);
   for (const { status, body } of refused)
     assert.deepEqual([status, body.error?.code], [503, "busy"]);
+});
+
+test("few test callbacks are sent at a time, and a merchant's users send few in a minute", async (t) => {
+  const [tess, otto] = [
+    await signedIn("tess", "merchant-developer", "demo"),
+    await signedIn("otto", "admin"),
+  ];
+  const held: { writeHead(status: number): { end(): void } }[] = [];
+  const receiver = await startReceiver(t, (response) => void held.push(response));
+  const values = { endpoint: world.set.endpoints["plain"] ?? "", url: receiver.url };
+  const send = (user: Browser) => user.act("endpoint callback test", values);
+
+  const first = Array.from({ length: 4 }, () => send(tess));
+  await untilTrue("four wait", () => held.length === 4);
+  const fifth = await send(otto);
+  receiver.answer(answerWith(204));
+  for (const response of held) response.writeHead(204).end();
+  const replies = await Promise.all(first);
+  for (let count = 0; count < 7; count += 1) replies.push(await send(tess));
+  const others = await send(otto);
+
+  assert.equal(fifth.error?.message, "Other test callbacks are being sent.");
+  assert.match(replies.pop()?.error?.message ?? "", /^That was a lot of tests/);
+  for (const { result } of [...replies, others]) assert.equal(result["outcome"], "accepted");
+  assert.equal(receiver.heard.length, 11);
 });
