@@ -48,6 +48,8 @@ export type Bounds = BodyBounds & {
   readonly requestTimeoutMs: number;
   /** The time limit for a connection without a request. */
   readonly idleTimeoutMs: number;
+  /** How long a reply in parts may wait for its client in all. */
+  readonly replyWaitMs: number;
   /** Called when a connection, a request or a body was refused. */
   readonly onRefused: (cause: RefusalCause) => void;
 };
@@ -102,6 +104,7 @@ const usualBounds: Bounds = {
   headerTimeoutMs: 10_000,
   requestTimeoutMs: 20_000,
   idleTimeoutMs: 72_000,
+  replyWaitMs: 900_000,
   onRefused: () => undefined,
 };
 
@@ -264,7 +267,8 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
     response.writeHead(status, { ...commonHeaders, ...headers, ...length, ...ending });
     if (parts === undefined) return void response.end(body);
     streamed.add(incoming);
-    const written = writeParts(exchange, parts, bounds.idleTimeoutMs);
+    const { idleTimeoutMs: stallMs, replyWaitMs: waitMs } = bounds;
+    const written = writeParts(exchange, parts, { stallMs, waitMs });
     void written.finally(() => streamed.delete(incoming));
   }
 

@@ -73,6 +73,28 @@ test("a client that does not read gets no further parts, and loses its connectio
   assert.ok(made < 50, `${made} parts`);
 });
 
+test("a client that reads a little at a time loses its connection in the end", async (t) => {
+  const { client, ended } = await serve(
+    t,
+    async function* parts() {
+      for (;;) yield "x".repeat(100_000);
+    },
+    { replyWaitMs: 300 },
+  );
+  let received = 0;
+  client.on("data", (chunk) => {
+    received += chunk.length;
+    client.pause();
+  });
+  const reading = setInterval(() => client.resume(), 5);
+  t.after(() => clearInterval(reading));
+
+  client.write(ask);
+  await ended;
+
+  assert.ok(received > 0);
+});
+
 test("no further part is made when the client leaves", async (t) => {
   const { client, ended } = await serve(t, async function* parts() {
     for (;;) yield "x".repeat(1_000_000);

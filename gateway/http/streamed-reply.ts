@@ -9,18 +9,22 @@ import { TLSSocket } from "node:tls";
 export type ReplyParts = AsyncIterable<string>;
 
 /**
- * Writes the parts. When the client leaves, or reads nothing for `stallMs`, no further part is
- * made.
+ * Writes the parts. When the client leaves, reads nothing for `stallMs`, or makes the gateway wait
+ * for `waitMs` in all, no further part is made.
  */
 export async function writeParts(
   { incoming, response }: { incoming: IncomingMessage; response: ServerResponse },
   parts: ReplyParts,
-  stallMs: number,
+  { stallMs, waitMs }: { readonly stallMs: number; readonly waitMs: number },
 ): Promise<void> {
+  let leftMs = waitMs;
   try {
     for await (const part of parts) {
       if (response.destroyed) return;
-      if (part !== "" && !response.write(part)) await untilDrained(response, stallMs);
+      if (part === "" || response.write(part)) continue;
+      const startedAt = performance.now();
+      await untilDrained(response, Math.min(stallMs, leftMs));
+      leftMs -= performance.now() - startedAt;
     }
     response.end();
   } catch {
@@ -37,7 +41,7 @@ export function breakOff({ socket }: Pick<IncomingMessage, "socket">): void {
 
 async function untilDrained(response: ServerResponse, stallMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => reject(new Error("the client does not read")), stallMs);
+  const timer = setTimeout(() => reject(new Error("the client is too slow")), stallMs);
   response.once("drain", resolve).once("close", resolve);
   try {
     await promise;
