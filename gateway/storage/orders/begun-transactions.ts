@@ -11,6 +11,7 @@ import { asInstant } from "../../values/time.ts";
 import { assertHomeCell, type Cells } from "../cells/cells.ts";
 import type { Database, Query } from "../server/database.ts";
 import { plainArray } from "../server/gather.ts";
+import { probeNode } from "../server/presence.ts";
 import { type OrderRow, orderColumns, unpackOrder } from "./order-row.ts";
 
 export function makeFindBegun(cells: Cells): FindBegun {
@@ -102,7 +103,7 @@ const lockClass = 8_583_037;
 
 /**
  * Lets only one node at a time make the merchant's report. Returns the function that ends this
- * lock, which also ends with the node, or undefined if another report is being made.
+ * lock, which also ends with the node or its machine, or undefined if another report is being made.
  */
 export function makeTakeReport(database: Pick<Database, "connect">) {
   return async (merchant: MerchantId): Promise<(() => Promise<void>) | undefined> => {
@@ -110,6 +111,7 @@ export function makeTakeReport(database: Pick<Database, "connect">) {
     client.on("error", () => undefined);
     const release = () => client.end().catch(() => undefined);
     try {
+      await client.query(probeNode);
       const lock = "select pg_try_advisory_lock(($1::bigint << 32) + $2::bigint) as is_taken";
       const { rows } = await client.query<{ is_taken: boolean }>(lock, [lockClass, merchant]);
       if (rows[0]?.is_taken === true) return release;

@@ -198,12 +198,16 @@ async function lockFirst(client: pg.Client, names: readonly string[]): Promise<s
 }
 
 /**
- * Prepares the connection. Keep-alive probes release the name about ten seconds after the node's
- * machine has failed. The session keeps the login's rights, because the role of nodes may not end
- * the node's own earlier session.
+ * Keep-alive probes release the locks of a connection about ten seconds after its node's machine has
+ * failed.
  */
-const prepareSession = `set role none; set tcp_keepalives_idle = 5;
+export const probeNode = `set tcp_keepalives_idle = 5;
   set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`;
+/**
+ * The session keeps the login's rights, because the role of nodes may not end the node's own earlier
+ * session.
+ */
+const prepareSession = `set role none; ${probeNode}`;
 const ownSession =
   "select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()";
 /** Ends the previous session of this node, which still holds the lock on the name. */
