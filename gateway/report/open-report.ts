@@ -26,7 +26,7 @@ export type OpenReport = ReturnType<typeof makeOpenReport>;
 export function makeOpenReport({ stream, takeReport, log }: OpenReportOptions) {
   let running = 0;
 
-  /** Returns the parts of the report. The caller must read them, or return them unread. */
+  /** Returns the parts of the report. The caller must read them or call their `return`. */
   return async (query: ReportQuery): Promise<AsyncGenerator<string> | Failure> => {
     if (running >= reportsAtOnceMax) {
       return new Failure("too_many_requests", "other reports are being sent");
@@ -36,7 +36,7 @@ export function makeOpenReport({ stream, takeReport, log }: OpenReportOptions) {
       running -= 1;
       throw error;
     });
-    if (typeof release === "function") return send(query, release);
+    if (typeof release === "function") return begun(send(query, release));
     running -= 1;
     return release ?? new Failure("too_many_requests", "a report of the merchant is being sent");
   };
@@ -46,6 +46,7 @@ export function makeOpenReport({ stream, takeReport, log }: OpenReportOptions) {
     const { merchantId: merchant } = query;
     let isWhole = false;
     try {
+      yield "";
       yield* stream(query);
       isWhole = true;
     } catch (error) {
@@ -58,4 +59,10 @@ export function makeOpenReport({ stream, takeReport, log }: OpenReportOptions) {
       log(isWhole ? "report.sent" : "report.broken_off", { merchant, ms });
     }
   }
+}
+
+/** Reads the empty first part: `return` runs no `finally` before a generator has begun. */
+async function begun(parts: AsyncGenerator<string>): Promise<AsyncGenerator<string>> {
+  await parts.next();
+  return parts;
 }
