@@ -43,6 +43,17 @@ test("dates have the interface's shape in the operator's zone", () => {
   for (const [zone, at, shape] of printed) assert.match(makePrintDate(zone)(asInstant(at)), shape);
 });
 
+test("one printer prints the offset of each moment, before and after the clocks change", () => {
+  const print = makePrintDate("Europe/Berlin");
+  const changeMs = Date.UTC(2026, 9, 25, 1);
+
+  const [before, after] = [print(asInstant(changeMs - 1)), print(asInstant(changeMs))];
+
+  assert.match(before, /^2026-10-25 02:59:59 (CEST|GMT\+2)$/);
+  assert.match(after, /^2026-10-25 02:00:00 (CET|GMT\+1)$/);
+  assert.equal(print(asInstant(changeMs - 1)), before);
+});
+
 test("a zone that does not exist is found at the start, not at the first order", () => {
   assert.throws(() => makePrintDate("Europe/Atlantis"), RangeError);
 });

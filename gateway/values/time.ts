@@ -168,22 +168,20 @@ export function parseDate(text: string): Instant | undefined {
 export function makePrintDate(zone: string): (instant: Instant) => string {
   if (zone === "UTC") {
     return (instant) => {
-      const { iso } = calendar(instant);
+      const iso = new Date(instant).toISOString();
       return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
     };
   }
-  const format = new Intl.DateTimeFormat("en-CA", {
-    ...everyField,
-    timeZone: zone,
-    timeZoneName: "short",
-  });
+  const format = new Intl.DateTimeFormat("en-CA", { timeZone: zone, timeZoneName: "short" });
+  let [quarter, name] = [Number.NaN, ""];
   return (instant) => {
-    const part = Object.fromEntries(
-      format.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]),
-    );
-    const day = `${part["year"]}-${part["month"]}-${part["day"]}`;
-    const time = `${part["hour"]}:${part["minute"]}:${part["second"]}`;
-    return `${day} ${time} ${part["timeZoneName"]}`;
+    const thisQuarter = Math.floor(instant / quarterMs);
+    if (thisQuarter !== quarter) {
+      const part = format.formatToParts(instant).find(({ type }) => type === "timeZoneName");
+      [quarter, name] = [thisQuarter, part?.value ?? ""];
+    }
+    const { year, month, day, hour, minute, second } = calendarIn(zone, instant);
+    return `${year}-${month}-${day} ${hour}:${minute}:${second} ${name}`;
   };
 }
 
