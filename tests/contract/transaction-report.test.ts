@@ -317,7 +317,16 @@ test("one report of a merchant is sent at a time, by all nodes together", async 
   reader.destroy();
   await until("a report is sent again", async () => (await ask(short)).status === 200 || undefined);
   assert.ok(world.logged.some((line) => line.includes("report.broken_off")));
-  assert.ok((await readLines()).length > lines);
+  const known = await readLines(short);
+  const sales = Array.from({ length: 20 }, () => world.merchant().sale());
+  const whole = await readLines();
+  await Promise.all(sales);
+  const serials = new Set(whole.map((line) => line["serial-number"]));
+  assert.equal(serials.size, whole.length);
+  assert.ok(known.every((line) => serials.has(line["serial-number"])));
+  const copies = whole.filter((line) => line["merchant-order-id"]?.startsWith("copy-"));
+  assert.equal(copies.length, lines);
+  await world.settle();
 });
 
 test("a report that breaks off has no last chunk, and its connection is reset", async () => {
@@ -334,23 +343,29 @@ test("a report that breaks off has no last chunk, and its connection is reset", 
   assert.ok((await readLines(short)).length > 0);
 });
 
-/** Makes many transactions out of the first one, two hours later. Returns how many. */
+/**
+ * Makes many transactions out of the first sale, all at one moment two hours later, each with a
+ * serial number of its own. Returns how many.
+ */
 async function fillHistory(count: number): Promise<number> {
-  const [first] = await readLines();
-  const order = first?.["gw-order-id"];
+  const first = (await readLines()).find((line) => line["transaction-type"] === "sale");
   const id = "1000000000 + number";
+  const renamed = (column: string) =>
+    `replace(${column}::text, $3, md5(number::text)::uuid::text)::json`;
+  const copied = [first?.["gw-order-id"], count, first?.["serial-number"]];
   await world.installation.database.query(
-    `insert into orders select (jsonb_populate_record(orders, jsonb_build_object(
-       'id', ${id}, 'client_orderid', 'copy-' || number))).*
+    `insert into orders select (json_populate_record(orders, json_build_object(
+       'id', ${id}, 'client_orderid', 'copy-' || number, 'progress', ${renamed("progress")}))).*
      from orders, generate_series(1, $2::int) as number where id = $1`,
-    [order, count],
+    copied,
   );
   await world.installation.database.query(
     `insert into order_history
-     select merchant_id, ${id}, version, at + interval '2 hours', node, events
+     select merchant_id, ${id}, version, at + interval '2 hours', node, ${renamed("events")}
      from order_history, generate_series(1, $2::int) as number
      where order_id = $1 and events #>> '{0,kind}' = 'received'`,
-    [order, count],
+    copied,
   );
+  await world.installation.database.query("analyze orders, order_history");
   return count;
 }
