@@ -18,6 +18,8 @@ test("a macro is the name of a field, in the styles that shops know", () => {
     [`${shop}?a=$!{STATUS}-$!{BIN}&b=\${control}`,   `${shop}?a=\${status}-\${bin}&b=\${control}`],
     [`${shop}?a=$!{GW_ORDER_ID}`,                    `${shop}?a=\${orderid}`],
     [`${shop}?a=$!{MERCHANT_ORDER_ID}`,              `${shop}?a=\${client_orderid}`],
+    ["HTTPS://Shop.example:443/a/../told?A=%7e",      `${shop}?A=%7e`],
+    [`https://shop.example?s=\${status}`,            `https://shop.example/?s=\${status}`],
   ];
   for (const [given, kept] of urls) assert.deepEqual(readMacros(given, wire), { url: kept }, given);
   assert.deepEqual(readMacros(`${shop}?a=$!{ACME_ORDER_ID}`, { fieldWord: "acme" }), {

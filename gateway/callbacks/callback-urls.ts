@@ -36,7 +36,10 @@ export function makeFindEndpointUrls(
 const macros = /\$!?\{([^}]*)\}/g;
 const macroBegins = /\$!?\{/;
 
-/** Returns the URL with each macro as `${field}`, or the fault of the URL. */
+/**
+ * Returns the URL with each macro as `${field}` and its address in one spelling, so that two
+ * spellings are not called as two URLs; or the fault of the URL.
+ */
 export function readMacros(
   text: string,
   { fieldWord }: { readonly fieldWord: string },
@@ -60,7 +63,7 @@ export function readMacros(
   // An opening brace without a closing one is not a macro.
   unknown ??= macroBegins.exec(read.replace(macros, ""))?.[0];
   if (unknown !== undefined) return { fault: `there is no macro ${unknown}` };
-  return { url: address + read + rest };
+  return { url: (URL.parse(address)?.href ?? address) + read + rest };
 }
 
 /** Hyphens and underscores are the same in macros. */
