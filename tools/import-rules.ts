@@ -88,7 +88,9 @@ export const importRules: readonly Rule[] = [
   ["gateway/values",        []],
   ["gateway/orders",        [values]],
   ["gateway/views",         [values, orders]],
-  ["gateway/report",        [values, orders, views]],
+  ["gateway/report",        [values, orders, views, threads]],
+  // The thread unpacks stored rows, and needs neither the driver nor a connection.
+  ["gateway/report/report-worker-thread", [values, report, threads, "gateway/storage/orders/order-row"]],
 
   ["gateway/engine",        [values, orders, "type gateway/vault"]],
   ["gateway/screening",     [values, orders, "protocols"]],

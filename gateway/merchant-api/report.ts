@@ -8,7 +8,8 @@ import { FormFault, parseForm } from "@tollgate/protocols/form";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import type { Merchant } from "../orders/merchant.ts";
 import { type OpenReport, reportRetryAfterS } from "../report/open-report.ts";
-import { type ReportQuery, reportStatuses, reportTypes } from "../report/report.ts";
+import type { ReportQuery } from "../report/read-page.ts";
+import { reportStatuses, reportTypes } from "../report/report.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber, type MerchantId } from "../values/ids.ts";
 import {

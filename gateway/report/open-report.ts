@@ -5,7 +5,8 @@
  */
 import { Failure } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
-import type { ReportQuery, TransactionReport } from "./report.ts";
+import type { ReportQuery } from "./read-page.ts";
+import type { TransactionReport } from "./report.ts";
 
 type Release = () => Promise<void>;
 export type OpenReportOptions = Pick<TransactionReport, "stream"> & {

@@ -9,6 +9,7 @@ import type { Order } from "../orders/order.ts";
 import { makeOpenReport } from "../report/open-report.ts";
 import { makeTransactionReport } from "../report/report.ts";
 import { makeFindBegun, makeTakeReport } from "../storage/orders/begun-transactions.ts";
+import { unpackBegun } from "../storage/orders/order-row.ts";
 import { makeStatements } from "../storage/portal/statements.ts";
 import { isUnavailable } from "../storage/server/faults.ts";
 import type { ThreeDs } from "../threeds/threeds.ts";
@@ -34,23 +35,16 @@ type Parts = {
 export type EdgeServices = ReturnType<typeof makeServices>;
 
 export function makeServices(context: NodeContext, parts: Parts) {
-  const { config, configuration, hold, cells, database, log } = context;
+  const { config, configuration, hold, database, log } = context;
   const { engine, wallets, callbacks } = parts;
   const { cards, profiles, paymentPages: pages } = engine;
   const { refusing } = hold;
   const querying = makeStorageGuard(isUnavailable, config.queriesInFlightMax);
   const settingsOf = ({ endpointId }: Order) => configuration.getEndpoint(endpointId).settings;
   const printDate = makePrintDate(config.zone);
-  const findBegun = makeFindBegun(cells);
   const { fieldWord } = config;
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
-  const { stream } = makeTransactionReport({
-    findBegun,
-    settingsOf,
-    printDate,
-    fieldWord,
-    countInFlight: () => engine.runner.count,
-  });
+  const { stream } = makeReport(context, engine);
   return {
     /**
      * Wraps a function that queries the database. At most `GW_QUERIES_IN_FLIGHT_MAX` of these
@@ -108,4 +102,15 @@ export function makeServices(context: NodeContext, parts: Parts) {
       log,
     }),
   };
+}
+
+function makeReport({ config, configuration, cells }: NodeContext, { runner }: Engine) {
+  return makeTransactionReport({
+    findBegun: makeFindBegun(cells),
+    unpack: unpackBegun,
+    settingsOf: (endpoint) => configuration.getEndpoint(endpoint).settings,
+    zone: config.zone,
+    fieldWord: config.fieldWord,
+    countInFlight: () => runner.count,
+  });
 }

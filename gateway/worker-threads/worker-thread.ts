@@ -164,10 +164,10 @@ export function startWorkerThread<Request, Reply>(options: ThreadOptions) {
 }
 
 /** If both need a core, the thread that processes payments gets nine tenths of it. */
-const niceness = 10;
+const usualNiceness = 10;
 
 /** Linux schedules each thread by a priority of its own, under the thread's id. */
-function yieldToPayments(): void {
+function yieldToPayments(niceness: number): void {
   try {
     const id = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
     setPriority(id, Math.min(getPriority(id) + niceness, constants.priority.PRIORITY_LOW));
@@ -178,14 +178,16 @@ function yieldToPayments(): void {
 
 /**
  * The thread's side. `start` calls `reply` once and may return a function that cancels the request.
- * A reply within `start` is sent at once; later ones are gathered by turns of the event loop.
+ * A reply within `start` is sent at once; later ones are gathered by turns of the event loop. With
+ * a niceness of 5, the thread that processes payments gets three quarters of a core.
  */
 export function serveRequests<Request, Reply>(
   start: (request: Request, reply: (reply: Reply) => void) => (() => void) | undefined,
+  niceness = usualNiceness,
 ): void {
   const cancels = new Map<number, () => void>();
   let outgoing: unknown[] = [];
-  yieldToPayments();
+  yieldToPayments(niceness);
 
   parentPort?.on("message", (batch: readonly unknown[]) => {
     for (const [id, request] of pairsOf(batch)) {

@@ -3,14 +3,11 @@
  * filters of the merchant's own request for it, and without a bound on its span.
  */
 import type { Endpoint } from "../../orders/merchant.ts";
-import {
-  makeTransactionReport,
-  type ReportQuery,
-  reportStatuses,
-  reportTypes,
-} from "../../report/report.ts";
+import type { ReportQuery } from "../../report/read-page.ts";
+import { makeTransactionReport, reportStatuses, reportTypes } from "../../report/report.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
 import { makeFindBegun } from "../../storage/orders/begun-transactions.ts";
+import { unpackBegun } from "../../storage/orders/order-row.ts";
 import type { EndpointId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
 import { type Action, action } from "../action.ts";
@@ -41,11 +38,12 @@ export const reportActions: readonly Action[] = [
       if (merchant instanceof Problem) return merchant;
       const chosen = readFilters(given);
       if (chosen instanceof Problem) return chosen;
-      const { config, cells, printDate } = session;
+      const { config, cells } = session;
       const { names, rows } = makeTransactionReport({
         findBegun: makeFindBegun(cells),
-        settingsOf: ({ endpointId }) => getEndpoint(configuration, endpointId).settings,
-        printDate,
+        unpack: unpackBegun,
+        settingsOf: (endpoint) => getEndpoint(configuration, endpoint).settings,
+        zone: config.zone,
         fieldWord: config.fieldWord,
       });
       const { login: _, ...after } = given;

@@ -16,7 +16,9 @@ import type {
   RefusedTry,
   Transaction,
 } from "../../orders/order.ts";
-import { asEndpointId, asMerchantId, asOrderId } from "../../values/ids.ts";
+import { findNamed, initialOf } from "../../orders/transactions.ts";
+import type { ReportLine } from "../../report/columns.ts";
+import { asEndpointId, asMerchantId, asOrderId, asSerialNumber } from "../../values/ids.ts";
 import { type Money, type PackedMoney, unpackMoney } from "../../values/money.ts";
 import { asInstant, type Instant } from "../../values/time.ts";
 
@@ -31,6 +33,16 @@ export type OrderRow = {
   readonly changed_at: number;
   readonly facts: { readonly acceptedAt: Instant; readonly purchase: PackedPurchase };
   readonly progress: object;
+};
+
+/** A transaction of a report, with the JSON columns of its order as texts. */
+export type BegunRow = Omit<OrderRow, "facts" | "progress"> & {
+  readonly facts: string;
+  readonly progress: string;
+  readonly begun_at: number;
+  readonly begun_version: number;
+  /** Names the transaction. Undefined for the first transaction of an order. */
+  readonly serial: string | undefined;
 };
 
 /** The version of `progress` that this code writes. */
@@ -128,6 +140,17 @@ export function unpackOrder(row: OrderRow): Order {
     owed: progress.owed,
     deadlineAt: progress.deadlineAt,
   };
+}
+
+/** After a restore, the history may have a transaction that the order lacks. It is left out. */
+export function unpackBegun(row: BegunRow): ReportLine | undefined {
+  const { facts, progress, serial } = row;
+  const order = unpackOrder({ ...row, facts: JSON.parse(facts), progress: JSON.parse(progress) });
+  const named =
+    serial === undefined
+      ? { order, transaction: initialOf(order) }
+      : findNamed(order, asSerialNumber(serial));
+  return named && { ...named, at: asInstant(row.begun_at) };
 }
 
 /** Returns the sequence number in the reference of the order's first charge, or else zero. */

@@ -198,15 +198,12 @@ async function lockFirst(client: pg.Client, names: readonly string[]): Promise<s
 }
 
 /**
- * Keep-alive probes release the locks of a connection about ten seconds after its node's machine has
+ * Keep-alive probes release a connection's locks about ten seconds after its node's machine has
  * failed.
  */
 export const probeNode = `set tcp_keepalives_idle = 5;
   set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`;
-/**
- * The session keeps the login's rights, because the role of nodes may not end the node's own earlier
- * session.
- */
+/** The session keeps the login's rights, because the role of nodes may not end earlier sessions. */
 const prepareSession = `set role none; ${probeNode}`;
 const ownSession =
   "select pid, backend_start::text as begun from pg_stat_activity where pid = pg_backend_pid()";
