@@ -95,7 +95,7 @@ export function makeServices(context: NodeContext, parts: Parts) {
     printDate,
     fieldWord,
     streamReport: stream,
-    findBalances: querying(makeStatements(cells, database.query).findBalances),
+    findBalances: querying(makeStatements(context.cells, database.query).findBalances),
     openReport: makeOpenReport({
       stream,
       takeReport: querying(makeTakeReport(database)),
