@@ -354,9 +354,11 @@ async function fillHistory(count: number): Promise<number> {
     `replace(${column}::text, $3, md5(number::text)::uuid::text)::json`;
   const copied = [first?.["gw-order-id"], count, first?.["serial-number"]];
   await world.installation.database.query(
-    `insert into orders select (json_populate_record(orders, json_build_object(
-       'id', ${id}, 'client_orderid', 'copy-' || number, 'progress', ${renamed("progress")}))).*
-     from orders, generate_series(1, $2::int) as number where id = $1`,
+    `insert into orders select copied.*
+     from orders, generate_series(1, $2::int) as number, json_populate_record(orders,
+       json_build_object('id', ${id}, 'client_orderid', 'copy-' || number,
+         'progress', ${renamed("orders.progress")})) as copied
+     where orders.id = $1`,
     copied,
   );
   await world.installation.database.query(
