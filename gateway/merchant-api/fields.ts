@@ -104,7 +104,7 @@ export function clientOrderId(documentation: string): Field<string> {
  * digits in ten could be a card number, so nothing in it is masked.
  */
 export function networkId(documentation: string): Field<string> {
-  return unmaskedLine(64, documentation);
+  return pattern("64/String", /^[!-~]{1,64}$/, documentation);
 }
 
 export function email(max: number, documentation: string): Field<string> {

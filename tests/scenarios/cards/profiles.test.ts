@@ -65,6 +65,26 @@ test("the card-ref-id of a profile is a card reference, and so is the id that a 
   assert.equal((await charge(registered["recurring-payment-id"]))["error-code"], "15");
 });
 
+test("a network's id is sent as it came, even if its digits could be a card number", async () => {
+  const [first, second] = ["450709373078097", withCheckDigit("48329748723150")];
+  assert.ok(isLuhnValid(first));
+  const made = await create({ "network-transaction-id": first });
+  const id = made["recurring-payment-id"];
+  const sentBy = async (charged: Named) => {
+    const [message] = world.bank.messages((await statusOf(charged))["processor-rrn"]);
+    return JSON.stringify(message?.fields);
+  };
+
+  assert.ok((await sentBy(await charge(id))).includes(first));
+  await update({ "recurring-payment-id": id, "network-transaction-id": second });
+  assert.ok((await sentBy(await charge(id))).includes(second));
+  for (const bad of ["Ä-1", "a b", `${card}0`]) {
+    const told = await create({ "network-transaction-id": bad });
+    assert.equal(told["error-code"], "5", bad);
+    assert.match(told["error-message"] ?? "", /network_transaction_id/);
+  }
+});
+
 test("identical creations give the same ids, also at once; another one with the order id is refused", async () => {
   const fields = creation();
   const made = await Promise.all([1, 2, 3].map(() => ask("create-recurring-payment", fields)));
