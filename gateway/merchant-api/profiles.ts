@@ -17,7 +17,7 @@ import * as field from "./fields.ts";
 import { type Context, isWaived, type Repeats, type Reply, type Sent } from "./operation.ts";
 import { begin, readCustomer, requestFingerprintOf, splitCard, withoutAmount } from "./purchase.ts";
 import { addressFaults, cardFaults, payerFields, stateFaults } from "./purchase-fields.ts";
-import { chargeAgain } from "./recurring.ts";
+import { chargeAgain, tooManyDigits } from "./recurring.ts";
 
 const { conditional, optional } = field;
 const asSent = "; by default that of the profile";
@@ -177,7 +177,8 @@ export async function createProfile(
   const { services } = context;
   const endpoint = getEndpoint(context);
   if (request.currency.code !== endpoint.currency) return new Failure("currency_not_supported");
-  if (!isPossible(request.amount, endpoint)) return new Failure("amount_out_of_range");
+  const refusal = refuseAmount(request.amount, endpoint);
+  if (refusal !== undefined) return refusal;
   const { rp_card_type: cardType, client_orderid: clientOrderId, amount } = request;
   const profile: Profile = {
     currency: endpoint.currency,
@@ -308,7 +309,8 @@ export async function updateProfile(
 ): Promise<Reply | Failure> {
   const { entryPoint, services, serialNumber } = context;
   const endpoint = getEndpoint(context);
-  if (!isPossible(request.amount, endpoint)) return new Failure("amount_out_of_range");
+  const refusal = refuseAmount(request.amount, endpoint);
+  if (refusal !== undefined) return refusal;
   const id = asCardRefId(request.recurring_payment_id);
   const reference = await services.cards.findProfile(entryPoint, id);
   if (reference instanceof Failure) return reference;
@@ -390,10 +392,11 @@ function getEndpoint({ entryPoint }: Pick<Context, "entryPoint">): Endpoint {
   return endpoint;
 }
 
-function isPossible(amount: string | undefined, { currency }: Endpoint): boolean {
-  if (amount === undefined) return true;
+function refuseAmount(amount: string | undefined, { currency }: Endpoint): Failure | undefined {
+  if (amount === undefined) return undefined;
   const money = parseAmount(amount, getCurrency(currency));
-  return money !== undefined && !isZero(money);
+  if (money === undefined) return tooManyDigits("amount");
+  return isZero(money) ? new Failure("amount_out_of_range") : undefined;
 }
 
 function missing(name: string): Failure {

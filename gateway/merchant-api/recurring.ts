@@ -173,15 +173,13 @@ function readAmounts(
 ): { readonly amount: Money; readonly otherAmounts: readonly Money[] } | Failure {
   const { amountMin = "0" } = endpoint.settings;
   const asked = parseAmount(request.amount, request.currency);
-  const isPossible = asked !== undefined && !isZero(asked) && canSend(endpoint, asked);
+  if (asked === undefined) return tooManyDigits("amount");
+  const isPossible = !isZero(asked) && canSend(endpoint, asked);
   if (!isPossible) return new Failure("amount_out_of_range");
   const otherAmounts: Money[] = [];
   for (const text of request.enumerate_amounts?.split(",") ?? []) {
     const other = parseAmount(text, request.currency);
-    if (other === undefined) {
-      const sentence = "more fraction digits than the currency has";
-      return new Failure("invalid_parameter", `enumerate_amounts: ${sentence}`);
-    }
+    if (other === undefined) return tooManyDigits("enumerate_amounts");
     // Screening compares only the first amount with the endpoint's limits.
     const isTooSmall = isZero(other) || other.minor < BigInt(amountMin);
     if (isTooSmall || other.minor > asked.minor) {
@@ -191,6 +189,10 @@ function readAmounts(
     if (!isKnown) otherAmounts.push(other);
   }
   return { amount: asked, otherAmounts };
+}
+
+export function tooManyDigits(name: string): Failure {
+  return new Failure("invalid_parameter", `${name}: more fraction digits than the currency has`);
 }
 
 /**

@@ -135,7 +135,7 @@ test("bad creations are refused, each with its code", async () => {
     [{ "state": "ZZ" }, 5, /state/],
     [{ "customer-ip": undefined }, 4, /customer_ip/],
     [{ "amount": "0.00" }, 11, /^/],
-    [{ "amount": "1.001" }, 11, /^/],
+    [{ "amount": "1.001" }, 5, /amount: more fraction digits/],
     [{ "zip_code": "00000" }, 5, /zip_code: its two spellings/],
     ...["interval", "period", "start-date", "finish-date", "amount-from", "amount-to", "amount-sequence"].map((name) => [{ [name]: "1" }, 13, /schedule$/] as const),
   ];
@@ -146,6 +146,14 @@ test("bad creations are refused, each with its code", async () => {
   }
   const same = await create({ zip_code: "62701" });
   assert.equal(same["status"], "approved");
+  const id = same["recurring-payment-id"];
+  for (const [amount, code] of [
+    ["1.001", "5"],
+    ["0.00", "11"],
+  ] as const) {
+    assert.equal((await charge(id, { amount }))["error-code"], code);
+    assert.equal((await update({ "recurring-payment-id": id, amount }))["error-code"], code);
+  }
 });
 
 test("profiles are for endpoints that have them, in v4 and without groups", async () => {
