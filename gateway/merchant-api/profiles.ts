@@ -163,8 +163,11 @@ export function createRules(request: CreateRequest, context: Context): readonly 
     return [new Failure("not_supported_by_gate", "schedule")];
   }
   const faults = cardFaults(request, context.receivedAt);
-  if (request.rp_card_type === "DST")
-    return faults.filter(({ code }) => code !== "missing_parameter");
+  if (request.rp_card_type === "DST") {
+    const isDated = request.expire_month !== undefined || request.expire_year !== undefined;
+    const isNeeded = ({ detail }: Failure) => isDated && detail.startsWith("expire_");
+    return faults.filter((fault) => fault.code !== "missing_parameter" || isNeeded(fault));
+  }
   const names = wanted.filter((name) => !isWaived(name, context.entryPoint));
   const absent = names.filter((name) => request[name] === undefined);
   return [...faults, ...absent.map(missing), ...stateFaults(request, context)];

@@ -131,6 +131,8 @@ test("bad creations are refused, each with its code", async () => {
     [{ "currency": "EUR" }, 10, /^/],
     [{ "card-printed-name": undefined }, 4, /card_printed_name/],
     [{ "expire-year": "2020" }, 5, /expire_year/],
+    [{ "rp_card_type": "DST", "expire-year": undefined }, 4, /expire_year/],
+    [{ "rp_card_type": "DST", "expire-month": undefined }, 4, /expire_month/],
     [{ "email": undefined }, 4, /email/],
     [{ "state": "ZZ" }, 5, /state/],
     [{ "customer-ip": undefined }, 4, /customer_ip/],
