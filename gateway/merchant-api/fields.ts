@@ -8,6 +8,7 @@ import { parseEmail } from "../values/email.ts";
 import { isNumericId, isSerialNumber } from "../values/ids.ts";
 import { type Currency, findCurrency, isCountry } from "../values/iso-codes.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
+import { isDay } from "../values/time.ts";
 
 export type Field<Value> = {
   readonly type: string;
@@ -164,6 +165,10 @@ export function phone(documentation: string): Field<string> {
 export function ipAddress(documentation: string): Field<string> {
   const isAddress = (text: string) => isIP(text) !== 0 && !text.includes("%");
   return checked("45/String", documentation, isAddress, "not an IP address");
+}
+
+export function day(documentation: string): Field<string> {
+  return checked("10/String", documentation, isDay, "not a day like 2030-12-31");
 }
 
 export function country(documentation: string): Field<string> {

@@ -126,7 +126,7 @@ export const updateFields = {
   customer_ip:            optional(field.ipAddress("customer's IP address")),
   amount:                 optional(field.amount("amount of later payments that name none")),
   network_transaction_id: createFields.network_transaction_id,
-  finish_date:            optional(field.pattern("10/String", /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "`YYYY-MM-DD`, today or earlier: stops the profile; only the operator can start it again")),
+  finish_date:            optional(field.day("`YYYY-MM-DD`, today or earlier: stops the profile; only the operator can start it again")),
 } as const;
 
 type CreateRequest = field.Values<typeof createFields>;

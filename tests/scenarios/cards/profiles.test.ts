@@ -276,10 +276,10 @@ test("a profile is stopped by a date until the operator starts it again", async 
     [later["error-code"], later["error-message"]],
     ["13", "NOT_SUPPORTED_BY_GATE: schedule"],
   );
-  assert.equal(
-    (await update({ "recurring-payment-id": id, "finish-date": "31.12.2020" }))["error-code"],
-    "5",
-  );
+  for (const impossible of ["31.12.2020", "2026-02-31", "0000-01-01"]) {
+    const told = await update({ "recurring-payment-id": id, "finish-date": impossible });
+    assert.equal(told["error-code"], "5", impossible);
+  }
 
   assert.equal(
     (await update({ "recurring-payment-id": id, "finish-date": at(0) }))["status"],
