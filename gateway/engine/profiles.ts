@@ -228,12 +228,14 @@ export function makeProfiles(dependencies: Dependencies) {
     if (brought instanceof Failure) return brought;
     const isNew = brought !== undefined && findChanges(reference.card, brought.facts).length > 0;
     const stopped = isStopped ? (reference.stoppedAt ?? clock.now()) : reference.stoppedAt;
+    const { isDevice, ...kept } = reference;
     const next = {
-      ...reference,
+      ...kept,
       networkId,
       stoppedAt: stopped,
       ...(profile && { profile }),
-      ...(isNew && { card: brought.facts }),
+      // A merchant sends card numbers here, never a wallet's device number.
+      ...(isNew ? { card: brought.facts } : isDevice && { isDevice }),
     };
     const changed = findChanges(factsOf(reference), factsOf(next));
     if (stopped !== reference.stoppedAt) changed.push("finish_date");

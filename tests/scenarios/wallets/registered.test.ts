@@ -23,6 +23,7 @@ import {
   walletFields,
   walletKinds,
 } from "../../support/wallets.ts";
+import { type Fields, giveKey, makeKeyPair, postSigned } from "../../support/wire.ts";
 import type { World } from "../../support/world.ts";
 
 const visa = "4000001000000018";
@@ -118,6 +119,36 @@ test("a cardholder cannot initiate a payment with a device number", async (t) =>
   // A payment that began before the gate's setting changed is acknowledged as usual.
   assert.equal((await world.merchant().rebill(fields))["gw-order-id"], paid["gw-order-id"]);
   assert.equal(chargesAt(world), before + 1);
+});
+
+test("a card number that replaces a device number is charged like any card number", async (t) => {
+  const world = await startWalletWorld(t);
+  const pair = makeKeyPair();
+  await giveKey(world, world.set.login, pair);
+  await world.changeEndpoint("plain", { profiles: "on" });
+  const { cardrefid, order } = await payFirst(world, "walleta_encrypted", { pan: visa });
+  const signer = { consumerKey: world.set.login, ...pair };
+  const ask = async (what: string, fields: Fields) => {
+    const path = `/gw/api/v4/${what}/${world.set.endpoints["plain"]}`;
+    return new URLSearchParams((await postSigned(world, signer, path, fields)).text);
+  };
+  const { "merchant-order-id": client_orderid, "gw-order-id": orderid } = order;
+  const registered = await ask("create-card-ref", { client_orderid, orderid });
+  const changed = await ask("update-recurring-payment", {
+    "client-orderid": "renewed",
+    "recurring-payment-id": registered.get("recurring-payment-id") ?? "",
+    "credit-card-number": mastercard,
+    "card-printed-name": "JANE DOE",
+    "expire-month": "12",
+    "expire-year": "2032",
+  });
+
+  assert.equal(changed.get("status"), "approved", String(changed));
+  const charged = await world
+    .merchant()
+    .rebill({ cardrefid, recurrent_initiator: "CARDHOLDER", cvv2: "123" });
+  await world.settle();
+  assert.equal((await world.merchant().status(charged))["last-four-digits"], "0015");
 });
 
 test("an issuer that requires the cardholder finally declines the merchant's payment", async (t) => {
