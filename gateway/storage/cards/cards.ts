@@ -134,7 +134,8 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
   ): Promise<Registration | undefined> {
     const rows = await query<Pick<ReferenceRow, "id" | "purpose" | "removedBy">>(
       `select id, purpose, ${remover} as "removedBy" from card_references
-       where merchant_id = $1 and card_id = $2 and ${assertHomeCell("= $1")}`,
+       where merchant_id = $1 and purpose <> 'replaced' and ${assertHomeCell("= $1")}
+         and card_id = coalesce((select named.card_id ${profileOfReplaced("= $2")}), $2)`,
       [merchantId, cardId],
       "card_references_by_card",
     );
@@ -156,6 +157,12 @@ type ReferenceRow = Omit<
   readonly removedAt: Instant | null;
   readonly removedBy: Remover | null;
 };
+
+/** Finds the references of profiles that have had these cards until the numbers were replaced. */
+export const profileOfReplaced = (cards: string) => `
+  from card_references as replaced join card_references as named
+    on named.merchant_id = replaced.merchant_id and named.id = (replaced.facts ->> 'id')::bigint
+  where replaced.merchant_id = $1 and replaced.card_id ${cards} and replaced.purpose = 'replaced'`;
 
 const remover = "case when removed_at is not null then coalesce(removed_by, 'operator') end";
 

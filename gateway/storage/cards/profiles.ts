@@ -202,7 +202,8 @@ export async function listProfiles(
 /**
  * Changes a profile and all other references of its card. A replaced card number keeps a removed
  * reference, by which it is destroyed later: after the time for which the numbers of paid orders
- * are kept, because payments with it can be refunded until then.
+ * are kept, because payments with it can be refunded until then. Its facts have an id of the
+ * profile.
  */
 const changeProfile = `
 with ${refusedKeys("$9::int[]")}, changed as (
@@ -217,7 +218,7 @@ with ${refusedKeys("$9::int[]")}, changed as (
     and ${assertHomeCell("= $1::bigint")}
   returning id, merchant_id, card_id, endpoint_id, order_id
 ), one as (
-  select merchant_id, card_id, endpoint_id, order_id from changed
+  select id, merchant_id, card_id, endpoint_id, order_id from changed
   where $10::bytea is not null limit 1
 ), held as (
   insert into cards (merchant_id, id, key_id, sealed, fingerprint, created_at)
@@ -227,8 +228,9 @@ with ${refusedKeys("$9::int[]")}, changed as (
 ), replaced as (
   insert into card_references (merchant_id, id, purpose, card_id, endpoint_id, order_id, facts,
     created_at, removed_at, removed_by)
-  select merchant_id, $2::bigint, 'replaced', $2::bigint, endpoint_id, order_id, '{}',
-    to_timestamp($7::float8 / 1000), to_timestamp($8::float8 / 1000), 'merchant'
+  select merchant_id, $2::bigint, 'replaced', $2::bigint, endpoint_id, order_id,
+    json_build_object('id', id::text), to_timestamp($7::float8 / 1000),
+    to_timestamp($8::float8 / 1000), 'merchant'
   from one where ${besideOthers}
 )
 select id, null as "refusedKey" from changed union all select null, key_id from refused`;
