@@ -6,7 +6,9 @@
 import { tallyRowsOf } from "../../screening/judge.ts";
 import { makeReferenceStore } from "../../storage/cards/cards.ts";
 import {
+  eraseCard,
   eraseOrder,
+  findCardsOf,
   findOrdersOf,
   type OrderOfPerson,
   type Person,
@@ -23,7 +25,7 @@ import type { CardNumber } from "../../values/card-number.ts";
 import { foldEmail } from "../../values/email.ts";
 import { asCardRefId, isNumericId } from "../../values/ids.ts";
 import { Problem } from "../../values/problem.ts";
-import { systemClock } from "../../values/time.ts";
+import { type Instant, systemClock } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import { flag, type Given, onlyOnCommandLine, option, word } from "../field.ts";
 import { findMerchant, login } from "../find.ts";
@@ -58,14 +60,16 @@ async function erase(session: Session, given: Erased): Promise<Output> {
   if (sought instanceof Problem) return sought;
   const { person } = sought;
   const found = await findAll(session, person);
+  const cards = await findCards(session, person);
   const closed = found.filter(({ order }) => !order.isOpen);
   const counts = { orders: closed.length, open: found.length - closed.length };
   session.report(
     `Found ${found.length} orders of ${new Set(found.map(({ order }) => order.merchantId)).size} ` +
-      `merchants; ${counts.open} of them are open and will stay as they are.`,
+      `merchants; ${counts.open} of them are open and will stay as they are. ` +
+      `Found ${cards.length} registered cards.`,
   );
   const isConfirmed =
-    closed.length === 0 ||
+    closed.length + cards.length === 0 ||
     given.yes === true ||
     (await session.confirm("Erase them? This cannot be undone."));
   if (!isConfirmed) {
@@ -74,10 +78,10 @@ async function erase(session: Session, given: Erased): Promise<Output> {
   const by = session.actor.who;
   const what = given.email === undefined ? "card" : "email";
   // The audit entry is written first, so that it exists even if the command is interrupted.
-  const after = { by: what, ...counts };
+  const after = { by: what, ...counts, cards: cards.length };
   await session.audit.write({ action: "privacy erase", subject: "a person", after });
   await forgetBesideOrders(session, sought);
-  const erased = await eraseAll(closed, by).catch((error) => {
+  const erased = await eraseAll(closed, cards, by).catch((error) => {
     if (hasMoved(error)) return new Problem("A merchant is moving: run it again after the move.");
     throw error;
   });
@@ -169,23 +173,44 @@ async function findAll(session: Session, person: Person): Promise<readonly Found
   return found;
 }
 
+type RegisteredCard = Awaited<ReturnType<typeof findCardsOf>>[number];
+type FoundCard = { readonly cell: Database; readonly card: RegisteredCard };
+
+async function findCards(session: Session, person: Person): Promise<readonly FoundCard[]> {
+  const found = cellsOf(session).map(async (cell) => {
+    const cards = new Map(
+      (await findCardsOf(cell, person)).map((card) => [`${card.merchantId}/${card.cardId}`, card]),
+    );
+    return [...cards.values()].map((card) => ({ cell, card }));
+  });
+  return (await Promise.all(found)).flat();
+}
+
 /**
- * Erases the person's data in orders and marks the person's cards. The nodes destroy a card when no
- * open order needs it.
+ * Erases the person's data in orders and in registered cards, and marks the cards. The nodes
+ * destroy a card when no open order needs it.
  */
-async function eraseAll(found: readonly Found[], by: string) {
+async function eraseAll(found: readonly Found[], registered: readonly FoundCard[], by: string) {
   let orders = 0;
   const cards = new Set<string>();
+  const condemn = async (cell: Database, erased: readonly RegisteredCard[], at: Instant) => {
+    for (const card of erased) cards.add(`${card.merchantId}/${card.cardId}`);
+    const condemned = erased.map((card) => ({ ...card, why: "erased" as const }));
+    await condemnCards(cell.query, condemned, at);
+  };
   for (const { cell, order } of found) {
     const at = systemClock.now();
     const erased = await eraseOrder(cell, order, { by: `gw-${by}`, at });
     if (erased === undefined) continue;
     orders += 1;
-    for (const card of erased.cards) cards.add(`${card.merchantId}/${card.cardId}`);
-    const condemned = erased.cards.map((card) => ({ ...card, why: "erased" as const }));
-    await condemnCards(cell.query, condemned, at);
+    await condemn(cell, erased.cards, at);
   }
-  for (const cell of new Set(found.map((each) => each.cell))) await vacuumErased(cell);
+  for (const { cell, card } of registered) {
+    const at = systemClock.now();
+    await condemn(cell, await eraseCard(cell, card, at), at);
+  }
+  const cells = new Set([...found, ...registered].map((each) => each.cell));
+  for (const cell of cells) await vacuumErased(cell);
   return { orders, cards: cards.size };
 }
 

@@ -119,7 +119,8 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
 
     async markDestroyed(cards, at) {
       await query(
-        `update card_references set destroyed_at = to_timestamp($3::float8 / 1000)
+        `update card_references set destroyed_at = to_timestamp($3::float8 / 1000),
+           facts = (facts::jsonb - 'profile')::json
          from unnest($1::bigint[], $2::bigint[]) as destroyed(merchant_id, card_id)
          where card_references.merchant_id = destroyed.merchant_id
            and card_references.card_id = destroyed.card_id`,
@@ -158,7 +159,7 @@ type ReferenceRow = Omit<
   readonly removedBy: Remover | null;
 };
 
-/** Finds the references of profiles that have had these cards until the numbers were replaced. */
+/** Finds the references whose profiles have had these cards until the numbers were replaced. */
 export const profileOfReplaced = (cards: string) => `
   from card_references as replaced join card_references as named
     on named.merchant_id = replaced.merchant_id and named.id = (replaced.facts ->> 'id')::bigint

@@ -5,13 +5,14 @@
  */
 import type { CardOfMerchant } from "../../engine/cards.ts";
 import type { Purchase } from "../../orders/order.ts";
-import { asCardId, asMerchantId, type MerchantId, type OrderId } from "../../values/ids.ts";
+import { asCardId, type CardId, type MerchantId, type OrderId } from "../../values/ids.ts";
 import type { Instant } from "../../values/time.ts";
 import { assertHomeCell, isHere } from "../cells/cells.ts";
 import { isOpen, refusedTries } from "../orders/find-orders.ts";
 import { lockIndex } from "../portal/order-index.ts";
 import { besideOthers, type Database, type Query } from "../server/database.ts";
 import { plainArray, textArray } from "../server/gather.ts";
+import { profileOfReplaced } from "./cards.ts";
 
 /** How many orders one statement examines: few, so that payments are not delayed. */
 const pageSize = 1_000;
@@ -173,9 +174,7 @@ export async function findOrdersOf(
   onPage: (orders: number) => void,
 ): Promise<readonly OrderOfPerson[]> {
   const nextPage = makeNextPage(query);
-  const hashIds = "emails" in person ? [] : [...person.hashIds];
-  const pairs = [plainArray(hashIds.map(([id]) => id)), hashIds.map(([, hashId]) => hashId)];
-  const [condition, values] = "emails" in person ? [byEmail, [person.emails]] : [byCard, pairs];
+  const [condition, values] = conditionOf(person, byEmail, byCard);
   const found: OrderOfPerson[] = [];
   for (;;) {
     const { after, last, count } = await nextPage();
@@ -190,6 +189,39 @@ export async function findOrdersOf(
     onPage(count);
   }
 }
+
+function conditionOf(person: Person, email: string, card: string) {
+  if ("emails" in person) return [email, [person.emails]] as const;
+  const hashIds = [...person.hashIds];
+  const pairs = [plainArray(hashIds.map(([id]) => id)), hashIds.map(([, hashId]) => hashId)];
+  return [card, pairs] as const;
+}
+
+/** Finds the registered cards of a person, also those that no order was paid with. */
+export async function findCardsOf(
+  { query }: Pick<Database, "query">,
+  person: Person,
+): Promise<readonly CardOfMerchant[]> {
+  const [condition, values] = conditionOf(person, byProfile, byNumber);
+  const found: CardOfMerchant[] = [];
+  let last = ["-1", "-1"];
+  for (;;) {
+    const page = await query<CardOfMerchant & { id: string; isFound: boolean | null }>(
+      `select merchant_id as "merchantId", id, card_id as "cardId", ${condition} as "isFound"
+       from card_references where (merchant_id, id) > ($1::bigint, $2::bigint) and ${isHere}
+       order by merchant_id, id limit ${pageSize}`,
+      [...last, ...values],
+    );
+    const end = page.at(-1);
+    if (end === undefined) return found;
+    found.push(...page.filter(({ isFound }) => isFound));
+    last = [end.merchantId, end.id];
+  }
+}
+
+const byProfile = "lower(facts #>> '{profile,customer,email}') = any($3::text[])";
+const byNumber = `(merchant_id, facts #>> '{card,hashId}') in (
+  select * from unnest($3::bigint[], $4::text[]))`;
 
 const byEmail = "lower(facts #>> '{purchase,customer,email}') = any($3::text[])";
 /** A condition for orders with the card, even if the card was refused on the payment page. */
@@ -242,9 +274,17 @@ export function eraseOrder(
     for (const statement of eraseCallbacks) await query(statement, key);
     await query(lockIndex);
     await query(eraseIndex, key);
-    for (const cardId of cards) await eraseReferences(query, [merchantId, cardId, at]);
-    return { cards: cards.map((cardId) => ({ merchantId: asMerchantId(merchantId), cardId })) };
+    return { cards: await eraseReferences(query, merchantId, cards, at) };
   });
+}
+
+/** Erases the person's data in the references to a card, and in those of its profile. */
+export function eraseCard(
+  { transaction }: Pick<Database, "transaction">,
+  { merchantId, cardId }: CardOfMerchant,
+  at: Instant,
+): Promise<readonly CardOfMerchant[]> {
+  return transaction((query) => eraseReferences(query, merchantId, [cardId], at));
 }
 
 type StoredTry = { readonly card: { readonly cardId: string } };
@@ -295,21 +335,49 @@ update order_index set email = '', name = '', people = '{}', last_four = '',
 where merchant_id = $1 and order_id = $2
   and at = (select accepted_at from orders where merchant_id = $1 and id = $2)`;
 
-async function eraseReferences(query: Query, [merchantId, cardId, at]: readonly unknown[]) {
+/**
+ * Erases the references to the cards. A profile whose number was replaced has several cards, and
+ * all of them are the person's. Returns the cards.
+ */
+async function eraseReferences(
+  query: Query,
+  merchantId: MerchantId,
+  cards: readonly CardId[],
+  at: Instant,
+): Promise<readonly CardOfMerchant[]> {
+  const known = await query<{ cardId: CardId }>(cardsOfProfiles, [merchantId, plainArray(cards)]);
+  const all = [...new Set([...cards, ...known.map(({ cardId }) => cardId)])];
   const rows = await query<{ id: string; facts: unknown }>(
-    "select id, facts from card_references where merchant_id = $1 and card_id = $2",
-    [merchantId, cardId],
+    `select id, facts from card_references
+     where merchant_id = $1 and card_id = any($2::bigint[]) and ${assertHomeCell("= $1")}
+     for update`,
+    [merchantId, plainArray(all)],
   );
   for (const { id, facts } of rows) {
     await query(
       `update card_references set facts = $3, removed_by = coalesce(removed_by, 'operator'),
          removed_at = coalesce(removed_at, to_timestamp($4::float8 / 1000)), ${noDigest},
          destroyed_at = to_timestamp($4::float8 / 1000)
-       where merchant_id = $1 and id = $2`,
+       where merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`,
       [merchantId, id, JSON.stringify(erase(facts)), at],
     );
   }
+  return all.map((cardId) => ({ merchantId, cardId }));
 }
+
+/** Finds the present card of each profile that has had one of the cards, and its earlier ones. */
+const cardsOfProfiles = `
+with present as (
+  select card_id from unnest($2::bigint[]) as given(card_id)
+  union select named.card_id ${profileOfReplaced("= any($2::bigint[])")}
+)
+select card_id as "cardId" from present
+union select replaced.card_id
+from card_references as replaced join card_references as named
+  on named.merchant_id = replaced.merchant_id and named.id = (replaced.facts ->> 'id')::bigint
+where replaced.merchant_id = $1 and replaced.purpose = 'replaced'
+  and replaced.removed_at is not null and replaced.destroyed_at is null
+  and named.card_id in (select card_id from present)`;
 
 const erasedTables = [
   "orders",
