@@ -42,8 +42,15 @@ export type MerchantReferences = {
   find(merchant: MerchantId, id: CardRefId): Promise<CardReference | undefined>;
   findByCard(merchant: MerchantId, card: CardId): Promise<Registration | undefined>;
   add(references: NewReferences): Promise<CardReferences>;
-  /** Removes all references to the card. Returns false if they were removed before. */
-  remove(card: CardOfMerchant, by: Remover, at: Instant): Promise<boolean>;
+  /**
+   * Removes all references to the card that this reference leads to. Returns the card, or undefined
+   * if its references were removed before.
+   */
+  remove(
+    reference: Pick<CardReference, "merchantId" | "id">,
+    by: Remover,
+    at: Instant,
+  ): Promise<CardId | undefined>;
 };
 
 export type RemovedReferences = {
@@ -143,13 +150,8 @@ export function makeCards(dependencies: Dependencies) {
       const reference = await store.find(merchant.id, id);
       const missing = new Failure("card_reference_not_found");
       if (reference === undefined || !removable.has(reference.purpose)) return missing;
-      const { merchantId, card } = reference;
-      const removed = await store.remove(
-        { merchantId, cardId: card.cardId },
-        "merchant",
-        clock.now(),
-      );
-      return removed ? reference : missing;
+      const removed = await store.remove(reference, "merchant", clock.now());
+      return removed === undefined ? missing : reference;
     },
 
     /** Returns the card data, or undefined if the vault no longer has the card number. */

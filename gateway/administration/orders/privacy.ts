@@ -273,14 +273,14 @@ export const cardActions: readonly Action[] = [
       const isGone = new Problem(`The reference ${id} is removed already.`);
       if (removedAt !== undefined && !now) return isGone;
       const store = routeReferences(session.cells);
-      const ofMerchant = { merchantId, cardId: card.cardId };
       const at = await session.now();
       // The audit entry is written first, so that it exists even if the command is interrupted.
       const subject = `card reference ${id} of ${owner}`;
       await session.audit.write({ action: "card remove", subject, after: { now } });
-      const isRemoved = await store.remove(ofMerchant, "operator", at);
-      if (!isRemoved && !now) return isGone;
+      const removed = await store.remove(reference, "operator", at);
+      if (removed === undefined && !now) return isGone;
       if (now) {
+        const ofMerchant = { merchantId, cardId: removed ?? card.cardId };
         const stores = session.cells.stores((databases) => databases);
         await stores.call(merchantId, async ({ node, vault }) => {
           await condemnCards(vault.query, [{ ...ofMerchant, why: "removed" }], at);

@@ -105,14 +105,25 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
 
     findByCard,
 
-    async remove({ merchantId, cardId }, by, at) {
-      const rows = await query(
-        `update card_references set removed_at = to_timestamp($3::float8 / 1000), removed_by = $4
-         where merchant_id = $1 and card_id = $2 and removed_at is null
-           and ${assertHomeCell("= $1")} returning id`,
-        [merchantId, cardId, at, by],
-      );
-      return rows.length > 0;
+    async remove({ merchantId, id }, by, at) {
+      let tried: CardId | undefined;
+      for (;;) {
+        const [named] = await query<{ cardId: CardId }>(
+          `select card_id as "cardId" from card_references
+           where merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`,
+          [merchantId, id],
+        );
+        // A profile may get another card between the two statements.
+        if (named === undefined || named.cardId === tried) return undefined;
+        tried = named.cardId;
+        const rows = await query(
+          `update card_references set removed_at = to_timestamp($3::float8 / 1000), removed_by = $4
+           where merchant_id = $1 and card_id = $2 and removed_at is null
+             and ${assertHomeCell("= $1")} returning id`,
+          [merchantId, tried, at, by],
+        );
+        if (rows.length > 0) return tried;
+      }
     },
 
     findRemoved: (until) => query<CardOfMerchant>(findRemoved, [until]),

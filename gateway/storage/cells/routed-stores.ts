@@ -192,7 +192,8 @@ export function routeReferences(cells: Cells): MerchantReferences {
     findByCard: (merchant, card) =>
       stores.call(merchant, (store) => store.findByCard(merchant, card)),
     add: (references) => stores.call(references.merchantId, (store) => store.add(references)),
-    remove: (card, by, at) => stores.call(card.merchantId, (store) => store.remove(card, by, at)),
+    remove: (reference, by, at) =>
+      stores.call(reference.merchantId, (store) => store.remove(reference, by, at)),
   };
 }
 

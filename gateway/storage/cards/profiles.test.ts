@@ -1,0 +1,90 @@
+/** Recurring payment profiles in a real database: what happens to one at the same moment. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { card, start } from "../../orders/testing.ts";
+import {
+  asCardId,
+  asCardRefId,
+  asEndpointId,
+  asMerchantId,
+  type CardId,
+} from "../../values/ids.ts";
+import { hours, later } from "../../values/time.ts";
+import type { Query } from "../server/database.ts";
+import { startDatabase } from "../testing/database-for-tests.ts";
+import { makeReferenceStore } from "./cards.ts";
+import { makeProfileStore } from "./profiles.ts";
+
+const merchantId = asMerchantId("101");
+const tables = await startDatabase();
+after(() => tables.stop());
+const { database } = tables;
+const store = makeReferenceStore(database.query);
+const profiles = makeProfileStore(database.query);
+let count = 0;
+
+test("a card is removed although its number is replaced at the same moment", async () => {
+  const reference = await addProfile();
+  const cardId = asCardId("9001");
+  let isReplaced: Promise<boolean> | undefined;
+  const query: Query = async (text, ...rest) => {
+    if (text.includes("removed_by = $4")) {
+      isReplaced ??= change(reference, { cardId, card: sealed(cardId) });
+      assert.equal(await isReplaced, true);
+    }
+    return database.query(text, ...rest);
+  };
+
+  const removed = await makeReferenceStore(query).remove(reference, "merchant", start);
+
+  assert.equal(removed, cardId);
+  assert.equal((await store.find(merchantId, reference.id))?.removedBy, "merchant");
+  assert.equal(await store.remove(reference, "merchant", start), undefined);
+});
+
+type Reference = NonNullable<Awaited<ReturnType<typeof store.find>>>;
+type Changed = Parameters<typeof profiles.change>[0];
+
+async function addProfile(): Promise<Reference> {
+  count += 10;
+  const [id, cardId] = [asCardRefId(String(count)), asCardId(String(count + 5))];
+  const isAdded = await profiles.add({
+    owner: { merchantId, endpointId: asEndpointId("1001") },
+    ids: { recurring: id, card: asCardRefId(String(count + 1)) },
+    cardId,
+    facts: { card: { ...card, cardId }, networkId: undefined },
+    at: start,
+    clientOrderId: `profile-${count}`,
+    digest: digestOf(count),
+    card: sealed(cardId),
+  });
+  assert.equal(isAdded, true);
+  return (await store.find(merchantId, id)) ?? assert.fail();
+}
+
+function change(
+  reference: Reference,
+  { networkId, ...changed }: Partial<Changed & Pick<Reference, "networkId">>,
+): Promise<boolean> {
+  const { cardId } = reference.card;
+  return profiles.change({
+    reference,
+    cardId,
+    facts: { card: reference.card, networkId },
+    stoppedAt: undefined,
+    at: start,
+    keepUntil: later(start, hours(24)),
+    card: undefined,
+    claim: undefined,
+    ...changed,
+  });
+}
+
+function sealed(cardId: CardId) {
+  const [bytes, fingerprint] = [Buffer.alloc(8, 1), Buffer.alloc(32, 1)];
+  return { merchantId, cardId, keyId: 1, sealed: bytes, fingerprint };
+}
+
+function digestOf(value: number) {
+  return { keyId: 1, digest: Buffer.alloc(32, value), cvv: undefined };
+}
