@@ -114,7 +114,7 @@ export async function writeFingerprints(
     plainArray(cards.map(({ cardId }) => cardId)),
   ];
   const references = await query(
-    `update card_references set facts =
+    `update card_references set version = version + 1, facts =
        jsonb_set(facts::jsonb, '{card,hashId}', to_jsonb(source.hash_id))::json
      from unnest($1::bigint[], $2::bigint[], $3::text[]) as source(merchant_id, card_id, hash_id)
      where card_references.merchant_id = source.merchant_id

@@ -12,6 +12,7 @@ import {
 import { hours, later } from "../../values/time.ts";
 import type { Query } from "../server/database.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
+import { writeFingerprints } from "./card-keys.ts";
 import { makeReferenceStore } from "./cards.ts";
 import { makeProfileStore } from "./profiles.ts";
 
@@ -40,6 +41,19 @@ test("a card is removed although its number is replaced at the same moment", asy
   assert.equal(removed, cardId);
   assert.equal((await store.find(merchantId, reference.id))?.removedBy, "merchant");
   assert.equal(await store.remove(reference, "merchant", start), undefined);
+});
+
+test("a change that was made from an old hash id does not bring the hash id back", async () => {
+  const reference = await addProfile();
+  const { cardId } = reference.card;
+  const renewed = { merchantId, cardId, fingerprint: Buffer.alloc(32, 7), hashId: "777" };
+
+  await writeFingerprints(database, [renewed]);
+
+  assert.equal(await change(reference, { networkId: "NEW" }), false);
+  const now = (await store.find(merchantId, reference.id)) ?? assert.fail();
+  assert.deepEqual([now.card.hashId, now.networkId], ["777", undefined]);
+  assert.equal(await change(now, { networkId: "NEW" }), true);
 });
 
 type Reference = NonNullable<Awaited<ReturnType<typeof store.find>>>;
