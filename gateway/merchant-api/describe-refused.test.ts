@@ -9,6 +9,7 @@ import { asInstant } from "../values/time.ts";
 import { describeRefused } from "./describe-refused.ts";
 import type { CalledParts } from "./operation.ts";
 import { sale } from "./operations/payments.ts";
+import { updateRecurringPayment } from "./operations/profiles.ts";
 import { entryPoint } from "./testing.ts";
 
 const card = "4111111111111111";
@@ -19,11 +20,16 @@ const services = { findAddressFault: () => undefined } as unknown as CalledParts
 
 type Pairs = readonly (readonly [string, string])[];
 
-function describe(pairs: Pairs, authorization?: string, target = "/gw/api/v4/sale/1001") {
+function describe(
+  pairs: Pairs,
+  authorization?: string,
+  target = "/gw/api/v4/sale/1001",
+  operation = sale,
+) {
   const version = authorization === undefined ? "v2" : "v4";
   return describeRefused(
     {
-      operation: sale,
+      operation,
       version,
       services,
       at: asInstant(1),
@@ -101,6 +107,26 @@ test("signed values, words and addresses without their query are shown", () => {
   assert.deepEqual(
     fields.map(({ value }) => value),
     ["cup 7", "10,4", "USD", undefined, "https://shop.example/…"],
+  );
+});
+
+test("the spelling of a name with hyphens shows and hides the same values", () => {
+  const pairs = [
+    ["client-orderid", "cup 7"],
+    ["credit-card-number", card],
+    ["card-printed-name", "ANN"],
+    ["amount", "4.99"],
+  ] as const;
+  const { fields } = describe(pairs, "OAuth", undefined, updateRecurringPayment);
+  const { fields: ofSale } = describe([["client-orderid", "cup 7"]]);
+
+  assert.deepEqual(
+    fields.map(({ name }) => name),
+    pairs.map(([name]) => name),
+  );
+  assert.deepEqual(
+    [...fields, ...ofSale].map(({ value }) => value),
+    ["cup 7", undefined, undefined, "4.99", undefined],
   );
 });
 

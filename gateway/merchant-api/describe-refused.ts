@@ -214,12 +214,18 @@ function showFields(
 ): readonly ShownField[] {
   let room = allMax;
   return pairs.slice(0, fieldsMax).map(([name, value]) => {
-    const isKnown = Object.hasOwn(operation.request, name);
-    const hidden = { name: isKnown ? name : showName(name, entryPoint), ...aboutOf(value) };
-    const shown = isKnown && room > 0 ? showValue(operation, name, value, entryPoint) : undefined;
+    const known = findField(operation, name);
+    const hidden = { name: known ? name : showName(name, entryPoint), ...aboutOf(value) };
+    const shown = known && room > 0 ? showValue(operation, known, value, entryPoint) : undefined;
     room -= hidden.name.length + (shown?.length ?? 0);
     return shown === undefined ? hidden : { ...hidden, value: shown };
   });
+}
+
+/** Operations that rewrite their fields take some names with hyphens too. */
+function findField({ request, rewrite }: Operation, name: string): string | undefined {
+  const spellings = rewrite === undefined ? [name] : [name, name.replaceAll("-", "_")];
+  return spellings.find((each) => Object.hasOwn(request, each));
 }
 
 function aboutOf(value: string) {
