@@ -18,7 +18,7 @@ import {
   type ReceiptId,
   type SerialNumber,
 } from "../values/ids.ts";
-import { type Clock, later } from "../values/time.ts";
+import { type Clock, type Instant, later } from "../values/time.ts";
 import type { RequestDigest } from "../vault/request-digests.ts";
 
 /** An order with the digest of the request that began the order. */
@@ -247,11 +247,11 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
   return {
     /**
      * Waits until a transaction is final, until the cardholder has to act, or until the time is
-     * over. Returns the latest transaction.
+     * over, which is at `until` if the caller has less time. Returns the latest transaction.
      */
-    async waitForResult(found: FoundOrder): Promise<FoundOrder> {
+    async waitForResult(found: FoundOrder, until?: Instant): Promise<FoundOrder> {
       if (endsWait(found.transaction.stage)) return found;
-      const deadlineAt = later(clock.now(), limitMs);
+      const deadlineAt = Math.min(later(clock.now(), limitMs), until ?? Number.POSITIVE_INFINITY);
       const { listener, close } = listen(found.order.id);
       let met = found;
       for (;;) {

@@ -119,6 +119,8 @@ export type Context = {
   /** The names of the fields that the operation reads. */
   readonly known: readonly string[];
   readonly services: CalledParts;
+  /** When an entry of a payload stops waiting for a result. Absent for a request of its own. */
+  readonly waitUntil?: Instant;
 };
 
 /** The names and values in the order of the interface. Absent values are left out. */

@@ -8,6 +8,7 @@ import { readRecords, writeRecord } from "../values/csv-records.ts";
 import { Failure } from "../values/failure.ts";
 import { asSerialNumber } from "../values/ids.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
+import { later, seconds } from "../values/time.ts";
 import * as field from "./fields.ts";
 import { type CalledParts, type Operation, operation, type Reply, type Sent } from "./operation.ts";
 import { answerEntry } from "./pipeline.ts";
@@ -16,6 +17,8 @@ const entriesMax = 1000;
 const payloadMax = 1_048_576;
 /** Few enough that other requests find room among the queries in flight. */
 const atOnce = 32;
+/** All entries together wait this long for issuers. */
+const waitMs = seconds(4);
 
 /** Entries of a payload are counted from 1, and those of a file by their lines. */
 export type PayloadEntry = { readonly line: number; readonly sent: Sent };
@@ -52,7 +55,8 @@ export function pluralOf(one: Operation, { columns, hasSerialNumbers }: Plural):
       const answered = await answerAll(entries, ({ sent }) => {
         const { serialNumber } = context;
         const own = hasSerialNumbers ? asSerialNumber(randomUUIDv7()) : serialNumber;
-        return answerEntry(one, sent, { ...context, serialNumber: own });
+        const waitUntil = later(context.receivedAt, waitMs);
+        return answerEntry(one, sent, { ...context, serialNumber: own, waitUntil });
       });
       return replyTo(answered, `${name}s-response`, columns, context.services);
     },

@@ -216,25 +216,30 @@ export async function createProfile(
 
 /**
  * Verifies the card with its issuer. Returns the references of a good card, the issuer's refusal,
- * or a reply without a result: the identical request then asks for the result again.
+ * or a reply without a result: the identical request then asks for the result again. An entry of a
+ * payload has a failure that says so, because it is accepted or refused.
  */
 async function verify(
   { customer_ip: ipaddress, amount: _, ...request }: CreateRequest,
   context: Context,
 ): Promise<CardReferences | Reply | Failure> {
-  const { orders, cards } = context.services;
+  const { waitUntil, services } = context;
+  const { orders, cards } = services;
   const priced = withoutAmount(context);
   if (priced instanceof Failure) return priced;
   const card = { ...request, ipaddress };
   const begun = await begin("account-verification", card, { ...priced, isUnattended: true });
   if (begun instanceof Failure || begun.describes === undefined) return begun;
-  const found = await orders.waitForResult(begun.describes);
+  const found = await orders.waitForResult(begun.describes, waitUntil);
   if (found instanceof Failure) return found;
   const { stage, reason } = initialOf(found.order);
   if (stage === "approved") return cards.register(found.order);
   if (isFinal(stage) && reason !== undefined) return new Failure(reason.code, reason.detail);
+  if (waitUntil !== undefined) return unanswered;
   return { ...begun, type: replyTypes.create, fields: [["status", "processing"]] };
 }
+
+const unanswered = new Failure("storage_unavailable", "the issuer has not answered yet");
 
 /** The fingerprint of a charge by a profile. */
 function chargeSubject(endpoint: EndpointId): string {

@@ -5,6 +5,7 @@ import { bookedFor, received } from "../../support/expect.ts";
 import { withCheckDigit } from "../../support/merchant.ts";
 import { card, creation, newId, openProfiles } from "../../support/profiles.ts";
 import { testInLongRun } from "../../support/series.ts";
+import { until } from "../../support/until.ts";
 import type { Fields } from "../../support/wire.ts";
 
 const { world, ask, statusOf } = await openProfiles();
@@ -123,6 +124,33 @@ test("the operator's product word names the order in the lines of a reply", asyn
     head,
     "line,client-orderid,recurring-payment-id,acmepay-order-id,error-code,error-message",
   );
+});
+
+test("a payload of verified cards waits some seconds, and names the cards without an answer", async () => {
+  await world.changeEndpoint("plain", { profiles: "verified" });
+  await world.bank.setSwitches({ approveLate: true });
+  const entries = [creation(), creation({ "rp_card_type": "DST" }), creation()];
+  const before = received(world, "0100");
+  const asked = askMany("create-recurring-payments", entries);
+  await until(
+    "both cards are at the bank",
+    () => received(world, "0100") >= before + 2 || undefined,
+  );
+  world.clock.advance(4_000);
+
+  const { reply, told } = await asked;
+
+  assert.deepEqual([reply["accepted"], reply["refused"]], ["1", "2"]);
+  assert.deepEqual(
+    told.map((each) => each["error-code"]),
+    ["5001", "", "5001"],
+  );
+  await world.bank.setSwitches({ approveLate: false });
+  await world.settle();
+  const again = await askMany("create-recurring-payments", entries);
+  assert.equal(again.reply["accepted"], "3", JSON.stringify(again.told));
+  assert.equal(received(world, "0100"), before + 2);
+  await world.changeEndpoint("plain", { profiles: "on" });
 });
 
 testInLongRun(
