@@ -72,7 +72,7 @@ async function readEntries(
   { request }: Pick<Operation, "request">,
 ): Promise<readonly PayloadEntry[] | Failure> {
   const entries: PayloadEntry[] = [];
-  for await (const each of readLines(bytesOf(payload), request)) {
+  for await (const each of readLines(bytesOf(payload), request, { recordBytesMax: payloadMax })) {
     if ("why" in each) return broken(each);
     if (entries.length === entriesMax) {
       return broken({ ...each, why: `more than ${entriesMax} entries` });

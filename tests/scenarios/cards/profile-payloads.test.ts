@@ -29,7 +29,7 @@ async function askMany(what: string, entries: readonly Fields[]) {
 
 test("entries of a payload stand alone, and sending it again does nothing twice", async () => {
   const entries = [
-    creation({ order_desc: 'One "good", with a comma', "amount": "3.00" }),
+    creation({ order_desc: `One "good", with a comma${"!".repeat(65_000)}`, "amount": "3.00" }),
     creation({ "credit-card-number": "4000001000000019" }),
     creation({ "rp_card_type": "DST" }),
     creation({ "client-orderid": card, "credit-card-number": card }),
