@@ -6,7 +6,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import { readRecords, writeRecord } from "../values/csv-records.ts";
 import { Failure } from "../values/failure.ts";
-import { asSerialNumber } from "../values/ids.ts";
+import { asSerialNumber, type MerchantId } from "../values/ids.ts";
 import { maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { later, seconds } from "../values/time.ts";
 import * as field from "./fields.ts";
@@ -19,6 +19,11 @@ const payloadMax = 1_048_576;
 const atOnce = 32;
 /** All entries together wait this long for issuers. */
 const waitMs = seconds(4);
+
+/** A payload counts as one request, and charges a thousand cards. */
+const payloadsMax = 2;
+/** The payloads of each merchant that this process is answering. */
+const inProgress = new Map<MerchantId, number>();
 
 /** Entries of a payload are counted from 1, and those of a file by their lines. */
 export type PayloadEntry = { readonly line: number; readonly sent: Sent };
@@ -52,12 +57,15 @@ export function pluralOf(one: Operation, { columns, hasSerialNumbers }: Plural):
     async handle(request, context) {
       const entries = await readEntries(request.payload, one);
       if (entries instanceof Failure) return entries;
-      const answered = await answerAll(entries, ({ sent }) => {
-        const { serialNumber } = context;
-        const own = hasSerialNumbers ? asSerialNumber(randomUUIDv7()) : serialNumber;
-        const waitUntil = later(context.receivedAt, waitMs);
-        return answerEntry(one, sent, { ...context, serialNumber: own, waitUntil });
-      });
+      const answered = await oneOfFew(context.entryPoint.merchant.id, () =>
+        answerAll(entries, ({ sent }) => {
+          const { serialNumber } = context;
+          const own = hasSerialNumbers ? asSerialNumber(randomUUIDv7()) : serialNumber;
+          const waitUntil = later(context.receivedAt, waitMs);
+          return answerEntry(one, sent, { ...context, serialNumber: own, waitUntil });
+        }),
+      );
+      if (answered instanceof Failure) return answered;
       return replyTo(answered, `${name}s-response`, columns, context.services);
     },
   });
@@ -65,6 +73,24 @@ export function pluralOf(one: Operation, { columns, hasSerialNumbers }: Plural):
 
 export function columnsOf(fields: field.Fields): readonly string[] {
   return Object.keys(fields).map((name) => name.replaceAll("_", "-"));
+}
+
+async function oneOfFew<Result>(
+  merchant: MerchantId,
+  answer: () => Promise<Result>,
+): Promise<Result | Failure> {
+  const others = inProgress.get(merchant) ?? 0;
+  if (others >= payloadsMax) {
+    return new Failure("too_many_requests", "other payloads of the merchant are being answered");
+  }
+  inProgress.set(merchant, others + 1);
+  try {
+    return await answer();
+  } finally {
+    const left = (inProgress.get(merchant) ?? 1) - 1;
+    if (left > 0) inProgress.set(merchant, left);
+    else inProgress.delete(merchant);
+  }
 }
 
 async function readEntries(

@@ -132,13 +132,17 @@ test("a payload of verified cards waits some seconds, and names the cards withou
   const entries = [creation(), creation({ "rp_card_type": "DST" }), creation()];
   const before = received(world, "0100");
   const asked = askMany("create-recurring-payments", entries);
+  const second = askMany("create-recurring-payments", [creation()]);
   await until(
-    "both cards are at the bank",
-    () => received(world, "0100") >= before + 2 || undefined,
+    "three cards are at the bank",
+    () => received(world, "0100") >= before + 3 || undefined,
   );
+  const third = await askMany("update-recurring-payments", [{ "client-orderid": newId() }]);
+  assert.equal(third.reply["error-code"], "12", "a merchant has two payloads at a time");
   world.clock.advance(4_000);
 
   const { reply, told } = await asked;
+  await second;
 
   assert.deepEqual([reply["accepted"], reply["refused"]], ["1", "2"]);
   assert.deepEqual(
@@ -149,7 +153,7 @@ test("a payload of verified cards waits some seconds, and names the cards withou
   await world.settle();
   const again = await askMany("create-recurring-payments", entries);
   assert.equal(again.reply["accepted"], "3", JSON.stringify(again.told));
-  assert.equal(received(world, "0100"), before + 2);
+  assert.equal(received(world, "0100"), before + 3);
   await world.changeEndpoint("plain", { profiles: "on" });
 });
 
