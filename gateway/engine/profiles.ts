@@ -52,7 +52,8 @@ export type ProfileStore = {
     clientOrderId: string,
   ): Promise<{ readonly digest: RequestDigest; readonly profile: CreatedProfile } | undefined>;
   /**
-   * Changes a profile. Returns false if another request has changed the profile since it was read.
+   * Changes a profile. Returns false if another request has changed the profile since it was read,
+   * or has created one with the claimed client order id.
    */
   change(
     changed: Pick<NewReferences, "cardId" | "facts" | "at"> & {

@@ -21,7 +21,7 @@ const tables = await startDatabase();
 after(() => tables.stop());
 const { database } = tables;
 const store = makeReferenceStore(database.query);
-const profiles = makeProfileStore(database.query);
+const profiles = makeProfileStore(database);
 let count = 0;
 
 test("a card is removed although its number is replaced at the same moment", async () => {
@@ -54,6 +54,16 @@ test("a change that was made from an old hash id does not bring the hash id back
   const now = (await store.find(merchantId, reference.id)) ?? assert.fail();
   assert.deepEqual([now.card.hashId, now.networkId], ["777", undefined]);
   assert.equal(await change(now, { networkId: "NEW" }), true);
+});
+
+test("a client order id that another request has used meanwhile is not claimed a second time", async () => {
+  const [first, second] = [await addProfile(), await addProfile()];
+  const claim = { clientOrderId: `profile-${first.id}`, digest: digestOf(5) };
+
+  assert.equal(await change(second, { claim }), false);
+  const created = await profiles.findCreated(merchantId, claim.clientOrderId);
+  assert.equal(created?.profile.ids.recurring, first.id);
+  assert.equal(await change(second, { claim: { ...claim, clientOrderId: "free" } }), true);
 });
 
 type Reference = NonNullable<Awaited<ReturnType<typeof store.find>>>;

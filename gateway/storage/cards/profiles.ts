@@ -11,6 +11,7 @@ import type { SealedCard } from "../../vault/vault.ts";
 import { assertHomeCell } from "../cells/cells.ts";
 import type { Actor, Audit } from "../people/audit.ts";
 import { besideOthers, type Database, type Query } from "../server/database.ts";
+import { isTaken } from "../server/faults.ts";
 import {
   type GatherOptions,
   jsonArray,
@@ -59,7 +60,11 @@ export function makeProfileStore(
       ];
       const rows = await writeUnderKeys(query, options, () =>
         query<Written>(changeProfile, values, "change_profile"),
-      );
+      ).catch((error) => {
+        // Another request has created a profile with the client order id.
+        if (isTaken(error)) return [];
+        throw error;
+      });
       return rows.length > 0;
     },
   };

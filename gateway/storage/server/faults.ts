@@ -99,6 +99,11 @@ export function isLocked(error: unknown): boolean {
   return error instanceof Error && ["55P03", "40P01"].includes(codeOf(error));
 }
 
+/** Returns whether a unique index has refused the row, because another one has its values. */
+export function isTaken(error: unknown): boolean {
+  return error instanceof Error && codeOf(error) === "23505";
+}
+
 function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
