@@ -173,7 +173,9 @@ async function answerAll(
       for (const entry of group) answers.set(entry, await answer(entry));
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  // After a bug, the request fails only when no other entry is being charged any more.
+  const ended = await Promise.allSettled(Array.from({ length: atOnce }, work));
+  for (const each of ended) if (each.status === "rejected") throw each.reason;
   return entries.flatMap((entry) => {
     const answered = answers.get(entry);
     return answered === undefined ? [] : [{ ...entry, answer: answered }];
