@@ -152,12 +152,13 @@ type EarlierPayments = {
 };
 
 /**
- * Finds earlier orders of the merchant by words, the latest first. The statement searches the words
- * before it looks at times, because PostgreSQL would read all orders of the period otherwise.
+ * Finds earlier orders of the merchant with the same card, by words, the latest first. The
+ * statement searches the words before it looks at times, because PostgreSQL would read all orders
+ * of the period otherwise.
  */
 export async function findEarlierPayments(
   query: Query,
-  { merchantId }: Order,
+  { merchantId, card }: Pick<Order, "merchantId" | "card">,
   { from, until, words }: EarlierPayments,
   most: number,
 ): Promise<readonly Order[]> {
@@ -167,10 +168,10 @@ export async function findEarlierPayments(
      )
      select ${orderColumns} from orders where ${isHere} and id in (
        select order_id from named
-       where merchant_id = $1 and at >= ${time("$2")} and at <= ${time("$3")}
-       order by at desc limit $5)
-     order by accepted_at desc`,
-    [merchantId, from, until, words, most],
+       where merchant_id = $1 and at >= ${time("$2")} and at <= ${time("$3")})
+       and progress #>> '{card,hashId}' = $6
+     order by accepted_at desc limit $5`,
+    [merchantId, from, until, words, most, card.hashId],
   );
   return rows.map(unpackOrder);
 }
