@@ -1,8 +1,6 @@
 /**
- * IP addresses and networks, and the country of an address. Countries come from a file of the
- * operator, which is a MaxMind database (MMDB) or CSV. The file is read again when it changes. If
- * the new file cannot be used, the node reports that and keeps the old data. Without data, no
- * address has a country.
+ * The countries of IP addresses, from the operator's MaxMind database (MMDB) or CSV file, which is
+ * read again when it changes. If a new file cannot be used, the node keeps the data of the old one.
  */
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -15,20 +13,17 @@ import { messageOf, Problem } from "../values/problem.ts";
 import { startRangeTable } from "../values/range-table.ts";
 import { openReloadable } from "../values/reloadable.ts";
 
-/** Returns the ISO 3166 alpha-2 code of the address's country, or undefined if it is not known. */
 type FindCountry = (address: string) => string | undefined;
 
 type CountryFile = {
-  /**
-   * The file's modification time, size and inode, by which the node notices that the file changed.
-   */
+  /** Modification time, size and inode. The node reads the file again when one of them changes. */
   readonly stamp: string;
   readonly find: FindCountry;
   readonly problem?: string;
 };
 
 export type IpCountryFile = {
-  /** The path of the file of countries; empty if the operator has no such file. */
+  /** The path; empty if the operator has no file of countries. */
   readonly file: string;
   readonly builtIn?: readonly (readonly [network: string, country: string])[];
   readonly onError: (error: unknown) => void;
@@ -47,8 +42,7 @@ export async function openIpCountries({ file, builtIn = [], onError }: IpCountry
         return { stamp, find: await readCountryFile(file) };
       } catch (error) {
         onError(error);
-        // The stamp of an unusable file is kept, so that the node does not read and report it
-        // again.
+        // The stamp of an unusable file is kept, so that the node reports the file once.
         return { stamp, find: present?.find ?? unknown, problem: messageOf(error) };
       }
     },
@@ -60,7 +54,7 @@ export async function openIpCountries({ file, builtIn = [], onError }: IpCountry
     get hasData() {
       return current().find !== unknown || builtIn.length > 0;
     },
-    /** The reason why the newest file could not be used; undefined if that file is in use. */
+    /** Why the newest file could not be used; undefined if that file is in use. */
     get problem() {
       return current().problem;
     },
@@ -76,17 +70,13 @@ async function stampOf(file: string): Promise<string> {
   }
 }
 
-/** Reads a file of countries. Throws if the file cannot be used. */
 async function readCountryFile(file: string): Promise<FindCountry> {
   return file.toLowerCase().endsWith(".csv")
     ? makeFind(readRows(readRecords(createReadStream(file))))
     : openDatabase(await readFile(file));
 }
 
-/**
- * The limit on decoded records that are cached in memory. Records are cached because decoding one
- * takes longer than finding it. Few are needed because there are few different countries.
- */
+/** Decoding a record takes longer than finding it, so records are cached. Countries are few. */
 const recordsMax = 10_000;
 
 function openDatabase(bytes: Buffer): FindCountry {
@@ -104,8 +94,7 @@ function openDatabase(bytes: Buffer): FindCountry {
     throw new Error("the search tree does not end where the file says");
   }
   const find = (address: string) => countryIn(reader.get(address));
-  // Some addresses are looked up here, so that a damaged file fails when it is loaded and not
-  // during a payment.
+  // A damaged file fails at these look-ups when it is loaded, not during a payment.
   for (const address of ["1.1.1.1", "8.8.8.8", "81.2.69.142", "192.0.2.1"]) find(address);
   return (address) => {
     const plain = normalise(address);
@@ -118,7 +107,7 @@ function openDatabase(bytes: Buffer): FindCountry {
   };
 }
 
-/** Returns the country code of a record. Providers name the field for it differently. */
+/** Providers name the field for the country differently. */
 function countryIn(found: unknown): string | undefined {
   const record = Object(found);
   const codes = [record.country, record.registered_country].map((each) =>
@@ -154,9 +143,9 @@ async function* readRows(records: ReturnType<typeof readRecords>): AsyncGenerato
 }
 
 /**
- * The number of decimal digits with which an address is stored. For an IPv6 address, only the upper
- * 64 bits are stored, because no provider's network has a longer prefix. For the addresses in
- * public use, these bits make a number of nineteen digits.
+ * The decimal digits with which an address is stored. Of an IPv6 address, only the upper 64 bits
+ * are stored, because no provider's network has a longer prefix; in public use, they make 19
+ * digits.
  */
 const digitsOf = { 4: 10, 6: 19 } as const;
 
@@ -193,32 +182,27 @@ function numberOf(bits: string, fill: "0" | "1"): bigint {
   return BigInt(`0b${bits.slice(1, size + 1).padEnd(size, fill)}`);
 }
 
-/**
- * A network as a string of bits. It contains the addresses whose bits begin with it. IPv4 addresses
- * in IPv6 notation count as IPv4 addresses.
- */
+/** The first bits of all addresses of the network. IPv4 addresses may be in IPv6 notation. */
 type IpNetwork = {
-  /** The network as a text in normal form, which is stored and shown. */
+  /** The network's normal form, which is stored and shown. */
   readonly text: string;
   /** The digit 4 or 6 for the IP version, then the bits of the prefix. */
   readonly bits: string;
 };
 
 /**
- * The shortest prefix that a network on a list may have. A network with a shorter prefix would
- * cover a large part of the internet and is probably a typing mistake.
+ * The shortest prefix of a network on a list. A shorter one is probably a typing mistake, because
+ * it would cover a large part of the internet.
  */
 const prefixMin = { ipv4: 8, ipv6: 16 } as const;
 
 const octets = Array.from({ length: 256 }, (_, octet) => octet.toString(2).padStart(8, "0"));
 
-/** Returns the bits of an IP address, or undefined if the text is not an IP address. */
 export function bitsOf(address: string): string | undefined {
   const parsed = parse(address);
   return parsed && printBits(parsed);
 }
 
-/** Returns an IP address in normal form, or undefined if the text is not an IP address. */
 function normalise(address: string): string | undefined {
   return parse(address)?.toString();
 }
@@ -228,7 +212,7 @@ function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return isIP(address) === 0 || address.includes("%") ? undefined : ipaddr.process(address);
 }
 
-/** Reads a network. A single address is a network of one address. */
+/** A single address is a network of one address. */
 export function parseNetwork(given: string): IpNetwork | Problem {
   const [, address = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(given.trim()) ?? [];
   const parsed = parse(address);

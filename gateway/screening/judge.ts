@@ -1,7 +1,7 @@
 /**
- * Judges a payment by the configured rules before its order is committed. The payment is counted
- * before it is judged, so that of several concurrent payments, at any nodes, each sees those that
- * were counted earlier. Without rules, the judge reads and writes nothing.
+ * Judges a payment by the configured rules before its order is committed. A payment is counted
+ * before it is judged, so that each of several concurrent payments, at any nodes, sees the ones
+ * counted earlier.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Finding, Order } from "../orders/order.ts";
@@ -19,11 +19,10 @@ import {
 } from "./rule.ts";
 import { type ActiveRule, type FindRuleSet, placeOf, type RuleSet } from "./rule-set.ts";
 
-/** A payment and the counter rows that include it. */
 export type CountedPayment = {
   readonly merchantId: MerchantId;
   readonly seen: Seen;
-  /** A digest of the request, eight bytes long. Repeats of a request have the same digest. */
+  /** Eight bytes, the same for all repeats of the request. */
   readonly request: Uint8Array;
   readonly rows: readonly TallyRow[];
 };
@@ -36,16 +35,10 @@ export type TallyRow = {
 };
 
 export type TallyStore = {
-  /**
-   * Counts the payment and returns the tally of each row. A repeat of the same request is not
-   * counted again.
-   */
+  /** Counts the payment, unless it repeats a request, and returns the tally of each row. */
   add(payment: CountedPayment): Promise<readonly Tally[]>;
   remove(payment: CountedPayment): Promise<void>;
-  /**
-   * Returns the results of orders. Concurrent calls share one database query. The answer contains
-   * no entry for an order that is not stored.
-   */
+  /** Returns results of stored orders only. Concurrent calls share one database query. */
   findResults(
     merchant: MerchantId,
     orders: readonly OrderId[],
@@ -58,20 +51,17 @@ export type JudgeDependencies = {
   readonly lists: Pick<Lists, "find" | "size">;
   readonly findIpCountry: PaymentFacts["findIpCountry"];
   readonly digestSubject: (text: string) => Buffer;
-  /**
-   * Returns the number of the key with which digests are computed. The number changes when the key
-   * is replaced.
-   */
+  /** Returns the number of the key for digests, which changes when the key is replaced. */
   readonly countingKey?: () => number;
-  /** Called when a payment was counted but not made, and the count could not be undone. */
+  /** Called when a counted payment was not made, and could not be removed from the counters. */
   readonly onUndoFailed: (order: Order, error: unknown) => void;
 };
 
 /**
- * A payment with what rules and lists need besides its order. `card` is a digest of the card
- * number, the same at all merchants. `cardNames` has the digests by both keys while the fingerprint
- * key is being replaced. `prefix` has more digits of the card number than the order stores.
- * `request` is a digest of the request.
+ * A payment with the facts that rules and lists need besides its order. `card` is a digest of the
+ * card number, the same at all merchants; `cardNames` has the digests by the old and the new key
+ * while the fingerprint key is being replaced; `prefix` has more digits of the card number than the
+ * order stores.
  */
 type Judged = {
   readonly order: Order;
@@ -82,9 +72,8 @@ type Judged = {
 };
 
 /**
- * The result of judging a payment. `undo` removes the payment from the counters. `isGuess` means
- * that the request is part of a search for a card number, so the response must not depend on the
- * number.
+ * `undo` removes the payment from the counters. `isGuess` is set for requests that seem to guess a
+ * card number; their response must not depend on the number.
  */
 export type Screened = {
   readonly findings: readonly Finding[];
@@ -92,13 +81,12 @@ export type Screened = {
   readonly isGuess?: true;
 };
 
-/** An order that is not committed within this time after it was counted is never committed. */
+/** An order that is not committed within this time after it was counted never will be. */
 const uncommittedMs = 60_000;
 
 export function makeJudgePayment(dependencies: JudgeDependencies) {
   const { findRuleSet, store, lists, findIpCountry, onUndoFailed } = dependencies;
   const keyOf = makeKeyOf(dependencies.digestSubject, dependencies.countingKey);
-  /** Returns undefined if no rule is active and the lists have no entries. */
   return (order: Order, digestsOf: () => Omit<Judged, "order">): Promise<Screened> | undefined => {
     const set = findRuleSet(order.endpointId) ?? (lists.size === 0 ? undefined : noRules);
     // A payment whose wallet data was refused is not judged.
@@ -115,8 +103,8 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
 
     let known: ReadonlyMap<OrderId, PaymentResult> = new Map();
     const resultOf = ({ orderId, at: seenAt }: Seen) => {
-      // The counted payment has the same order id as the judged one. It is an earlier try on the
-      // same payment page, and only a refused try is followed by another one.
+      // The counted payment with the judged order's own id is an earlier try on the same payment
+      // page. It was refused, because no other try would have followed it.
       if (orderId === judged.order.id) return "declined";
       return known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
     };
@@ -137,7 +125,7 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
     return { findings, undo };
   }
 
-  /** Finds the list entry for the order. Lists apply even if no rule is active. */
+  /** Lists apply even if no rule is active. */
   function findListed({ order, card, cardNames = [], prefix }: Judged): readonly Finding[] {
     if (lists.size === 0) return [];
     const { merchantId, endpointId, acceptedAt, purchase, card: facts } = order;
@@ -147,9 +135,9 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
   }
 
   /**
-   * Returns the counter rows of each tally. A tally has no rows if the payment lacks the counted
-   * value. While a fingerprint key is being replaced, a card is counted under both keys, because
-   * some nodes know only the old one.
+   * Returns the counter rows of each tally; none if the payment lacks the counted value. While the
+   * fingerprint key is being replaced, a card has a row under each key, because some nodes know
+   * only the old one.
    */
   function placesOf(
     { tallies }: RuleSet,
@@ -169,10 +157,7 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
 
 const noRules: RuleSet = { rules: [], tallies: [] };
 
-/**
- * The finding contains the id of the list entry and not its value, because the value may identify a
- * person.
- */
+/** The finding names the list entry by its id, because the entry's value may identify a person. */
 function findingOfEntry(entry: ListEntry): Finding {
   const { id, list, kind, merchantId, endpointId } = entry;
   return {
@@ -186,9 +171,8 @@ function findingOfEntry(entry: ListEntry): Finding {
 }
 
 /**
- * Returns a function that computes the key of a counter row, which is a digest of the place, the
- * kind of value and the value. A card value is a digest already, so it is only combined with a
- * digest of the place, which is computed once.
+ * Returns a function that names counter rows by a digest of place, kind of value, and value. A card
+ * is a digest already, so it is only combined with the digest of its place.
  */
 function makeKeyOf(digest: JudgeDependencies["digestSubject"], countingKey = () => 0) {
   /** The digest of each place. A place is the cell, a merchant or an endpoint. */
@@ -204,10 +188,7 @@ function makeKeyOf(digest: JudgeDependencies["digestSubject"], countingKey = () 
   };
 }
 
-/**
- * Returns every counter row that may include payments with the given card or email address at these
- * endpoints.
- */
+/** Returns all counter rows that may include payments of the card or email address. */
 export function tallyRowsOf(
   per: Subject,
   value: string,
@@ -228,7 +209,6 @@ export function tallyRowsOf(
   });
 }
 
-/** Makes a UUID from 32 hexadecimal digits. */
 export function uuidOf(hex: string): string {
   const [first, second, third] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16)];
   return `${first}-${second}-${third}-${hex.slice(16, 20)}-${hex.slice(20)}`;
@@ -242,9 +222,9 @@ function paymentOf({ order, card = "", request }: Judged, rows: readonly TallyRo
 }
 
 /**
- * Returns one tally for each count that the rules need. A card that was counted under two keys has
- * two tallies; the one that began first contains all payments. If both began at the same time, the
- * last one is chosen.
+ * Returns the tally of each thing that the rules count. While the fingerprint key is being
+ * replaced, a card has a tally under each key. The one that began earlier has all payments and is
+ * chosen.
  */
 function inPlaces(
   places: readonly (readonly TallyRow[])[],

@@ -1,6 +1,6 @@
 /**
- * Reads list entries from a CSV file as a stream. Faults of several rows are collected and reported
- * together. A fault never quotes a cell, because the cell may contain a card number by mistake.
+ * Reads list entries from a CSV file as a stream, and reports the faults of all rows together. A
+ * fault never quotes a cell, because the cell may contain a card number by mistake.
  */
 import { CardNumber, isLuhnValid, networkOf } from "../values/card-number.ts";
 import { type Complain, CsvFaults, makeFaults, readRecords } from "../values/csv-records.ts";
@@ -16,10 +16,7 @@ import {
   listNames,
 } from "./lists.ts";
 
-/**
- * The highest number of entries in a file. All of them are in memory until the file has been read,
- * and tests run nodes with lists of at most this size.
- */
+/** The most entries in a file. All are in memory until the file has been read. */
 const entriesMax = 1_000_000;
 const reasonCharactersMax = 200;
 
@@ -36,17 +33,14 @@ type Column = (typeof listColumns)[number];
 type Cells = (column: Column) => string;
 
 type ListFileOptions = {
-  /** Returns the scope for a merchant's login and an endpoint's id. Either may be empty. */
+  /** Returns the scope of a merchant's login and an endpoint's id. Either may be empty. */
   readonly scopeOf: (merchant: string, endpoint: string) => ListScope | Problem;
   readonly readExpiry: (text: string) => Instant | Problem;
-  /**
-   * Returns the value that is stored in place of a card number. If this function is absent, card
-   * numbers are refused.
-   */
+  /** Returns what is stored for a card number. Without this function, card numbers are refused. */
   readonly cardValueOf?: (number: CardNumber, scope: ListScope) => string;
   /**
-   * Returns whether an entry for a card already has this value. The value is then read as a hash id
-   * even if it looks like a card number, as one hash id in thirty does.
+   * Returns whether the list has a card with this value as its hash id. A value in the file is then
+   * that hash id even if it looks like a card number, as one hash id in thirty does.
    */
   readonly isKnownCard: (value: string) => boolean;
   readonly report: (count: number) => void;
@@ -91,15 +85,12 @@ export async function readListFile(
   return entries;
 }
 
-/**
- * Removes the apostrophe that an export writes before a cell that a spreadsheet would run as a
- * formula.
- */
+/** Exports write an apostrophe before a cell that a spreadsheet would run as a formula. */
 function readCell(cell = ""): string {
   return cell.trim().replace(/^'(?=[=+\-@])/, "");
 }
 
-/** Refuses the file if its header is wrong, because every row would be wrong too. */
+/** A file with a wrong header is refused at once, because every row would be wrong too. */
 function refuseHeader(names: readonly string[], complain: Complain): boolean {
   const isUnknown = (name: string) => !listColumns.some((column) => column === name);
   const needed = ["list", "kind", "value"].every((column) => names.includes(column));
@@ -156,10 +147,7 @@ function readKindName(text: string): ListKind | Problem {
   return findKind(text)?.name ?? new Problem(`not one of ${names}`);
 }
 
-/**
- * Reads the reason of a list entry. It must be one line without a card number, because the audit
- * and the portal show it.
- */
+/** The reason is one line without a card number, because the audit and the portal show it. */
 export function readReason(text: string): string | Problem {
   if (text.length > reasonCharactersMax || /\p{Cc}/u.test(text)) {
     return new Problem(`not one line of up to ${reasonCharactersMax} characters`);

@@ -1,7 +1,7 @@
 /**
- * The allow and block lists in memory. Entries are found by keys, so an order costs a few look-ups
- * however long the lists are. The kinds of entries are ordered from the narrowest, such as one
- * card, to the broadest. The first kind that has an entry for the order decides (decision 0049).
+ * The allow and block lists in memory. Entries are found by keys, so that the length of a list
+ * costs an order no time. The narrowest kind of entry (a card, say) with an entry for the order
+ * decides (decision 0049).
  */
 import type { Customer, Order } from "../orders/order.ts";
 import { foldEmail, parseDomain, parseEmail } from "../values/email.ts";
@@ -16,10 +16,7 @@ import { foldPurpose } from "./rule.ts";
 export const listNames = ["allow", "block"] as const;
 export type ListName = (typeof listNames)[number];
 
-/**
- * Where an entry applies. An entry without a merchant applies everywhere; an entry with an endpoint
- * applies only at that endpoint.
- */
+/** An entry without a merchant applies everywhere; one with an endpoint applies only there. */
 export type ListScope = {
   readonly merchantId?: MerchantId;
   readonly endpointId?: EndpointId;
@@ -39,7 +36,7 @@ export type ListedOrder = Listable & Pick<Order, "merchantId" | "endpointId" | "
 type ListChange = { readonly put: ListEntry } | { readonly removed: string };
 
 export type ListStore = {
-  /** Calls `take` with the changes since the version `after`, and returns the current version. */
+  /** Calls `take` with the changes since the version `after`. Returns the current version. */
   readChanges(after: string, take: (changes: readonly ListChange[]) => void): Promise<string>;
 };
 
@@ -51,7 +48,7 @@ export async function openLists(store: ListStore, onError: (error: unknown) => v
       else lists.remove(change.removed);
     }
   };
-  // If a read fails half-way, the next read starts again from the version that was read completely.
+  // If a read fails half-way, the next one starts from the last version that was read completely.
   const read = (version = "0") => store.readChanges(version, take);
   const { reload } = await openReloadable<string>({ read, onError });
   return { lists, reload };
@@ -61,7 +58,7 @@ export type Lists = ReturnType<typeof makeLists>;
 
 type Index = {
   readonly entries: Map<string, readonly ListEntry[]>;
-  /** How many keys have each length. An order is looked up only by prefixes of these lengths. */
+  /** How many keys have each length. Orders are looked up only by prefixes of these lengths. */
   readonly lengths: Map<number, number>;
 };
 
@@ -75,10 +72,7 @@ export function makeLists() {
     get size() {
       return byId.size;
     },
-    /**
-     * Whether any entry blocks or allows a card at all merchants. Only then does each order need a
-     * digest of its card number, which costs an HMAC.
-     */
+    /** Whether an entry names a card at all merchants. Only then does an order need the digest. */
     get needsCardDigest() {
       return cardDigests > 0;
     },
@@ -94,10 +88,7 @@ export function makeLists() {
     },
     remove,
 
-    /**
-     * Returns the entry that decides: the one with the narrowest kind and range. A block entry
-     * decides over an allow entry that is equally narrow.
-     */
+    /** The narrowest kind and range decides. Of equally narrow entries, a block entry decides. */
     find(listed: ListedOrder): ListEntry | undefined {
       for (const { index, keysOf, isNested = false } of order) {
         if (index.entries.size === 0) continue;
@@ -156,44 +147,30 @@ function counts(
   return merchantId === undefined || merchantId === order.merchantId;
 }
 
-/**
- * The parts of an order with which list entries are compared, and facts of its card that are only
- * known while the order is accepted.
- */
+/** The parts of an order that entries are compared with, and card facts that no order stores. */
 type Listable = Pick<Order, "card" | "purchase"> & {
-  /** A digest of the card number that is the same at all merchants; see `Vault.cardDigest`. */
+  /** A digest of the card number, the same at all merchants; see `Vault.cardDigest`. */
   readonly cardDigest?: string | undefined;
-  /** The ids of the card by both keys while the fingerprint key is being replaced. */
+  /** While the fingerprint key is being replaced: the card's ids by the old and the new key. */
   readonly cardNames?: readonly { readonly hashId: string; readonly digest: string }[];
-  /**
-   * Up to eleven leading digits of the card number. If absent, the six digits that the order stores
-   * are used.
-   */
+  /** Up to eleven leading digits of the card number. If absent, the order's six digits are used. */
   readonly prefix?: string | undefined;
 };
 
 type Kind = {
   readonly name: string;
   readonly meaning: string;
-  /**
-   * Returns the form in which an entry is stored, or a problem. The problem is the end of a
-   * sentence for the operator and never quotes the entry.
-   */
+  /** Returns the stored form, or a problem that completes a sentence and never quotes the text. */
   readonly read: (text: string) => string | Problem;
-  /**
-   * Whether one key can contain another, as a network contains a smaller one. An entry with a
-   * longer key is then narrower.
-   */
+  /** Whether values contain each other, like networks. The longer key is then narrower. */
   readonly isNested?: true;
   readonly keysOfValue?: (value: string) => readonly string[];
   /**
-   * Returns the keys to look up for the order. `lengths` contains the lengths of all stored keys.
+   * Returns the keys of the list entries to look up for an order. A prefix is looked up in every
+   * length that the key of some entry has; `lengths` has these.
    */
   readonly keysOf: (order: Listable, lengths: ReadonlyMap<number, number>) => readonly string[];
-  /**
-   * Returns the value as the audit shows it, without anything that identifies a person (decision
-   * 0046).
-   */
+  /** Returns the value without anything that identifies a person, for the audit (decision 0046). */
   readonly mask: (value: string) => string;
 };
 
@@ -214,19 +191,14 @@ const table = [
 ] as const satisfies readonly Kind[];
 
 export type ListKind = (typeof table)[number]["name"];
-/**
- * The kinds of values on allow and block lists, the narrowest first. Each kind reads the text that
- * an operator types, and computes the keys of an entry and of an order.
- */
+/** The kinds of list entries, the narrowest first. */
 export const listKinds: readonly (Kind & { readonly name: ListKind })[] = table;
 
 export function findKind(name: string): (typeof listKinds)[number] | undefined {
   return listKinds.find((kind) => kind.name === name);
 }
 
-/**
- * Reads the hash id that a card has at one merchant, or the digest that it has at all merchants.
- */
+/** A card is given by its hash id at one merchant, or by its digest at all merchants. */
 function readCard(text: string): string | Problem {
   if (/^[1-9]\d{0,18}$/.test(text) || isCardDigest(text)) return text;
   return new Problem("not a card-hash-id of 1 to 19 digits");
@@ -259,13 +231,12 @@ function maskEmail(value: string): string {
   return `…${value.slice(value.lastIndexOf("@"))}`;
 }
 
-/** Reads a domain of email addresses. The operator writes it in Unicode or in its ASCII form. */
+/** The domain may be written in Unicode or in its ASCII form. */
 function readDomain(text: string): string | Problem {
   const name = text.trim().replace(/^@/, "").replace(/\.$/, "");
   return parseDomain(name) ?? new Problem("not a domain like example.com");
 }
 
-/** Returns the domain and its parents: `mail.example.com`, `example.com` and `com`. */
 function domainsOf({ purchase }: Listable): readonly string[] {
   const email = emailOf(purchase.customer) ?? "";
   const labels = email.slice(email.lastIndexOf("@") + 1).split(".");
@@ -278,7 +249,7 @@ function readPhone(text: string): string | Problem {
   return new Problem("not a phone number of 6 to 15 digits");
 }
 
-/** Returns the digits of a phone number without an international prefix and without `(0)`. */
+/** Returns the digits without an international prefix and without `(0)`. */
 function foldPhone(text: string): string {
   return text.replace(/\(0\)/, "").replace(/\D/g, "").replace(/^0+/, "");
 }
@@ -306,7 +277,7 @@ function addressKeys(
   return bits === undefined ? [] : slices(bits, lengths);
 }
 
-/** Masks the value if it is a single address, because an address may identify a person. */
+/** A single address is masked, because it may identify a person. */
 function maskNetwork(value: string): string {
   return value.includes("/") ? value : value.replace(/[^.:]+$/, "…");
 }
@@ -327,10 +298,7 @@ function readBins(text: string): string | Problem {
   return first === last ? first : `${first}-${last}`;
 }
 
-/**
- * Returns the fewest prefixes that cover a range of numbers. The range 400000-400099, for example,
- * is covered by the prefix 4000.
- */
+/** Returns the fewest prefixes that cover a range. The range 400000-400099 has the prefix 4000. */
 function prefixesOf(value: string): readonly string[] {
   const [first = "", last = first] = value.split("-");
   const prefixes: string[] = [];

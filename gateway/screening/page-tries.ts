@@ -1,10 +1,9 @@
 /**
  * Limits card testing on the payment page (decision 0056). A try is counted for its payment link,
- * its IP address and its card before anything is sent. Tries of orders that were approved do not
+ * IP address and card, at all nodes of the cell, before anything is sent; approved tries do not
  * count. Above half of a limit, the page must bring a proof of work. Above the limit of an address
  * or a card, the try is refused. Above the limit of a link, the proof only becomes harder, because
- * otherwise anyone could close the link for all customers. The counts include the tries at all
- * nodes of the cell.
+ * anyone could otherwise close the link for all customers.
  */
 import { hash, randomBytes } from "node:crypto";
 import type { Order } from "../orders/order.ts";
@@ -14,21 +13,17 @@ import { asInstant, type Clock, type Instant, later, minutes } from "../values/t
 import { type CountedPayment, type TallyRow, type TallyStore, uuidOf } from "./judge.ts";
 import { networkOf, type Seen, type Tally } from "./rule.ts";
 
-/**
- * How many tries are permitted within the window, not counting those that were approved. Zero means
- * no limit.
- */
+/** The tries, except approved ones, that are permitted in the window. Zero means no limit. */
 export type TryLimits = {
   readonly perLink: number;
   readonly perAddress: number;
   readonly perCard: number;
   readonly windowMs: number;
-  /** How many zero bits the proof of work needs when a limit is near. */
   readonly proofBits: number;
 };
 
 export type TryStore = Pick<TallyStore, "add" | "findResults"> & {
-  /** Returns the tally of each counter row. The try itself is not counted by this call. */
+  /** Returns the tallies without counting a try. */
   look(merchant: MerchantId, rows: readonly TallyRow[]): Promise<readonly Tally[]>;
 };
 
@@ -40,40 +35,25 @@ type Dependencies = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/**
- * Where a try comes from. `page` is the id of the shown page, and a proof of work is only valid for
- * that page.
- */
+/** `page` is the id of the shown page. A proof of work is valid for that page only. */
 export type TryOrigin = {
   readonly merchantId: MerchantId;
   readonly page: string;
   readonly ipAddress: string;
   readonly linkId?: string | undefined;
-  /**
-   * A digest of the card number. While the key for these digests is being replaced, `earlierCard`
-   * is the digest by the old key.
-   */
+  /** A digest of the card number. `earlierCard` is by the old key while the key is replaced. */
   readonly card?: string | undefined;
   readonly earlierCard?: string | undefined;
 };
 
-/**
- * The demand that a try has to meet: `challenge` is the proof of work to solve first, and `waitS`
- * the seconds to wait. If both are absent, the try is accepted.
- */
+/** `challenge` is a proof of work to solve before the try, `waitS` the seconds to wait for it. */
 type Demand = { readonly challenge?: string; readonly waitS?: number };
 
-/**
- * The work of the proof doubles with each multiple of the limit that is reached, at most this many
- * times.
- */
+/** The proof's work doubles with each multiple of the limit that is reached, at most this often. */
 const addedBitsMax = 5;
 
 type Checked = Demand & { readonly isProved?: boolean };
-/**
- * `proof` is empty if the page sent no proof of work. `isProved` means that the page's proof was
- * already checked and used up.
- */
+/** `proof` is empty if the page sent none. `isProved` means that it has been used up already. */
 type Shown = { readonly proof: string; readonly isProved?: boolean };
 
 type PageTries = ReturnType<typeof makePageTries>;
@@ -84,7 +64,7 @@ const everyMerchant = asMerchantId("0");
 export function makePageTries({ limits, store, proofs, digestSubject, clock }: Dependencies) {
   return { look, check, admit };
 
-  /** Returns what a try would need now, without counting the try. */
+  /** Returns the proof of work or the waiting time that a try would need, without counting one. */
   async function look(origin: TryOrigin): Promise<Demand> {
     const counted = rowsOf(origin);
     if (counted.length === 0) return nothing;
@@ -93,10 +73,7 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     return demandOf(origin, counted, tallies, clock.now());
   }
 
-  /**
-   * Checks a try without counting it. If a proof of work is demanded and the page sent a valid one,
-   * the proof is used up.
-   */
+  /** Checks a try without counting it. A valid proof of work that the try needs is used up. */
   async function check(origin: TryOrigin, proof: string): Promise<Checked> {
     const demand = await look(origin);
     if (demand.challenge === undefined || proof === "") return demand;
@@ -104,23 +81,18 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     return isProved ? { isProved } : demand;
   }
 
-  /**
-   * Counts a try of the order. The try is refused uncounted if its proof is missing or a limit is
-   * reached already.
-   */
+  /** Counts a try of the order, unless its proof is missing or a limit is reached already. */
   async function admit(order: Order, origin: TryOrigin, shown: Shown): Promise<Demand> {
     const counted = rowsOf(origin);
     if (counted.length === 0) return nothing;
     const checked: Checked = shown.isProved ? shown : await check(origin, shown.proof);
-    // A refused try is not counted. Otherwise a flood of refused tries would block other customers
-    // for ever.
+    // A refused try is not counted: a flood of them would block other customers for ever.
     if (checked.waitS !== undefined || checked.challenge !== undefined) return checked;
     const at = clock.now();
     const tallies = await store.add(countedTry(order, origin, counted, at));
     const demand = await demandOf(origin, counted, tallies, at);
     if (demand.challenge === undefined) return demand;
-    // This try may need a proof only now, because concurrent tries were counted after its first
-    // check.
+    // Concurrent tries may have been counted since the check, so that this try needs a proof now.
     const isProved =
       checked.isProved || (await proofs.use(origin, shown.proof, bitsOf(demand.challenge)));
     return isProved ? nothing : demand;
@@ -152,19 +124,13 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     return { challenge: proofs.issue(origin, Math.min(bits, proofBitsMax)) };
   }
 
-  /**
-   * Returns the seconds until the next try is permitted: until each row above its limit has lost
-   * its oldest try, because that try has left the window.
-   */
+  /** Returns the seconds until each row above its limit has lost its oldest try from the window. */
   function waitFor(over: readonly (readonly Seen[])[], now: Instant): number {
     const oldest = over.map((tries) => Math.min(...tries.map(({ at }) => at)));
     return Math.max(1, Math.ceil((Math.max(...oldest) + limits.windowMs - now) / 1000));
   }
 
-  /**
-   * Returns the counter rows of the try. The rows of its IP address and its card count tries at all
-   * merchants of the cell.
-   */
+  /** Tries with the same IP address or card are counted together for all merchants of the cell. */
   function rowsOf(origin: TryOrigin): readonly Counted[] {
     const { merchantId, ipAddress, linkId, card, earlierCard } = origin;
     const { perLink, perAddress, perCard } = limits;
@@ -205,7 +171,7 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
 
 type Noting = {
   readonly cardDigest: (number: CardNumber) => string;
-  /** Returns the card's digest by each fingerprint key in use. The last one is by the old key. */
+  /** Returns the card's digest by each fingerprint key in use, the one by the oldest key last. */
   readonly cardNames: (
     merchant: MerchantId,
     number: CardNumber,
@@ -213,7 +179,6 @@ type Noting = {
   readonly onRefused: (of: string) => void;
 };
 
-/** Checks tries with entered cards, and reports the refused tries. */
 export function makeCardTries(tries: PageTries, { cardDigest, cardNames, onRefused }: Noting) {
   return {
     look: tries.look,
@@ -241,7 +206,6 @@ function keyOf(subject: string, digestSubject: Dependencies["digestSubject"]): s
   return uuidOf(digestSubject(`page\n${subject}`).toString("hex", 0, 16));
 }
 
-/** Returns the counter row of the tries with a card. */
 export function cardTryRow(card: string, digestSubject: Dependencies["digestSubject"]) {
   return { owner: everyMerchant, key: keyOf(cardSubject(card), digestSubject) };
 }
@@ -258,30 +222,24 @@ function countedTry(
   return {
     merchantId,
     seen: { orderId, at, minor, currency: currency.code, card },
-    // A random id, so that a second try with the same card counts as another try.
+    // A random id, because a second try with the same card counts as another try.
     request: randomBytes(8),
     rows: counted.map(({ row }) => row),
   };
 }
 
-/**
- * How long a challenge for a proof of work is valid. The cardholder has to enter the card in this
- * time.
- */
+/** The cardholder has to enter the card before the challenge for a proof of work expires. */
 export const challengeLifetimeMs = minutes(30);
 const form = /^(\d{1,2})\.([0-9a-z]{1,9})\.([\w-]{16})([\w-]{24})$/;
-/**
- * The form of a solution. With at most 15 digits, the nonce, the signature and the solution fit one
- * block of SHA-256.
- */
+/** With at most 15 digits, nonce, signature and solution fit one block of SHA-256. */
 const solutionForm = /^\d{1,15}$/;
-/** The highest difficulty. The page's script only compares the first 32 bits of the hash. */
+/** The highest difficulty. The page's script compares only the first 32 bits of the hash. */
 const proofBitsMax = 30;
 
 type ProofDependencies = {
   readonly tokenOf: (text: string) => string;
   readonly isToken: (text: string, token: string) => boolean;
-  /** Marks a nonce as used. Returns false if it was used before, at any node. */
+  /** Returns false if the nonce was used before, at any node. */
   readonly takeNonce: (nonce: {
     readonly merchantId: MerchantId;
     readonly nonce: string;
@@ -290,16 +248,14 @@ type ProofDependencies = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** The page or order for which a proof of work is made. */
 type ProvenPage = { readonly merchantId: MerchantId; readonly page: string };
 
 type Proofs = ReturnType<typeof makeProofs>;
 
 /**
- * Proofs of work for the payment page (decision 0056). The page's script searches a number for
- * which the hash of challenge and number begins with enough zero bits. A challenge is signed, and
- * the signature covers its page, difficulty and expiry. So the gateway stores nothing about a
- * challenge until its proof is used.
+ * Proofs of work for the payment page (decision 0056): the page's script searches a number for
+ * which the hash of challenge and number begins with enough zero bits. The challenge is signed with
+ * its page, difficulty and expiry, so that the gateway stores nothing before the proof is used.
  */
 export function makeProofs({ tokenOf, isToken, takeNonce, clock }: ProofDependencies) {
   return {
@@ -310,10 +266,7 @@ export function makeProofs({ tokenOf, isToken, takeNonce, clock }: ProofDependen
       return `${bits}.${expiry}.${nonce}${signature}`;
     },
 
-    /**
-     * Returns whether the proof is valid and hard enough, and marks it as used. A proof may be too
-     * easy if its challenge was issued before the difficulty rose.
-     */
+    /** Returns whether the proof is valid and hard enough, and uses it up. */
     async use(page: ProvenPage, proof: string, bitsMin: number): Promise<boolean> {
       const [challenge = "", solution = ""] = proof.split(":");
       const [, bits = "", expiry = "", nonce = "", signature = ""] = form.exec(challenge) ?? [];
@@ -322,8 +275,8 @@ export function makeProofs({ tokenOf, isToken, takeNonce, clock }: ProofDependen
       if (expiresAt <= clock.now()) return false;
       if (!isToken(signedText(page, bits, expiry, nonce), signature)) return false;
       if (countZeroBits(nonce + signature + solution) < Number(bits)) return false;
-      // A nonce is deleted some time after `signedAt`, so the challenge's expiry is passed as
-      // `signedAt`: the nonce then stays stored until the challenge has expired.
+      // A nonce is deleted some time after `signedAt`. The challenge's expiry in its place keeps
+      // the nonce stored until the challenge has expired.
       return takeNonce({
         merchantId: page.merchantId,
         nonce: `proof/${nonce}`,
@@ -342,7 +295,6 @@ function signedText(
   return `proof/${merchantId}/${page}/${bits}.${expiry}.${nonce}`;
 }
 
-/** Returns the number of zero bits with which the SHA-256 hash of the text begins. */
 export function countZeroBits(text: string): number {
   const digest = hash("sha256", text, "buffer");
   const whole = digest.findIndex((byte) => byte !== 0);
@@ -350,7 +302,6 @@ export function countZeroBits(text: string): number {
   return whole * 8 + Math.clz32(digest[whole] ?? 0) - 24;
 }
 
-/** Returns the difficulty of a challenge in bits. */
 function bitsOf(challenge: string): number {
   return Number(challenge.split(".")[0]);
 }

@@ -1,12 +1,11 @@
 /**
- * The kinds of parameters that screening rules have. Each kind names its type for the
- * documentation, and reads a value from the text that an operator types.
+ * The kinds of parameters of screening rules. Each kind names its type for the documentation, and
+ * reads a value from an operator's text.
  */
 import { findAlpha2, findCurrency } from "../values/iso-codes.ts";
 import { Problem } from "../values/problem.ts";
 import { hours, minutes, seconds } from "../values/time.ts";
 
-/** An explanation for operators, in English and German. */
 export type Documentation = { readonly en: string; readonly de: string };
 
 type ParameterKind = "choice" | "whole" | "duration" | "amount" | "currency" | "countries";
@@ -16,12 +15,8 @@ export type Parameter<Value> = {
   readonly type: Documentation;
   readonly necessity: "mandatory" | "optional";
   readonly documentation: Documentation;
-  /** The values to choose from, for a parameter with a fixed list of values. */
   readonly choices?: readonly string[];
-  /**
-   * Reads a value from the operator's text, or returns undefined if the text is not a value of this
-   * type.
-   */
+  /** Returns undefined if the text is not a value of this type. */
   readonly read: (text: string) => Value | undefined;
 };
 
@@ -68,7 +63,7 @@ export function whole(min: number, max: number, en: string, de: string): Paramet
 const units = { s: seconds(1), m: minutes(1), h: hours(1), d: hours(24) } as const;
 const durationMaxMs = hours(24) * 400;
 
-/** Reads a duration and returns milliseconds. */
+/** The value is in milliseconds. */
 export function duration(en: string, de: string, maxMs = durationMaxMs): Parameter<number> {
   const longest = `${maxMs / units.d}d`;
   const type = {
@@ -87,10 +82,7 @@ export function duration(en: string, de: string, maxMs = durationMaxMs): Paramet
   });
 }
 
-/**
- * Reads an amount, and returns the decimal as typed, because its value in minor units depends on
- * the currency.
- */
+/** The value is the decimal as typed, because its minor units depend on the currency. */
 export function amount(en: string, de: string): Parameter<string> {
   const type = { en: "amount in the highest unit", de: "Betrag wie 12.50" };
   const read = (text: string) => (/^\d{1,12}(\.\d{1,4})?$/.test(text) ? text : undefined);
@@ -102,7 +94,6 @@ export function currency(en: string, de: string) {
   return mandatory({ kind: "currency", type, documentation: { en, de }, read: findCurrency });
 }
 
-/** Reads ISO 3166 alpha-2 codes, separated by commas. */
 export function countries(en: string, de: string): Parameter<ReadonlySet<string>> {
   const type = { en: "country codes like DE,AT", de: "Ländercodes wie DE,AT" };
   return mandatory({
@@ -134,6 +125,6 @@ export function readParameters<Table extends ParameterTable>(
     values[name] = read(text);
     if (values[name] === undefined) return new Problem(`${name} is ${type.en}, not ${text}.`);
   }
-  // Each value was read by the parameter of its name, so the types match.
+  // Each value was read by the parameter of its name, so that the types match.
   return values as ParameterValues<Table>;
 }

@@ -1,7 +1,7 @@
 /**
- * The bounds of payouts over a day of the gateway's time zone: the sum of an endpoint, and the
- * number of payouts to a card. A payout is counted when it is accepted, before anything is sent,
- * and stays counted also if it is refused.
+ * Bounds an endpoint's payouts, by their sum, and a card's, by their number, over a day of the
+ * gateway's time zone. A payout is counted before anything is sent, and stays counted if it is
+ * refused.
  */
 import type { EndpointSettings } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
@@ -11,7 +11,7 @@ import { calendarIn, hours, type Instant, later } from "../values/time.ts";
 import { uuidOf } from "./judge.ts";
 
 export type PayoutCount = {
-  /** A keyed digest of the endpoint, or the card, and the day; a UUID. */
+  /** A keyed digest of the day and the endpoint or card; a UUID. */
   readonly key: string;
   readonly adds: bigint;
   readonly most: bigint;
@@ -19,7 +19,7 @@ export type PayoutCount = {
 };
 
 export type PayoutDays = {
-  /** Returns the keys of the bounds that have no room left; nothing is counted then. */
+  /** Returns the keys of the exceeded bounds. If there is one, the payout is not counted at all. */
   add(merchant: MerchantId, counts: readonly PayoutCount[]): Promise<readonly string[]>;
   remove(merchant: MerchantId, counts: readonly PayoutCount[]): Promise<void>;
 };
@@ -31,7 +31,7 @@ type Payout = {
   readonly at: Instant;
 };
 
-/** Digests of the request, and of the card, which are the same at all merchants. */
+/** Digests of the request and of the card. The card's digest is the same at all merchants. */
 type Counted = {
   readonly request: Uint8Array;
   readonly card: string | undefined;
@@ -43,7 +43,7 @@ export function makeCountPayout(
   digestSubject: (text: string) => Buffer,
   zone: string,
 ) {
-  /** Returns how the count is undone, or the refusal. */
+  /** Returns the function that removes the payout from the counters, or the refusal. */
   return async (
     { merchantId, endpointId, purchase, at }: Payout,
     { payoutDayMax, payoutCardMax }: EndpointSettings,
@@ -57,15 +57,15 @@ export function makeCountPayout(
     };
     const sum =
       payoutDayMax === undefined ? [] : [bound("sum", purchase.amount.minor, BigInt(payoutDayMax))];
-    // While the key of cards is being replaced, a card is counted under both.
+    // While the fingerprint key is being replaced, a card is counted under both keys' digests.
     const names = cardNames.length === 0 ? [card] : cardNames.map(({ digest }) => digest);
     const cards =
       payoutCardMax === undefined
         ? []
         : names.map((name) => bound(`card\n${name}`, 1n, BigInt(payoutCardMax)));
     if (sum.length + cards.length === 0) return keepCount;
-    // An identical request may have been counted: one at the same time, or one that found the
-    // database failing. They are one payout.
+    // An identical request, concurrent or before a failure of the database, may have been counted.
+    // The two requests are one payout.
     const once = bound(`request\n${Buffer.from(request).toString("hex")}`, 1n, 1n);
     const counts = [once, ...sum, ...cards];
     const full = await days.add(merchantId, counts);

@@ -1,7 +1,7 @@
 /**
- * Shows what rules would have done to past orders. The orders are judged in the order in which they
- * came, by the same function as live payments but with counters in memory. An earlier order that
- * had not ended when the judged one came counts as open.
+ * Shows what rules would have done to past orders. The orders are judged by the function that
+ * judges live payments, in the order in which they came, with counters in memory. An earlier order
+ * that had not ended when the judged one came counts as open.
  */
 import { createHash } from "node:crypto";
 import type { Finding, Order } from "../orders/order.ts";
@@ -15,15 +15,12 @@ import type { PaymentResult, Seen, Tally } from "./rule.ts";
 import type { FindRuleSet } from "./rule-set.ts";
 import { canAuthenticate, settle } from "./screen.ts";
 
-/** How many payments are kept in one counter. Counters in the database keep the same number. */
+/** How many payments a counter keeps. Counters in the database keep as many. */
 const recordsMax = 128;
 
 export type Replayed = {
   readonly did: "blocked" | "forced" | "marked" | "passed";
-  /**
-   * The findings that would have been stored with the order. If a list allows the payment, all
-   * other findings only mark it.
-   */
+  /** If a list allows the payment, all findings of rules only mark it, as for a live payment. */
   readonly findings: readonly Finding[];
 };
 
@@ -35,10 +32,7 @@ type Sources = {
 
 type Ended = { readonly at: Instant; readonly result: PaymentResult };
 
-/**
- * Returns a function that judges one past order. All orders must be of one cell and sorted by the
- * time of acceptance.
- */
+/** All orders must be of one cell and sorted by the time of acceptance. */
 export function makeReplay(sources: Sources): (order: Order) => Promise<Replayed> {
   const ended = new Map<OrderId, Ended>();
   let now = asInstant(0);

@@ -1,7 +1,6 @@
 /**
- * Collects the rules that apply to the payments of an endpoint: those of the gateway, of the
- * merchant and of the endpoint. Rules that count the same payments share a tally, which contains
- * the counted payments.
+ * Collects the rules of an endpoint: the gateway's, the merchant's and its own. Rules that count
+ * the same payments share a tally, which has the counted payments.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { RuleScope } from "../orders/order.ts";
@@ -19,18 +18,15 @@ export type RuleSet = {
 export type ActiveRule = Pick<ConfiguredRule, "id" | "kind" | "action"> & {
   readonly scope: RuleScope;
   readonly judge: Judge;
-  /** The index of the rule's tally in the list of tallies; undefined if the rule counts nothing. */
+  /** The index of the rule's tally; undefined if the rule counts nothing. */
   readonly tally: number | undefined;
 };
 
 type WantedTally = {
   readonly per: Subject;
-  /**
-   * The merchant whose payments are counted, or 0 if the payments of all merchants of the cell are
-   * counted.
-   */
+  /** The merchant whose payments are counted, or 0 for all merchants of the cell. */
   readonly owner: MerchantId;
-  /** The name of what the tally belongs to: the cell, the merchant or the endpoint. */
+  /** The name of the cell, merchant or endpoint whose payments are counted. */
   readonly place: string;
   readonly keepMs: number;
 };
@@ -43,9 +39,8 @@ export type RuleSource = {
 export type FindRuleSet = (endpoint: EndpointId) => RuleSet | undefined;
 
 /**
- * Returns a function that finds the rules of an endpoint. `onUnusable` is called for a rule that
- * this node does not understand, because a newer version of the gateway added its kind or a
- * parameter.
+ * `onUnusable` is called for a rule that this node does not understand, because a newer version of
+ * the gateway added its kind or a parameter.
  */
 export function makeFindRuleSet(
   current: () => RuleSource,
@@ -99,7 +94,7 @@ function ruleSetOf(
   return rules.length === 0 ? undefined : { rules, tallies };
 }
 
-/** Adds a tally unless an equal one exists, and returns its index. */
+/** Returns the index of the tally, which is added unless an equal one exists. */
 function addTally(
   tallies: WantedTally[],
   { per, at, keepMs }: Counting,

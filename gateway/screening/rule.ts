@@ -1,7 +1,7 @@
 /**
- * Defines screening rules (decision 0048). The file of a rule declares its parameters in a table
- * and binds their values to a pure function that judges one payment. The function gets facts: the
- * order, the payments counted before it, and how those orders ended.
+ * Defines screening rules (decision 0048). A rule's file declares its parameters in a table and
+ * binds their values to a pure function that judges a payment by facts: the order, the payments
+ * counted before it, and how their orders ended.
  */
 import ipaddr from "ipaddr.js";
 import type { Order, Purchase, RuleAction, RuleFacts, RuleScope } from "../orders/order.ts";
@@ -17,19 +17,15 @@ import {
   readParameters,
 } from "./parameters.ts";
 
-/**
- * The highest limit on a number of payments that a rule can have. A counter keeps this many
- * payments of a card, an email address and so on.
- */
+/** A rule's highest limit on a number of payments, because a counter keeps no more of them. */
 export const countMax = 100;
 
-/** The properties by which payments are counted, such as the card or the email address. */
 export const subjects = ["card", "bin", "email", "ip", "device", "purpose"] as const;
 export type Subject = (typeof subjects)[number];
 
 /**
- * A rule as an operator has configured it, with its parameters as typed. A rule without a
- * merchant's and an endpoint's id applies to the whole gateway.
+ * A rule as an operator has configured it, with its parameters as typed. Without a merchant's and
+ * an endpoint's id, it applies to the whole gateway.
  */
 export type ConfiguredRule = {
   readonly id: string;
@@ -46,94 +42,64 @@ export function scopeOf(rule: Pick<ConfiguredRule, "merchantId" | "endpointId">)
   return rule.merchantId === undefined ? "gateway" : "merchant";
 }
 
-/**
- * An earlier payment that has the same counted value, such as the card or the email address, as the
- * judged payment.
- */
+/** An earlier payment with the same counted value (card, email address, …) as the judged one. */
 export type Seen = {
   readonly orderId: OrderId;
   readonly at: Instant;
   readonly minor: bigint;
   readonly currency: string;
-  /** A digest of the card number; empty for a payment without a card. */
+  /** A digest of the card number; empty without a card. */
   readonly card: string;
 };
 
-/**
- * The counted payments with one card, email address and so on, at an endpoint, at a merchant, or in
- * the merchant's cell.
- */
+/** The payments with one card, email address or other value, at an endpoint, merchant or cell. */
 export type Tally = {
   readonly firstAt: Instant;
-  /**
-   * The payments before the judged one, the latest first. A request and its repeats count as one
-   * payment.
-   */
+  /** The payments before the judged one, the latest first. A repeated request is one payment. */
   readonly before: readonly Seen[];
-  /** Whether the counter is full. Older payments may then have been dropped from it. */
+  /** Whether the counter is full, so that it may have dropped older payments. */
   readonly isFull: boolean;
 };
 
-/**
- * The result of an earlier payment. `open` means that the order may yet be approved. `other` means
- * that it was filtered, ended with an error, or is not stored.
- */
+/** The payment of an `open` order may yet be approved. Filtered and failed orders are `other`. */
 export type PaymentResult = "approved" | "declined" | "open" | "other";
 
 export type PaymentFacts = {
   readonly order: Order;
   readonly at: Instant;
-  /** A digest of the card number that is the same at all merchants; undefined without a card. */
+  /** A digest of the card number, the same at all merchants; undefined without a card. */
   readonly card: string | undefined;
-  /**
-   * The earlier payments that the rule counts; undefined if the judged payment lacks the value by
-   * which the rule counts.
-   */
+  /** Undefined if the judged payment lacks the value by which the rule counts. */
   readonly tally?: Tally | undefined;
-  /**
-   * Returns the ISO 3166 alpha-2 code of the address's country, or undefined if the country is not
-   * known.
-   */
+  /** Returns an ISO 3166 alpha-2 code, or undefined if the country is not known. */
   readonly findIpCountry: (address: string) => string | undefined;
-  /** Returns the result of an earlier payment. The rule must have named that payment in `asks`. */
+  /** The rule must have named the earlier payment in `asks`. */
   readonly resultOf: (seen: Seen) => PaymentResult;
 };
 
-/** Returns the earlier payments within the window, the latest first. */
+/** The latest payment comes first. */
 export function seenWithin({ at, tally }: PaymentFacts, windowMs: number): readonly Seen[] {
   return tally?.before.filter((seen) => seen.at > at - windowMs) ?? [];
 }
 
 export type Counting = {
   readonly per: Subject;
-  /**
-   * Where payments are counted: at the endpoint or at the merchant. If absent, they are counted in
-   * the rule's own scope.
-   */
+  /** Where payments are counted. If absent, they are counted in the rule's own scope. */
   readonly at?: "endpoint" | "merchant";
-  /** For how long the counter keeps a payment for the rule. */
   readonly keepMs: number;
 };
 
-/**
- * The judgement that the rule fires. If the rule blocks the payment, the merchant sees `code`. Only
- * the operator sees `facts`.
- */
+/** If a fired rule blocks the payment, the merchant sees `code`. Only the operator sees `facts`. */
 export type Fired = { readonly code: FailureCode; readonly facts: RuleFacts };
-/**
- * The judgement that the rule could not decide, because the named fact is not known. The rule then
- * does not fire.
- */
+/** The rule cannot decide, and does not fire, because the named fact is not known. */
 type NoData = { readonly missing: string };
 export type Judgement = Fired | NoData | undefined;
 
 export type Judge = {
-  /** The countries that the rule compares. The rule does not fire if one of them is not known. */
+  /** The countries that the rule compares. If one is not known, the rule does not fire. */
   readonly needs?: readonly ("issuer" | "payer" | "ip")[];
   readonly counting?: Counting;
-  /**
-   * Returns the earlier payments whose results the rule needs. Absent if the rule needs no results.
-   */
+  /** Returns the earlier payments whose results the rule needs. */
   readonly asks?: (facts: PaymentFacts) => readonly Seen[];
   readonly judge: (facts: PaymentFacts) => Judgement;
 };
@@ -149,10 +115,7 @@ export function defineRule<Table extends ParameterTable>(rule: {
   readonly kind: string;
   readonly documentation: Documentation;
   readonly parameters: Table;
-  /**
-   * Checks whether the parameters agree with each other, and returns the function that judges a
-   * payment by them.
-   */
+  /** Checks the parameters against each other. Returns the function that judges payments. */
   readonly bind: (values: ParameterValues<Table>) => Judge | Problem;
 }): Rule {
   return {
@@ -164,15 +127,12 @@ export function defineRule<Table extends ParameterTable>(rule: {
   };
 }
 
-/** Returns the purpose of a payment in lower case, because rules ignore case. */
+/** Purposes are compared in lower case. */
 export function foldPurpose(text: string): string {
   return text.normalize("NFC").trim().toLowerCase();
 }
 
-/**
- * Returns the value by which a payment is counted, or undefined if the payment lacks it. `card` is
- * a digest of the card number.
- */
+/** Returns undefined if the payment lacks the value by which it is counted. `card` is a digest. */
 export function subjectOf(
   subject: Subject,
   { purchase, card: { bin } }: Pick<Order, "purchase" | "card">,
@@ -195,8 +155,8 @@ export function subjectOf(
 }
 
 /**
- * Returns an IPv4 address, or the first 64 bits of an IPv6 address. An IPv6 subscriber has at least
- * 64 bits of addresses and may use any of them.
+ * Returns an IPv4 address, or the first 64 bits of an IPv6 address: its subscriber has at least 64
+ * bits of addresses and may use any of them.
  */
 export function networkOf(text: string): string {
   if (!text.includes(":")) return text;
@@ -206,10 +166,7 @@ export function networkOf(text: string): string {
   return `${head.join(":")}::/64`;
 }
 
-/**
- * Identifies the browser by the properties that the merchant sends. Many browsers have the same
- * properties, so the address is added.
- */
+/** Many browsers have the same properties, so the IP address is added to tell devices apart. */
 function deviceOf({ browser, ipAddress }: Purchase): string | undefined {
   if (browser === undefined) return undefined;
   const properties = Object.entries(browser).sort(([one], [other]) => (one < other ? -1 : 1));

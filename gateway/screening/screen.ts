@@ -1,7 +1,7 @@
 /**
- * The `screen` effect. It refuses an order that violates the endpoint's limits or a blocking rule;
- * it clears any other order for payment and chooses its gate. The portal calls the same function to
- * show which gates a sale would take.
+ * The `screen` effect: refuses an order that violates the endpoint's limits or a blocking rule, or
+ * clears it for payment and chooses its gate. The portal uses the same function to show the gates
+ * of a sale.
  */
 import type { Conditions } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
@@ -13,10 +13,7 @@ import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 
-/**
- * The parts of an order that this effect needs. The screening rules have already judged the other
- * parts.
- */
+/** The parts of an order that limits and gates depend on. Rules have judged the others. */
 type Screenable = Routed & {
   readonly purchase: Pick<Order["purchase"], "wallet" | "credential" | "isUnattended">;
 };
@@ -46,9 +43,8 @@ function isAuthenticable(order: Screenable): boolean {
 }
 
 /**
- * Whether the endpoint's settings demand 3-D Secure. The setting "always" demands it even if the
- * merchant sends a cryptogram that it has decrypted from a wallet, because the gateway has not
- * verified that cryptogram.
+ * The setting "always" demands 3-D Secure even if the merchant sends a cryptogram that it has
+ * decrypted from a wallet, because the gateway has not verified that cryptogram.
  */
 function mustAuthenticate({ purchase }: Screenable, { settings }: Endpoint): boolean {
   const { threeDSecure } = settings;
@@ -66,8 +62,8 @@ type Settled = {
 const nothingFound: Settled = { isForced: false, kept: {} };
 
 /**
- * Combines the findings of all rules. If one rule allows the payment, all others only mark it. A
- * rule that forces 3-D Secure also only marks the payment if 3-D Secure is impossible.
+ * Combines the findings. If one rule allows the payment, all others only mark it. So does a rule
+ * that forces 3-D Secure where 3-D Secure is impossible.
  */
 export function settle(findings: readonly Finding[], isAuthenticable: boolean): Settled {
   if (findings.length === 0) return nothingFound;
@@ -87,9 +83,9 @@ export function settle(findings: readonly Finding[], isAuthenticable: boolean): 
 }
 
 /**
- * Whether 3-D Secure is possible. It is not if the merchant initiates the payment without the
- * cardholder. It is not needed if the gateway has verified a wallet's cryptogram; a cryptogram that
- * the merchant has decrypted is not verified.
+ * Whether 3-D Secure is possible and of use. It is not for a payment without the cardholder, or
+ * after the gateway has verified a wallet's cryptogram. A cryptogram that the merchant has
+ * decrypted is not verified.
  */
 export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boolean {
   const { wallet, credential, isUnattended } = purchase;
@@ -97,7 +93,6 @@ export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boo
   return credential?.initiator !== "MERCHANT" && isUnattended !== true;
 }
 
-/** Compares the amount with the endpoint's minimum and maximum. */
 function findAmountFault({ transaction }: Screenable, { settings }: Endpoint): Reason | undefined {
   const { amountMin, amountMax } = settings;
   const { kind, amount } = transaction;
@@ -113,21 +108,18 @@ function findAmountFault({ transaction }: Screenable, { settings }: Endpoint): R
 }
 
 type RouteShare = {
-  /** The event that `screen` would return for the order. */
+  /** The event that `screen` would return. */
   readonly outcome: "cleared" | "cleared_for_3ds" | "filtered_out" | "gate_unavailable";
-  /** Why this gate was chosen, or why the order was refused. */
+  /** Why the gate was chosen or the order refused. */
   readonly why: string;
   readonly gate?: string;
-  /** The share of all sales that would have this outcome, from 0 to 1. */
+  /** The share of all sales with this outcome, from 0 to 1. */
   readonly share: number;
 };
 
 const drawn = 1_000;
 
-/**
- * Returns the gates that a sale would take now, and how the gates of one rank share the sales. The
- * shares are computed by calling `screen` for many imaginary orders.
- */
+/** Returns a sale's gates, and the shares of gates of one rank over many imaginary orders. */
 export function findRouteShares(
   endpoint: Endpoint,
   text: string,

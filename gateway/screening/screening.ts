@@ -1,6 +1,6 @@
 /**
- * Builds the screening of a node from the lists, the countries of IP addresses, the rules, and the
- * limit that stops a search for a card number.
+ * Builds the screening of a node: lists, countries of IP addresses, rules, and the limit on
+ * attempts to guess a card number.
  */
 import type { Finding, Order } from "../orders/order.ts";
 import { hours, type Instant, later } from "../values/time.ts";
@@ -15,15 +15,9 @@ type Options = Pick<JudgeDependencies, "digestSubject" | "countingKey"> & {
   readonly store: JudgeDependencies["store"] & TryStore;
   readonly listStore: ListStore;
   readonly currentRules: () => RuleSource;
-  /**
-   * The file with the countries of IP addresses. In staging, `builtIn` has the countries of some
-   * test networks, which need no file.
-   */
+  /** In staging, `builtIn` has countries for the networks of test addresses. */
   readonly countries: Pick<IpCountryFile, "file" | "builtIn">;
-  /**
-   * How many different cards with the same BIN and last four digits are permitted in a day. Zero
-   * means no limit.
-   */
+  /** How many cards with the same BIN and last four digits a day permits. Zero means no limit. */
   readonly cardGuessesMax: number;
   readonly log: (event: `screening.${Event}`, facts: object) => void;
 };
@@ -65,7 +59,7 @@ export async function openScreening(options: Options) {
   return {
     ...blockGuesses({ max: options.cardGuessesMax, store, digestSubject, onReached }, judge),
     countEntries: () => lists.size,
-    /** Reads the lists and the file of countries again. It never rejects. */
+    /** Reads the lists and the file of countries again. Never rejects. */
     reload: () => Promise.all([reloadLists(), countries.reload()]),
   };
 }
@@ -73,24 +67,14 @@ export async function openScreening(options: Options) {
 type Judge = ReturnType<typeof makeJudgePayment>;
 
 type Dependencies = {
-  /**
-   * How many different cards with the same BIN and last four digits are permitted in a day. Zero
-   * means no limit.
-   */
   readonly max: number;
   readonly store: Pick<TryStore, "add" | "look">;
   readonly digestSubject: (text: string) => Buffer;
-  /**
-   * Called when the limit is reached. The next card with the same BIN and last four digits is then
-   * blocked.
-   */
+  /** Called at the limit: the next card with this BIN and these last four digits is blocked. */
   readonly onReached: (guessed: GuessedCard) => void;
 };
 
-/**
- * The facts by which a card is counted. They come from an order, or from a card that is registered
- * without an order.
- */
+/** The facts by which a card is counted: those of an order, or of a card registered without one. */
 type GuessedCard = Pick<Order, "merchantId" | "id" | "acceptedAt"> & {
   readonly card: Pick<Order["card"], "bin" | "lastFour" | "hashId">;
   readonly transaction: Pick<Order["transaction"], "amount">;
@@ -100,13 +84,12 @@ const windowMs = hours(24);
 const noUndo = async () => undefined;
 
 /**
- * Prevents a search for a card number whose BIN and last four digits are known (decision 0078). Of
- * such a number, six digits are unknown, and one of them follows from the check digit. For each
- * merchant, BIN and last four digits, the gateway counts the different cards of a day. Above the
- * limit, it blocks all payments with these digits, even of cards with earlier payments. Otherwise
- * the only card that is not blocked would be the searched one. The same card counts once. A request
- * is counted even if it turns out to be a repeat. `isGuess` checks repeats that are looked up
- * without a payment.
+ * Stops attempts to guess a card number whose BIN and last four digits are known (decision 0078):
+ * five of its six unknown digits are left to guess, because the check digit gives one. For each
+ * merchant, BIN and last four digits, the different cards of a day are counted. Above the limit,
+ * all payments with these digits are blocked, even of cards with earlier payments, because
+ * otherwise the only card that is not blocked would be the searched one. A request is counted even
+ * if it turns out to be a repeat. `isGuess` checks repeats that are looked up without a payment.
  */
 function blockGuesses(
   { max, store, digestSubject, onReached }: Dependencies,
@@ -117,8 +100,7 @@ function blockGuesses(
 
   return {
     judgePayment(order, digestsOf) {
-      // Only a card number that the request brings can be a guess. The number of a registered card
-      // comes from the vault.
+      // Only a number in the request can be a guess. A registered card's number is in the vault.
       const isBrought = order.card.hashId !== "" && order.purchase.credential === undefined;
       if (!isBrought || isAlone(order)) return judge(order, digestsOf);
       return isBeyond(order).then(async (isBlocked): Promise<Screened> => {
@@ -130,8 +112,9 @@ function blockGuesses(
   };
 
   /**
-   * Returns whether the limit is reached. Above the limit nothing is written, neither for a known
-   * card nor for a new one, so that the response takes equally long for both.
+   * Returns whether the day's limit of different cards with the same BIN and last four digits is
+   * reached. No card is stored above the limit, known or new, so that the response takes equally
+   * long for both.
    */
   async function isBeyond(guessed: GuessedCard): Promise<boolean> {
     const { merchantId, id: orderId, acceptedAt: at, transaction, card: facts } = guessed;
@@ -174,9 +157,9 @@ const several = 0xffff;
 
 /**
  * Returns a function that tells whether a card is certainly the only one with its BIN and last four
- * digits, as most are. To save queries, this process remembers one card in each slot of a table.
- * Only a card that meets a different card in its slot is counted in the database. Two cards that
- * share a slot by chance cost one query and are not blocked.
+ * digits, as most are. To save queries, this process remembers one card in each slot of a table,
+ * and the database counts only a card that meets another one in its slot. Two cards that share a
+ * slot by chance cost one query and are not blocked.
  */
 function makeIsAlone(): (guessed: GuessedCard) => boolean {
   const slots = new Uint16Array(slotsMax);

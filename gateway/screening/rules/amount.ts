@@ -1,6 +1,6 @@
 /**
- * A rule for amounts outside a range that the rule's parameters set. The minimum and maximum of an
- * endpoint are settings and not rules.
+ * A rule for amounts outside a range. The minimum and maximum of an endpoint are settings, not
+ * rules.
  */
 import type { Currency } from "../../values/iso-codes.ts";
 import { formatAmount, type Money, parseAmount } from "../../values/money.ts";
@@ -61,10 +61,7 @@ function judge(
   return undefined;
 }
 
-/**
- * Reads a limit in the currency. Returns a problem if the amount has more decimals than the
- * currency.
- */
+/** Returns a problem if the amount has more decimals than the currency. */
 export function limitOf(text: string | undefined, currency: Currency): Money | undefined | Problem {
   if (text === undefined) return undefined;
   return parseAmount(text, currency) ?? new Problem(`${text} is no amount in ${currency.code}.`);

@@ -1,7 +1,4 @@
-/**
- * Rules that compare the countries of a payment: the card issuer's, the payer's, and that of the IP
- * address.
- */
+/** Rules that compare the countries of card issuer, payer and IP address. */
 import { findAlpha2 } from "../../values/iso-codes.ts";
 import * as parameter from "../parameters.ts";
 import { defineRule, type Judgement, type PaymentFacts } from "../rule.ts";

@@ -1,6 +1,6 @@
 /**
- * Rules for a payment that follows many declined ones: many in a row, or a high share. Many
- * declines mean that stolen card numbers or security codes are being tried.
+ * Rules for a payment after many declined ones, in a row or by their share: someone may be trying
+ * out stolen card numbers or security codes.
  */
 import * as parameter from "../parameters.ts";
 import { defineRule, type PaymentFacts, seenWithin } from "../rule.ts";

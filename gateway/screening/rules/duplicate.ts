@@ -1,6 +1,6 @@
 /**
- * A rule that finds a second purchase of the same card and amount under another order id, because
- * the cardholder would probably pay twice.
+ * A rule for a second purchase of the same card and amount under another order id, for which the
+ * cardholder would probably pay twice.
  */
 import { formatAmount } from "../../values/money.ts";
 import { hours } from "../../values/time.ts";

@@ -1,12 +1,9 @@
-/**
- * A rule for a card or a payer that is new. The rule knows only payments since the day on which it
- * was enabled.
- */
+/** A rule for a new card or payer. It knows only payments since the day on which it was enabled. */
 import { hours } from "../../values/time.ts";
 import * as parameter from "../parameters.ts";
 import { defineRule, subjects } from "../rule.ts";
 
-/** A card or a payer counts as new again after this time without a payment. */
+/** A card or payer without a payment for this time counts as new again. */
 const rememberMs = hours(24) * 400;
 
 const parameters = {

@@ -74,9 +74,8 @@ export const velocity = defineRule({
 const counts: ReadonlySet<PaymentResult> = new Set(["approved", "open"]);
 
 /**
- * Returns the least number of payments in the window if the counter has dropped older ones of them.
- * The limit then counts as reached. Otherwise a payer could hide approved payments behind many
- * declined ones.
+ * If the counter has dropped payments of the window, the limit counts as reached, because a payer
+ * could otherwise hide approved payments behind many declined ones.
  */
 function findCut(facts: PaymentFacts, window: number) {
   const { tally } = facts;
@@ -86,10 +85,7 @@ function findCut(facts: PaymentFacts, window: number) {
 
 type Limits = { readonly count: number | undefined; readonly sum: Money | undefined };
 
-/**
- * Compares the limits with the number and sum of the payments in the window, including the judged
- * one.
- */
+/** The judged payment itself counts towards the limits. */
 function findExceeded(facts: PaymentFacts, counted: readonly Seen[], { count, sum }: Limits) {
   const total = counted.length + 1;
   if (count !== undefined && total > count) return { count: total, limit: count };

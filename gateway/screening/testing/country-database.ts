@@ -5,7 +5,6 @@ type Node = [left: Node | string | undefined, right: Node | string | undefined];
 
 const recordBytes = 3;
 
-/** Makes a database from the country code of each IPv4 network. */
 export function makeCountryDatabase(networks: Readonly<Record<string, string>>): Buffer {
   const root: Node = [undefined, undefined];
   for (const [network, country] of Object.entries(networks)) insert(root, network, country);
@@ -65,10 +64,7 @@ function flatten(root: Node): readonly Node[] {
   return nodes;
 }
 
-/**
- * Encodes a text with its length in one control byte. All lengths here are below 29, which is the
- * most that this byte can state.
- */
+/** The length is in one control byte, which can state up to 28. All lengths here are shorter. */
 function text(value: string): Buffer {
   return Buffer.concat([Buffer.from([(2 << 5) | value.length]), Buffer.from(value)]);
 }
