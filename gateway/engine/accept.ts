@@ -1,8 +1,7 @@
 /**
  * Accepts orders and follow-ups. A new order is committed with its first steps and a lease of this
- * node, and then runs from memory. A client order id can be charged once. A request with a known
- * client order id is therefore a repeat of an earlier request, or a new attempt if all earlier
- * attempts ended unpaid (decision 0005).
+ * node, and runs from memory. A client order id is charged once: a request with a known one repeats
+ * an earlier request, or is a new attempt if all earlier ones ended unpaid (decision 0005).
  */
 import { randomBytes } from "node:crypto";
 import type { Advance, Conditions, Step } from "../orders/advance.ts";
@@ -35,31 +34,25 @@ import {
 import type { ExistingOrder, FindExisting, OrderSearch } from "./find.ts";
 import type { OrderRunner } from "./run.ts";
 
-/** The first step of a new order and the digest of its request. */
 export type Beginning = {
   readonly step: Step;
   readonly digest: RequestDigest;
-  /** The function that seals the card for the vault; absent if the vault already has the card. */
+  /** Absent if the vault already has the card. */
   readonly sealCard: SealCard | undefined;
 };
 
-/**
- * Commits the first step. `taken` means that the merchant already has an order with this client
- * order id and attempt number.
- */
+/** `taken` means that the merchant has an order with this client order id and attempt number. */
 export type Begin = (beginning: Beginning) => Promise<"done" | "taken">;
 
-/**
- * The findings of the screening rules, and a function that removes the order from their counters.
- */
+/** `undo` removes the order from the counters of the screening rules. */
 type Screened = {
   readonly findings: readonly Finding[];
   readonly undo: () => Promise<void>;
-  /** Set if the request is part of a search for a card number. */
+  /** Set if the request seems to guess a card number. */
   readonly isGuess?: true;
 };
 
-/** Judges an order by the screening rules. Returns undefined if no rule is active. */
+/** Returns undefined if no rule is active. */
 export type JudgePayment = (
   order: Order,
   digestsOf: () => {
@@ -70,7 +63,7 @@ export type JudgePayment = (
   },
 ) => Promise<Screened> | undefined;
 
-/** Counts a payout within the bounds of its day. Returns how that is undone, or the refusal. */
+/** Counts a payout towards the day's limits. Returns how to undo that, or the refusal. */
 export type CountPayout = (
   payout: Pick<OrderRequest, "merchantId" | "endpointId" | "purchase"> & { readonly at: Instant },
   settings: EndpointSettings,
@@ -89,10 +82,7 @@ type Surroundings = {
   readonly isReady: (gate: GateId) => boolean;
 };
 
-/**
- * Makes the function that returns the conditions of an order's next step: its endpoint, the gates
- * that are ready, and random bytes if 3-D Secure may need them.
- */
+/** Random bytes are made only for a card that 3-D Secure may need them for. */
 export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
   return ({ endpointId, card }: Pick<Order, "endpointId" | "card">): Conditions => {
     const endpoint = getEndpoint(endpointId);
@@ -102,10 +92,7 @@ export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
   };
 }
 
-/**
- * Stores card data until the cardholder has been authenticated. The returned function destroys it
- * earlier.
- */
+/** Stores card data until the cardholder has been authenticated. The result destroys it earlier. */
 export type StorePendingCard = (order: Order, card: CardData) => Promise<() => void>;
 
 export type AcceptDependencies = NewCardDependencies & {
@@ -135,7 +122,7 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     return request.kind === "payout" ? beginPayout(request, digest) : beginAttempt(request, digest);
   }
 
-  /** A payout is counted only if it may begin, so that it uses no room of another payout. */
+  /** Repeats are found before payouts are counted, so that they never use up the payout limits. */
   async function beginPayout(
     request: OrderRequest,
     digest: RequestDigest,
@@ -172,8 +159,8 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
   }
 
   /**
-   * Returns the number of the request's attempt, or the order that the request repeats. Concurrent
-   * requests may get the same number, and only one of them can commit it.
+   * Returns the attempt's number, or the order that the request repeats. Of concurrent requests
+   * with the same number, only one can commit it.
    */
   async function nextAttempt(request: OrderRequest): Promise<number | Accepted | Failure> {
     const known = await findExisting(request.merchantId, request.clientOrderId);
@@ -192,8 +179,7 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     const { cardData, page } = request;
     const { facts, sealCard } = cardOf(request, numbers.id);
     const drafted = { ...draft(request, numbers), attempt, card: facts };
-    // An order of the payment page is not judged when it is accepted. Each try on its page is
-    // judged.
+    // An order of the payment page is judged at each try on its page, not when it is accepted.
     const digestsOf = () => newCards.digestsOf(request.merchantId, cardData, digest.digest);
     const judged = page === undefined ? dependencies.judgePayment(drafted, digestsOf) : undefined;
     const screened = judged && (await judged);
@@ -207,8 +193,8 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     if (step instanceof Failure) return step;
 
     const { threeds } = step.order.transaction;
-    // The pending card data is stored, because another node may continue the order. If this node
-    // crashes before it commits the order, the pending card data expires.
+    // Another node may continue the order, so its card data is stored. If this node crashes before
+    // it commits the order, the stored card data expires.
     const destroyPendingCard =
       threeds !== undefined && cardData !== undefined
         ? await dependencies.storePendingCard(step.order, cardData)
@@ -216,19 +202,15 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     if ((await begin({ step, digest, sealCard })) === "taken") {
       destroyPendingCard?.();
       await screened?.undo();
-      // If the request is part of a search for a card number, its repeat is refused like any
-      // duplicate order. Otherwise the response would confirm that the number is the one of the
-      // first request.
+      // A client that seems to guess a card number gets "duplicate order" even for a true repeat,
+      // because the answer to a repeat would confirm that the number is that of the first request.
       return screened?.isGuess === true ? new Failure("duplicate_order") : "taken";
     }
     runner.start(step.order, { cardData });
     return step.order;
   }
 
-  /**
-   * Returns the card of the request. A new card is sealed for the vault, with the order's id as its
-   * card id. The vault already has a registered card.
-   */
+  /** A new card is sealed under the order's id. The vault already has a registered card. */
   function cardOf(request: OrderRequest, order: OrderId): NewCard {
     const { merchantId, endpointId, card, cardData } = request;
     if (card.kind === "none" || cardData === undefined) return { facts: noCard };
@@ -262,10 +244,7 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
   }
 }
 
-/**
- * Whether the order ended without payment. An order that owes a reversal has not ended, because it
- * may still turn out to be paid.
- */
+/** An order that owes a reversal has not ended, because it may still turn out to be paid. */
 export function endedUnpaid(order: Order): boolean {
   const { stage } = initialOf(order);
   return isFinal(stage) && stage !== "approved" && order.owed === undefined;
@@ -282,10 +261,7 @@ type RepeatDependencies = Pick<AcceptDependencies, "findExisting" | "digests" | 
 export function makeFindRepeats(dependencies: RepeatDependencies) {
   const { findExisting, digests, clock, vault, isGuess } = dependencies;
   return {
-    /**
-     * Finds the order that an identical request began, without beginning a new one. `number` is the
-     * card number of the present request.
-     */
+    /** Finds the order of an identical request. `number` is the card number of the new request. */
     async findRepeat(request: Repeatable, number?: CardNumber): Promise<Accepted | undefined> {
       const { merchantId, clientOrderId } = request;
       const known = await findExisting(merchantId, clientOrderId);
@@ -294,9 +270,8 @@ export function makeFindRepeats(dependencies: RepeatDependencies) {
         const { bin, lastFour } = number;
         const { hashId } = vault.fingerprint(merchantId, number);
         const card = { ...earlier.order.card, bin, lastFour, hashId };
-        // If the request seems to be part of a search for a card number, the earlier order is not
-        // reported. Otherwise the response would confirm that the number is the one of the earlier
-        // request.
+        // A client that seems to guess a card number is not shown the earlier order, because the
+        // order would confirm that the number is that of the earlier request.
         if (await isGuess({ ...earlier.order, acceptedAt: clock.now(), card })) return undefined;
       }
       return repeatAmong(known, request, digests);
@@ -327,9 +302,7 @@ type FollowUpDependencies = Pick<AcceptDependencies, "runner" | "admit"> & {
 export function makeFollowUps(dependencies: FollowUpDependencies) {
   const { find, follow, runner, admit } = dependencies;
   return {
-    /**
-     * Finds the order, begins a capture, a return or a void of it, and runs the order from memory.
-     */
+    /** Runs the follow-up from memory. */
     followUp: (entryPoint: EntryPoint, asked: FollowUpRequest) =>
       admit(() => beginNext(entryPoint, asked)),
   };
@@ -360,22 +333,19 @@ export function makeFollowUps(dependencies: FollowUpDependencies) {
     return { order, transaction: order.transaction, repeated: false };
   }
 
-  /**
-   * Whether the follow-up needs a card number that was destroyed. A new follow-up sends the number
-   * to the acquirer; a repeat sends nothing.
-   */
+  /** Whether the follow-up needs a card number that was destroyed. A repeat sends no number. */
   async function lacksCard(order: Order, request: FollowUpRequest["request"]): Promise<boolean> {
     if (initialOf(order).stage !== "approved" || findRepeated(order, request)) return false;
     return !isUsable(await dependencies.findCard(order.merchantId, order.card.cardId));
   }
 }
 
-/** Performs the work, or refuses it at once if too many orders are in flight. */
+/** Refuses the work at once if too many orders are in flight. */
 export type Admit = <Result>(work: () => Promise<Result>) => Promise<Result | Failure>;
 
 /**
- * Returns a function that limits the orders in flight. An order counts from the arrival of its
- * request, because it waits for its commit while the database is slow.
+ * Limits the orders in flight. An order is in flight from the arrival of its request, because it
+ * waits for its commit while the database is slow.
  */
 export function makeAdmission(runner: Pick<OrderRunner, "count">, inFlightMax: number): Admit {
   let beginning = 0;

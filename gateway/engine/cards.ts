@@ -1,6 +1,6 @@
 /**
  * The cards of payments. A request brings a new card, or a reference to the card of an approved
- * payment. A reference belongs to one merchant; other merchants cannot find it.
+ * payment. Other merchants cannot find the reference.
  */
 import {
   type CardReference,
@@ -24,13 +24,11 @@ export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "o
   readonly cardId: CardId;
   readonly facts: Pick<CardReference, "card" | "networkId" | "isDevice" | "profile">;
   readonly at: Instant;
-  /** The ids of new references. They are ignored if the card already has references. */
+  /** Ignored if the card already has references. */
   readonly ids: CardReferences;
 };
 
-/**
- * The ids of a registered card. Once its references were removed, the card is not registered again.
- */
+/** A card whose references were removed is not registered again. */
 export type Registration = {
   readonly ids: CardReferences;
   readonly removedBy: Remover | undefined;
@@ -54,10 +52,7 @@ export type MerchantReferences = {
 };
 
 export type RemovedReferences = {
-  /**
-   * Finds cards whose references were removed before `until`, except cards that an order in flight
-   * needs.
-   */
+  /** Finds cards whose references were removed before `until` and that no order in flight needs. */
   findRemoved(until: Instant): Promise<readonly CardOfMerchant[]>;
   markDestroyed(cards: readonly CardOfMerchant[], at: Instant): Promise<void>;
 };
@@ -68,7 +63,7 @@ type Dependencies = {
   readonly fingerprint: Vault["fingerprint"];
   readonly newReferenceId: () => CardRefId;
   readonly clock: Pick<Clock, "now">;
-  /** How long a reference can still be used after its card has expired. */
+  /** For how long a reference stays usable after its card has expired. */
   readonly graceMs: number;
 };
 
@@ -79,11 +74,10 @@ export function makeCards(dependencies: Dependencies) {
   return {
     findRegistered,
 
-    /** Returns the references to an order's card. The references are made by the first call. */
+    /** The first call makes the references. */
     async register(order: Order): Promise<CardReferences | Failure> {
       const refusal = refuseRegistration(order);
-      // An order that was refunded after its approval can no longer register its card, but may have
-      // registered it earlier.
+      // A refunded order can no longer register its card, but may have registered it earlier.
       if (refusal !== undefined && initialOf(order).stage !== "approved") return refusal;
       const { merchantId, endpointId, id: orderId, card } = order;
       const { cardId } = card;
@@ -93,8 +87,7 @@ export function makeCards(dependencies: Dependencies) {
       if (refusal !== undefined) return refusal;
       const stored = await findCard(merchantId, cardId);
       if (!isUsable(stored)) return cardDestroyed;
-      // The hash id is computed again, because the order's hash id may come from an old fingerprint
-      // key.
+      // The order's hash id may come from an old fingerprint key, so the id is computed again.
       const { hashId } = fingerprint(merchantId, stored.number);
       return store.add({
         merchantId,
@@ -116,10 +109,7 @@ export function makeCards(dependencies: Dependencies) {
       });
     },
 
-    /**
-     * Returns a reference that can be used for a payment, or the reason why the reference cannot be
-     * used.
-     */
+    /** Returns a reference for a payment, or the reason why it cannot be used. */
     async find(
       { merchant }: EntryPoint,
       id: CardRefId,
@@ -134,18 +124,18 @@ export function makeCards(dependencies: Dependencies) {
       if (reference.stoppedAt !== undefined)
         return new Failure("card_reference_removed", "stopped");
       const { expiryMonth, expiryYear } = reference.card;
-      // A card that was only paid out to may have come without the date.
+      // A card that was only paid out to may have no expiry date.
       const isDated = expiryMonth !== "";
       return isDated && isExpired(expiryMonth, expiryYear, clock.now(), graceMs)
         ? new Failure("card_reference_expired")
         : reference;
     },
 
-    /** Returns a recurring payment profile. A stopped profile is returned too. */
+    /** A stopped profile is returned too. */
     findProfile: ({ merchant }: EntryPoint, id: CardRefId) =>
       findUnremoved(merchant.id, id, ["recurring", "destination_recurring"]),
 
-    /** Removes all references to the card. A repeated call finds no reference and fails. */
+    /** A repeated call fails, because it finds no reference. */
     async remove({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
       const reference = await store.find(merchant.id, id);
       const missing = new Failure("card_reference_not_found");
@@ -154,7 +144,7 @@ export function makeCards(dependencies: Dependencies) {
       return removed === undefined ? missing : reference;
     },
 
-    /** Returns the card data, or undefined if the vault no longer has the card number. */
+    /** Returns undefined if the vault no longer has the card number. */
     async findCardData({ merchantId, card }: CardReference): Promise<CardData | undefined> {
       const found = await findCard(merchantId, card.cardId);
       return isUsable(found) ? { ...found, cvv: undefined } : undefined;
@@ -169,25 +159,21 @@ export function makeCards(dependencies: Dependencies) {
     const missing = new Failure("card_reference_not_found");
     const reference = await store.find(merchant, id);
     if (reference === undefined || !purposes.includes(reference.purpose)) return missing;
-    // A profile is removed only together with its card, so a missing profile gets the error of a
-    // removed card.
+    // A profile is removed only with its card, so a missing profile gets a removed card's error.
     const known = purposes.includes("card") ? missing : new Failure("card_reference_removed");
     return refuseRemoved(reference.removedBy, known) ?? reference;
   }
 
-  /** Returns the existing references to the order's card, or undefined if there are none. */
   async function findRegistered({ merchantId, card }: Pick<Order, "merchantId" | "card">) {
     const known = await store.findByCard(merchantId, card.cardId);
     return known && (refuseRemoved(known.removedBy, removedCard) ?? known.ids);
   }
 }
 
-/** The ids by which a merchant removes a card: one that was only paid out to has no other. */
+/** The ids by which a merchant removes a card. A card that was only paid out to has no other id. */
 const removable: ReadonlySet<CardReference["purpose"]> = new Set(["card", "destination"]);
 
-/**
- * Whether the vault has the card and new orders may use it. No new order may use a condemned card.
- */
+/** No new order may use a condemned card. */
 export function isUsable(card: StoredCard | undefined): card is StoredCard {
   return card !== undefined && !card.isCondemned;
 }
@@ -195,10 +181,7 @@ export function isUsable(card: StoredCard | undefined): card is StoredCard {
 export const cardDestroyed = new Failure("not_allowed_now", "the card number was destroyed");
 const removedCard = new Failure("not_allowed_now", "the card was removed");
 
-/**
- * Returns error 8 if the merchant removed the card, and error 15 if the operator removed it, so
- * that the merchant can tell the two cases.
- */
+/** A merchant gets error 8 for a card that it has removed, and 15 for one that the operator has. */
 function refuseRemoved(by: Remover | undefined, known: Failure): Failure | undefined {
   if (by === undefined) return undefined;
   return by === "merchant" ? known : new Failure("card_reference_removed");
@@ -207,10 +190,7 @@ function refuseRemoved(by: Remover | undefined, known: Failure): Failure | undef
 export type NewCardDependencies = {
   readonly vault: Pick<Vault, "seal" | "fingerprint" | "cardDigest" | "cardNames">;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
-  /**
-   * Returns the card's 3-D Secure enrolment if the endpoint authenticates cardholders or `isForced`
-   * is true, which means that a screening rule demands 3-D Secure.
-   */
+  /** `isForced` means that a screening rule demands 3-D Secure where the endpoint does not. */
   readonly findEnrolment: (
     endpoint: EndpointId,
     number: CardNumber,
@@ -218,22 +198,13 @@ export type NewCardDependencies = {
   ) => Enrolment | undefined;
 };
 
-/**
- * A card of an order. `sealCard` seals a new card for the vault, and is absent if the vault already
- * has the card.
- */
+/** `sealCard` is absent if the vault already has the card. */
 export type NewCard = { readonly facts: CardFacts; readonly sealCard?: SealCard };
 
-/**
- * Makes the cards of payments from merchants' requests and from the payment page: the facts that
- * are stored with the order, the function that seals the number, and the 3-D Secure enrolment.
- */
+/** Makes a card of what a merchant's request or the payment page brings. */
 export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDependencies) {
   return {
-    /**
-     * Returns the facts of a registered card for a new order. Its enrolment is looked up again, and
-     * its hash id is computed with the current fingerprint key.
-     */
+    /** The enrolment is looked up again, and the current fingerprint key gives the hash id. */
     readRegistered(
       { merchantId, endpointId }: Pick<Order, "merchantId" | "endpointId">,
       { enrolment: _, ...facts }: CardFacts,
@@ -265,10 +236,7 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
       return { facts, sealCard: () => vault.seal(merchantId, cardId, card) };
     },
 
-    /**
-     * Returns the digests that screening needs: of the card, the same at all merchants, and of the
-     * request, the same for all repeats of it.
-     */
+    /** `card` is the same at all merchants, `request` the same for all repeats of the request. */
     digestsOf(merchantId: MerchantId, cardData: CardData | undefined, request: Uint8Array) {
       const number = cardData?.number;
       const cardNames = number === undefined ? [] : vault.cardNames(merchantId, number);
@@ -276,10 +244,7 @@ export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDepend
       return { card, cardNames, prefix: number?.issuerPrefix, request };
     },
 
-    /**
-     * Adds the card's 3-D Secure enrolment to the order if a screening rule forces 3-D Secure and
-     * the endpoint's settings do not.
-     */
+    /** A screening rule may force 3-D Secure on an order whose endpoint does not use it. */
     withEnrolment(
       order: Order,
       cardData: CardData | undefined,

@@ -1,6 +1,6 @@
 /**
- * The order engine accepts orders and follow-ups, runs their effects, claims due orders and finds
- * orders. Every part of it reports its committed steps to the same listeners.
+ * The order engine accepts, runs, claims and finds orders. All of its parts report committed steps
+ * to the same listeners.
  */
 import {
   type FindEndpointUrls,
@@ -39,10 +39,7 @@ import {
 
 type LoadOrder = (order: Order) => Promise<Order>;
 
-/**
- * The reads and writes of orders. Those of concurrent orders are combined into common queries and
- * commits.
- */
+/** Accesses of concurrent orders are combined into common queries and commits. */
 type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
   Pick<SearchDependencies, "findBySerial"> &
   Pick<ClaimDependencies, "findDue" | "findOwned"> &
@@ -52,10 +49,7 @@ type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
     readonly isCurrent: (order: Order) => Promise<boolean>;
     readonly load: LoadOrder;
     readonly commit: Commit;
-    /**
-     * Reads and commits that are repeated for as long as the database is unreachable. They are used
-     * for answers of acquirers, which must not be lost.
-     */
+    /** Accesses that are repeated while the database is unreachable: no answer may be lost. */
     readonly retrying: { readonly load: LoadOrder; readonly commit: Commit };
   };
 
@@ -84,7 +78,7 @@ type Options = Omit<AcceptDependencies, FromStore | Made | "clock"> &
       readonly paymentPageLifeMs: number;
       readonly paymentPageTries: number;
     };
-    /** The functions that are called with every committed step. */
+    /** Called with every committed step. */
     readonly onStep: readonly ((step: Step) => void)[];
   };
 
@@ -143,10 +137,7 @@ export function makeEngine(options: Options) {
     claims: makeClaimWork({ ...store, ...work, batchMax, claim: makeClaim(steps) }),
     lateApprovals,
     idle: () => idleOf(runner, lateApprovals),
-    /**
-     * The functions through which a browser, a merchant or a directory server reports a result to
-     * an order.
-     */
+    /** How browsers, merchants and directory servers report results to an order. */
     reports: { findByNumber: store.byNumber, load, report: makeReport(makeApply(steps), runner) },
   };
 }

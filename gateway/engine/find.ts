@@ -1,6 +1,6 @@
 /**
- * Finds an order of an endpoint or a group, waits for its result, and keeps in memory the ended
- * orders that merchants poll repeatedly. An order of another merchant is never found.
+ * Finds an order of an entry point, waits for its result, and keeps in memory the ended orders that
+ * merchants poll repeatedly. Another merchant's order is never found.
  */
 import type { Step } from "../orders/advance.ts";
 import { type Endpoint, type EntryPoint, shopNameOf } from "../orders/merchant.ts";
@@ -21,19 +21,18 @@ import {
 import { type Clock, type Instant, later } from "../values/time.ts";
 import type { RequestDigest } from "../vault/request-digests.ts";
 
-/** An order with the digest of the request that began the order. */
+/** `digest` is that of the request that began the order. */
 export type ExistingOrder = { readonly order: Order; readonly digest: RequestDigest };
 
-/** Returns all orders with a client order id, the latest last. */
+/** Returns all orders with the client order id, the latest last. */
 export type FindExisting = (
   merchant: MerchantId,
   clientOrderId: string,
 ) => Promise<readonly ExistingOrder[]>;
 
 /**
- * The order to which a request with a serial number belongs. `describes` is the serial number of
- * the request that began the transaction. The two serial numbers differ if the request was a
- * repeat.
+ * The order of a searched serial number. `describes` is the serial number of the request that began
+ * the transaction. The two numbers differ if the searched request was a repeat.
  */
 export type NamedBySerial = { readonly orderId: OrderId; readonly describes: SerialNumber };
 
@@ -79,9 +78,8 @@ export function makeOrderSearch(dependencies: SearchDependencies) {
   }
 
   /**
-   * Returns the orders to search for a transaction. A request that began a transaction is stored
-   * with its order only, so without an order id all orders with the client order id have to be
-   * searched.
+   * Which transaction a request began is stored with its order only, so without an order id all
+   * orders with the client order id are searched.
    */
   async function findAll(
     merchantId: MerchantId,
@@ -101,7 +99,7 @@ export function makeOrderSearch(dependencies: SearchDependencies) {
     const merchantId = entryPoint.merchant.id;
     if (orderId !== undefined) return dependencies.findById({ merchantId, orderId });
 
-    // Without an order id in the query, the latest order is returned that this entry point may see.
+    // Without an order id, the entry point gets the latest order that it may see.
     const known = await dependencies.findExisting(merchantId, clientOrderId);
     return known.findLast(({ order }) => isReachable(order, entryPoint))?.order;
   }
@@ -118,24 +116,16 @@ function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean 
 }
 
 type ReceiptDependencies = {
-  /**
-   * Returns the endpoint. A disabled endpoint is returned too, because its receipts stay available.
-   */
+  /** A disabled endpoint is returned too, because its receipts stay available. */
   readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
-  /**
-   * Returns the order that the receipt's id was derived from. For an id that was never issued, it
-   * may return any order, or undefined.
-   */
+  /** For an id that was never issued, it may return any order. */
   readonly readReceiptId: (receipt: ReceiptId) => OrderKey | undefined;
   readonly findOfReceipt: (merchant: MerchantId, orderId: OrderId) => Promise<Order | undefined>;
 };
 
 export type FindReceipt = ReturnType<typeof makeFindReceipt>;
 
-/**
- * Finds the order of a receipt. An order has a receipt only if it was approved, and only at the
- * endpoint that accepted it. In all other cases the function returns undefined.
- */
+/** Only approved orders have a receipt, and only at the endpoint that accepted them. */
 export function makeFindReceipt(dependencies: ReceiptDependencies) {
   const { findEndpoint, readReceiptId, findOfReceipt } = dependencies;
   return async (endpointId: string, receiptId: string) => {
@@ -159,10 +149,7 @@ type EndedOrdersOptions = {
   readonly limits?: Limits;
 };
 
-/**
- * The limits of half the cache of orders. The cache consists of a young and an old generation, and
- * each of them has these limits.
- */
+/** The limits of each generation of the cache, which has a young and an old one. */
 type Limits = { readonly ordersMax: number; readonly bytesMax: number };
 const usualLimits: Limits = { ordersMax: 2_500, bytesMax: 12_000_000 };
 
@@ -171,15 +158,11 @@ const bytesPerCharacter = 4;
 
 /**
  * Keeps in memory the ended orders that merchants poll repeatedly. Another node, an operator or an
- * erasure may change such an order, so each poll compares its version with the database. Concurrent
- * polls share one database query for that. While the database is unreachable, polls fail and are
- * not answered from memory.
+ * erasure may change such an order, so each poll compares its version with the database, in one
+ * query for concurrent polls. While the database is unreachable, polls fail.
  */
 export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: EndedOrdersOptions) {
-  /**
-   * The young generation: orders that were read recently. The value is undefined if the order was
-   * read only once or has not ended.
-   */
+  /** Recently read orders; undefined for an order that was read only once or has not ended. */
   let young = new Map<OrderId, Order | undefined>();
   let old: typeof young = new Map();
   let bytes = 0;
@@ -195,17 +178,12 @@ export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: Ended
       return found;
     },
 
-    /**
-     * Called with every committed step. It updates the order in the cache if the order was polled
-     * before.
-     */
+    /** Updates an order that was polled before. */
     onStep({ order }: Step): void {
       if (has(order.id)) remember(order, true);
     },
 
-    /**
-     * Called every few seconds. Removes the orders that were last read before the previous call.
-     */
+    /** Called every few seconds. Removes orders that were last read before the previous call. */
     forgetOld,
   };
 
@@ -237,8 +215,8 @@ type WaitDependencies = {
 type Listener = { latest?: Order | undefined; wake: () => void };
 
 /**
- * Lets requests wait for the result of a transaction, within a time limit. A step that this node
- * commits ends the wait at once. Steps of other nodes are found by polling the database.
+ * Lets requests wait for the result of a transaction. A step that this node commits ends the wait
+ * at once; other nodes' steps are found by polling.
  */
 export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDependencies) {
   const listeners = new Map<OrderId, Set<Listener>>();
@@ -255,9 +233,9 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
       const { listener, close } = listen(found.order.id);
       let met = found;
       for (;;) {
-        // The order is read again at once, because a step may have been committed before this wait
-        // began. If the read fails, the known order is used until the next read, because the
-        // payment itself is already accepted.
+        // A step may have been committed before this wait began, so the order is read at once. If a
+        // read fails, the known order is used until the next one, because the payment is accepted
+        // already.
         const { latest } = listener;
         listener.latest = undefined;
         met = findAgain(latest ?? (await load(met.order).catch(() => met.order)), met);
@@ -268,17 +246,13 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
       close();
       return met;
     },
-    /** Ends the waits for the order of the step. Called with every step that this node commits. */
     notify({ order }: Step): void {
       for (const listener of listeners.get(order.id) ?? []) {
         listener.latest = order;
         listener.wake();
       }
     },
-    /**
-     * Ends all waits because the node is stopping. The waiting requests are answered with the
-     * orders as they are.
-     */
+    /** The node is stopping. The waiting requests are answered with the orders as they are. */
     end(): void {
       ended = true;
       for (const set of listeners.values()) for (const { wake } of set) wake();
@@ -296,7 +270,7 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
     return { listener, close };
   }
 
-  /** Waits until this node commits a step of the order, or until the duration is over. */
+  /** A step of the order that this node commits ends the sleep early. */
   async function sleep(listener: Listener, durationMs: number): Promise<void> {
     if (listener.latest !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -308,17 +282,14 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
 }
 
 /**
- * Whether the merchant has to be answered now. It does if the transaction is final, or if the
- * cardholder has to act, because only the merchant can send the cardholder to the next step.
+ * Whether the merchant is answered now: the transaction is final, or the cardholder has to act, and
+ * only the merchant can send the cardholder to the next page.
  */
 function endsWait(stage: Stage): boolean {
   return isFinal(stage) || waitsForCardholder(stage);
 }
 
-/**
- * Returns the transaction in its newest known version. Other transactions of the order may have
- * begun and ended since it was found.
- */
+/** Other transactions of the order may have begun and ended since this one was found. */
 function findAgain(seen: Order, { order: known, transaction }: FoundOrder): FoundOrder {
   const order = seen.version < known.version ? known : seen;
   const same = transactionsOf(order).find(

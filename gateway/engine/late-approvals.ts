@@ -1,8 +1,7 @@
 /**
- * Handles approvals that arrive after the gateway stopped waiting for them. The charge of a late
- * approval has to be reversed, and a payout is known to be paid. The approval is kept in memory
- * until it is committed, for as long as the database is unreachable. After the commit, any node can
- * perform the reversal.
+ * Approvals that arrive after the gateway stopped waiting for them: their charges are reversed, and
+ * a payout is known to be paid. The approval is kept in memory until the database takes it. After
+ * the commit, any node can perform the reversal.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Apply } from "../orders/apply.ts";
@@ -25,13 +24,13 @@ export type LateDependencies = {
   readonly runner: Pick<OrderRunner, "start" | "runs">;
   readonly clock: Pick<Clock, "now">;
   readonly vault: Pick<Vault, "receiptIdOf">;
-  /** Called when a late approval is committed and its charge is going to be reversed. */
+  /** Called when a late approval is committed and its charge is about to be reversed. */
   readonly onLate: (approval: LateApproval) => void;
-  /** Called when a late approval could not be committed. The commit is repeated later. */
+  /** Called when the approval could not be committed. The commit is repeated later. */
   readonly onDelayed: (approval: LateApproval, error: unknown) => void;
   /**
-   * Called when no order has the charge of the approval, which the database can lose in a failover
-   * to a standby, or when the order says that the payout was not paid.
+   * Called when no order has the charge, which the database can lose in a failover to a standby, or
+   * when the order says that the payout was not paid.
    */
   readonly onUnknown: (approval: LateApproval) => void;
 };
@@ -50,11 +49,10 @@ export function makeLateApprovals(dependencies: LateDependencies) {
       reports.set(approval, report);
       return report;
     },
-    /** Resolves when every reported late approval is committed. */
     async idle(): Promise<void> {
       while (reports.size > 0 && !isStopped) await Promise.all(reports.values());
     },
-    /** Ends the repeated commits, and returns the approvals that are lost when this node ends. */
+    /** Ends the repeated commits. Returns the approvals that are lost when this node ends. */
     stop(): readonly LateApproval[] {
       isStopped = true;
       return [...reports.keys()];
@@ -91,8 +89,7 @@ export function makeLateApprovals(dependencies: LateDependencies) {
     );
     if (next instanceof Failure) {
       if (isPayout) onUnknown(approval);
-      // The order refuses the approval because its doubt is already settled. A note in the order's
-      // history records that the approval came.
+      // The order's doubt is settled, so it refuses the approval. Its history gets a note of it.
       await apply(order, { kind: "noted", what: "approved_late", detail: next.cause });
     } else {
       runner.start(next);
@@ -104,7 +101,7 @@ export function makeLateApprovals(dependencies: LateDependencies) {
     return { kind: "paid_out", answer, receiptId };
   }
 
-  /** Reverses an earlier charge of the order, which has continued with another charge since. */
+  /** Reverses an earlier charge of an order that has gone on with another charge. */
   async function reversePrior(order: Order, approval: LateApproval): Promise<void> {
     const { reference, answer } = approval;
     const next = await apply(order, { kind: "prior_approved_late", reference, answer });
@@ -113,15 +110,13 @@ export function makeLateApprovals(dependencies: LateDependencies) {
       return;
     }
     onLate(approval);
-    // Only the reversal is started here, because another node may be running any other effect that
-    // the order owes.
+    // Another node may be running any other owed effect, so only the reversal starts here.
     if (next.owed?.effect === "reverse_prior") runner.start(next);
   }
 
   /**
-   * Whether another process is waiting for this answer. That process has received the answer too
-   * and will commit it. If it ends before the commit, the node that claims the order settles the
-   * doubt.
+   * Whether another process waits for this answer. It has received the answer too and will commit
+   * it. If it ends before that, the node that claims the order settles the doubt.
    */
   function isAwaited(order: Order): boolean {
     const { owed, transaction } = order;
@@ -131,7 +126,6 @@ export function makeLateApprovals(dependencies: LateDependencies) {
   }
 }
 
-/** Resolves when no order is in flight and every late approval is committed. */
 export async function idleOf(
   runner: Pick<OrderRunner, "count" | "idle">,
   lateApprovals: Pick<LateApprovals, "idle">,
@@ -143,10 +137,7 @@ export async function idleOf(
   }
 }
 
-/**
- * Whether the order already has this approval. That is so if the process that waited for the
- * approval has committed it, or if the host sent the approval twice.
- */
+/** Whether the order has this approval already, or the host has sent it twice. */
 function hasAnswer(order: Order, { responseCode, approvalCode }: Answer): boolean {
   const { stage, answer } = initialOf(order);
   const known = stage === "approved" ? answer : undefined;

@@ -1,7 +1,6 @@
 /**
- * Checks a submission of the payment page: a card or a wallet's payment data, and the customer
- * fields that the endpoint asks for. The page shows all faults of a submission together, and a
- * faulty submission begins no try.
+ * Checks what the payment page submits: a card or a wallet's payment data, and customer fields. All
+ * faults are shown together, and a faulty submission begins no try.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import type { Customer, Order, PaymentPage, Purchase, WalletType } from "../orders/order.ts";
@@ -15,16 +14,16 @@ import type { Instant } from "../values/time.ts";
 export type Submission = {
   readonly paid:
     | ({ readonly kind: "card" } & SubmittedCard)
-    /** `text` is the wallet's payment data, which is the JSON text that the wallet has returned. */
+    /** `text` is the wallet's payment data, as the JSON text that the wallet has returned. */
     | { readonly kind: "wallet"; readonly type: WalletType; readonly text: Secret<string> };
-  /** The submitted customer fields. Fields that the page does not ask for are ignored. */
+  /** Fields that the page does not ask for are ignored. */
   readonly customer: Partial<Customer>;
   readonly ipAddress: string;
-  /** The browser's properties, under the names that merchants' requests use. */
+  /** The browser's properties, by the names that merchants' requests use. */
   readonly browser: Purchase["browser"];
 };
 
-/** The submitted card. Its expiry month and year have two digits each. */
+/** Expiry month and year have two digits each. */
 type SubmittedCard = {
   readonly number: CardNumber;
   readonly expiryMonth: string;
@@ -39,11 +38,7 @@ type AskingOrder = Pick<Order, "purchase"> & {
 
 export type WantedField = (typeof askable)[number]["field"];
 
-/**
- * The customer fields that the page can ask for. `name` is the field's name in settings and in
- * merchants' requests. `isUsual` means that the field is asked for unless the endpoint's settings
- * waive it.
- */
+/** Settings and requests use `name`. If `isUsual` is true, only a setting waives the field. */
 const askable = [
   { field: "firstName", name: "first_name", max: 50, isUsual: false },
   { field: "lastName", name: "last_name", max: 50, isUsual: false },
@@ -62,11 +57,11 @@ const askable = [
 }[];
 
 /**
- * Returns the customer fields that the page asks for at every try. These are the fields that the
- * endpoint's settings name, or by default those that a sale requires, without the fields that the
- * merchant has sent. On the page of a payment link, for which there is no merchant's request, the
- * default is the email address alone, which is enough for acquirers and for 3-D Secure. If the
- * country has states, the page also asks for the state unless the endpoint waives that field.
+ * The page asks for the fields that the endpoint's settings name, or else for those that a sale
+ * requires, except those that the merchant has sent. The page of a payment link, which has no
+ * merchant's request, asks for the email address alone by default: it is enough for acquirers and
+ * 3-D Secure. If the country has states, the page asks for the state too, unless the endpoint
+ * waives it.
  */
 export function wantedFieldsOf(
   order: AskingOrder,
@@ -144,10 +139,7 @@ function customerFaults(
   });
 }
 
-/**
- * Returns the submitted customer fields that the order stores. The state is not stored if the
- * country has no state codes, because it is free text then.
- */
+/** In a country without state codes, the state is free text and is not stored. */
 export function customerIn(
   order: AskingOrder,
   { customer: { state, ...others } }: Pick<Submission, "customer">,

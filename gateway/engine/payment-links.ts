@@ -1,9 +1,8 @@
 /**
- * Shows payment links and begins their orders (decision 0056). Whenever a link's page is shown, the
- * shown page gets an id of its own. The first post of a shown page begins an order, and all its
- * further posts lead to the same order. If the link has a limited number of uses, the shown page
- * reserves one use before its order begins. Therefore two concurrent cardholders, at any node,
- * cannot both pay the last use.
+ * Shows payment links and begins their orders (decision 0056). Each shown page of a link has its
+ * own id; its first post begins an order, and all further posts lead to that order. If the link has
+ * a limited number of uses, a page reserves one before its order begins, so that two concurrent
+ * cardholders, at any nodes, cannot both pay the last use.
  */
 import { randomBytes, randomUUIDv7 } from "node:crypto";
 import type { Endpoint } from "../orders/merchant.ts";
@@ -27,10 +26,7 @@ import { isOn, needsCvvAt, type PageDependencies } from "./payment-page.ts";
 
 type LinkStore = {
   find(link: LinkKey): Promise<PaymentLink | undefined>;
-  /**
-   * Reserves a use of the link for a shown page. Returns true if the page has a use, reserved now
-   * or earlier.
-   */
+  /** Returns whether the shown page has a use of the link, reserved now or earlier. */
   reserve(link: LinkKey, page: string, now: Instant): Promise<boolean>;
   release(link: LinkKey, pages: readonly string[]): Promise<void>;
 };
@@ -47,10 +43,9 @@ type Dependencies = {
 };
 
 /**
- * The state of a payment link. `open` means that a payment may begin, and `waiting` that the link's
- * only order waits for a card. `in_use` means that all uses are taken and at least one payment is
- * still in progress, and `paid` that all uses are paid. `disabled` means that the endpoint or the
- * merchant is disabled.
+ * `waiting`: the link's only order waits for a card. `in_use`: all uses are taken and at least one
+ * payment is in progress. `paid`: all uses are paid. `disabled`: the endpoint or merchant is
+ * disabled.
  */
 type PaymentLinkState =
   | { readonly kind: "open"; readonly page: string }
@@ -61,7 +56,6 @@ type PaymentLinkState =
 type FoundLink = {
   readonly link: PaymentLink;
   readonly endpoint: Endpoint;
-  /** The customer fields that the link's page asks for. */
   readonly asked: Asked;
   readonly state: PaymentLinkState;
 };
@@ -73,9 +67,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
   const pages = makeLinkPages(dependencies);
   return { find, begin };
 
-  /**
-   * Returns the payment link of a token, or undefined if this installation did not make the token.
-   */
+  /** Returns undefined if this installation did not make the token. */
   async function find(token: string): Promise<FoundLink | undefined> {
     const key = dependencies.readLinkToken(token);
     const link = key && (await store.find(key));
@@ -104,10 +96,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
     return isFree ? { kind: "open", page: pages.issue(link) } : { kind: "in_use" };
   }
 
-  /**
-   * Returns the order of a shown page: the one that an earlier post of the page began, or a new
-   * one.
-   */
+  /** Returns the order that an earlier post of the page began, or a new one. */
   async function begin({ link, endpoint }: FoundLink, token: string): Promise<Order | Failure> {
     const page = pages.read(link, token);
     if (page === undefined) return notNow;
@@ -131,10 +120,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
     return accepted instanceof Failure ? accepted : accepted.order;
   }
 
-  /**
-   * Reserves a use of the link for a shown page. A link without a maximum number of uses needs no
-   * reservation.
-   */
+  /** Without a maximum number of uses, a link needs no reservation. */
   async function reserve(link: PaymentLink, page: string): Promise<boolean> {
     if (link.usesMax === undefined) return findEnd(link, clock.now()) === undefined;
     if (await store.reserve(link, page, clock.now())) return true;
@@ -156,8 +142,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
         // A shown page begins one order, and that order never has a second attempt.
         const order = known.at(-1)?.order;
         const isPaid = order !== undefined && initialOf(order).stage === "approved";
-        // Whether the shown page expired so long ago that its last post has ended. Such a page can
-        // no longer begin an order, so its use is free again.
+        // The page's last post has ended. The page can begin no order, so its use is free again.
         const isAbandoned = pages.isOver(page, later(clock.now(), -postMs));
         const isFree = order === undefined ? isAbandoned : endedUnpaid(order);
         return { page, order, isPaid, isFree };
@@ -168,12 +153,12 @@ export function makePaymentLinks(dependencies: Dependencies) {
 
 /** The longest time for which a post of a page can run, with a wide margin. */
 const postMs = minutes(10);
-/** A shown page can be posted for this time. */
+/** For how long a shown page can be posted. */
 const pageLifeMs = hours(2);
 
 const notNow = new Failure("not_allowed_now", "", "the payment link has no use for this page");
 
-/** Makes and reads the ids of shown pages. An id is signed by this installation and expires. */
+/** The id of a shown page is signed by this installation and expires. */
 function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">) {
   const textOf = ({ merchantId, id }: LinkKey, page: string) =>
     `link page/${merchantId}/${id}/${page}`;
@@ -181,16 +166,13 @@ function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">
     asInstant(Number.parseInt(page, 36) * 1000 + pageLifeMs) <= now;
   return {
     isOver,
-    /** Returns the id of a new shown page, with its signature. */
+    /** The id is followed by its signature. */
     issue(link: LinkKey): string {
       const second = Math.floor(clock.now() / 1000).toString(36);
       const page = `${second}-${randomBytes(8).toString("hex")}`;
       return `${page}.${tokens.tokenOf(textOf(link, page))}`;
     },
-    /**
-     * Returns the id of a shown page without its signature, or undefined if the id has expired or
-     * belongs to another link.
-     */
+    /** Returns the id without its signature; undefined if it has expired or is another link's. */
     read(link: LinkKey, shown: string): string | undefined {
       const [page = "", proof = ""] = shown.split(".");
       if (!tokens.isToken(textOf(link, page), proof)) return undefined;

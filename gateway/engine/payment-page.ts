@@ -1,7 +1,7 @@
 /**
- * The order of a payment page. The page is found by the token in its URL and shows the order's
- * state. When the cardholder enters a card, a try begins. The try is committed only on the version
- * of the order that the page has seen, so two tabs or a double click begin only one try.
+ * The order of a payment page, found by the token in its URL. A card that the cardholder enters
+ * begins a try, which is committed only on the version of the order that the page has seen, so that
+ * two tabs or a double click begin one try.
  */
 import type { Advance, Conditions, Step } from "../orders/advance.ts";
 import type { Commit } from "../orders/apply.ts";
@@ -40,39 +40,29 @@ import {
 } from "./page-submission.ts";
 import type { OrderRunner } from "./run.ts";
 
-/** An order with a payment page, and the facts that the page shows. */
 export type PageOrder = {
   readonly order: Order & { readonly page: PaymentPage };
   readonly endpoint: Endpoint;
   /** The customer fields that the endpoint asks for and the merchant has not sent. */
   readonly wanted: readonly WantedField[];
   readonly needsCvv: boolean;
-  /** The number of cards that may still be entered. */
   readonly triesLeft: number;
   readonly expiresAt: Instant;
   readonly state: PageState;
 };
 
 type PageState =
-  /** `refused` is the reason why the previous card was refused. */
+  /** The reason why the previous card was refused, if one was. */
   | { readonly kind: "awaiting_card"; readonly refused: Reason | undefined }
-  /**
-   * The order waits for a card, but no payment can begin because its endpoint or merchant is
-   * disabled.
-   */
+  /** The order waits for a card, but its endpoint or merchant is disabled. */
   | { readonly kind: "disabled" }
   | { readonly kind: "in_progress" }
-  /**
-   * The cardholder's browser has to make a step of 3-D Secure. Its page is in `pages/cardholder`.
-   */
+  /** The browser has to do a step of 3-D Secure, whose page is in `pages/cardholder`. */
   | { readonly kind: "step"; readonly step: PendingStep }
-  /** The order has a result, so the payment is over. */
+  /** The order has a result. */
   | { readonly kind: "over" };
 
-/**
- * The first step of a try, and the function that seals its card for the vault. A try whose wallet
- * data was refused has no card.
- */
+/** The first step of a try. If its wallet data was refused, the try has no card to seal. */
 export type Entry = { readonly step: Step; readonly sealCard: SealCard | undefined };
 export type Enter = (entry: Entry) => ReturnType<Commit>;
 
@@ -109,20 +99,20 @@ export type PageDependencies = NewCardDependencies & {
   readonly storePendingCard: StorePendingCard;
   readonly openWallet: OpenWallet;
   readonly newCardId: () => CardId;
-  /** Returns a digest that identifies a try for screening. Two tries have different digests. */
+  /** Returns a different digest for each try. */
   readonly digest: (text: Secret<string>) => Uint8Array;
   readonly tokens: {
-    /** Returns a keyed digest of the text as a token. Only this installation has the key. */
+    /** Returns a digest by a key that only this installation has. */
     tokenOf(text: string): string;
     isToken(text: string, token: string): boolean;
   };
-  /** Returns the gateway's public address, without a slash at its end. */
+  /** The gateway's public address, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly runner: OrderRunner;
   readonly admit: Admit;
   readonly clock: Pick<Clock, "now">;
   readonly defaults: Pick<PageTerms, "lifeMs" | "triesMax">;
-  /** How long the page still shows the order's result after the page has expired. */
+  /** For how long an expired page still shows the order's result. */
   readonly linkLifeMs: number;
 };
 
@@ -132,7 +122,6 @@ export function makePaymentPages(dependencies: PageDependencies) {
   const { clock, tokens, getEndpoint, admit } = dependencies;
   const tryCard = makeTryCard(dependencies);
   return {
-    /** Returns how long the pages of the endpoint's orders live, and how many tries they permit. */
     termsOf({ settings: { pageLifeS, pageTries } }: Endpoint): PageTerms {
       const { lifeMs, triesMax } = dependencies.defaults;
       return {
@@ -141,18 +130,13 @@ export function makePaymentPages(dependencies: PageDependencies) {
       };
     },
 
-    /**
-     * Returns the URL of the order's payment page. Repeated requests for an order get the same URL.
-     */
+    /** An order always has the same URL. */
     urlOf: ({ id }: Pick<Order, "id">) => `${dependencies.baseUrl()}/pay/${tokenFor(id)}`,
 
-    /** Returns the last part of the page's URL. */
+    /** The last part of the page's URL. */
     tokenOf: ({ id }: Pick<Order, "id">) => tokenFor(id),
 
-    /**
-     * Finds the order of a page. Returns undefined if the page does not exist or is no longer
-     * shown.
-     */
+    /** Returns undefined if the page does not exist or is no longer shown. */
     async find(token: string): Promise<PageOrder | undefined> {
       const id = orderOf(token);
       const order = id && (await dependencies.findByNumber(Number(id)));
@@ -162,14 +146,12 @@ export function makePaymentPages(dependencies: PageDependencies) {
       return pageOf(order);
     },
 
-    /** Returns the faults of a submission, which the page shows beside the fields. */
     findFaults: (page: Asked, submission: Submission) =>
       findSubmissionFaults(page, submission, clock.now()),
 
     /**
-     * Begins a try and returns the order, which then runs in the background. Returns the failure
-     * `not_allowed_now` if the page no longer waits for a card; the browser then loads the page
-     * again.
+     * Begins a try, which runs in the background. If the page no longer waits for a card, the
+     * failure is `not_allowed_now`, and the browser loads the page again.
      */
     async pay(page: PageOrder, submission: Submission): Promise<Order | Failure> {
       const { order, endpoint } = page;
@@ -225,7 +207,6 @@ export function needsCvvAt({ gates }: Endpoint): boolean {
   return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
 }
 
-/** Whether payments may begin at the endpoint: the endpoint and its merchant must be enabled. */
 export function isOn({ enabled, merchant }: Endpoint): boolean {
   return enabled && merchant.enabled;
 }
@@ -283,9 +264,9 @@ function makeTryCard(dependencies: PageDependencies) {
   };
 
   /**
-   * Commits the try. If the order has changed in another way, the commit is repeated on its new
-   * version. If another tab has begun a try since the page was shown, this try is refused, even if
-   * the other try has already failed.
+   * If another tab has begun a try since the page was shown, this try is refused, even after the
+   * other one has failed. After any other change of the order, the try is committed on the new
+   * version.
    */
   async function commit(
     found: Order,
@@ -329,8 +310,8 @@ function makeTryCard(dependencies: PageDependencies) {
       endpoint,
       amount: order.purchase.amount,
       holderName: undefined,
-      // A double click submits the same payment data twice for the same try. Both submissions have
-      // the same fingerprint, so that the gateway recognises the second one.
+      // A double click submits the same wallet data twice for one try. Both have this fingerprint,
+      // by which the gateway recognises the second one.
       requestFingerprint: new Secret(`page/${order.id}/${order.page?.refused.length}`),
     });
     if (opened instanceof Failure) return opened;

@@ -1,7 +1,7 @@
 /**
  * Recurring payment profiles: cards that a merchant registers without a payment, or after an
- * account verification, with default values for later payments. A profile is a card reference, so
- * payments find, charge and remove it like any other reference.
+ * account verification, with default values for payments. A profile is a card reference, which
+ * payments find, charge and remove like any other.
  */
 import type {
   CardReference,
@@ -26,7 +26,6 @@ import {
   type NewReferences,
 } from "./cards.ts";
 
-/** The ids of a profile, and the hash id of its card. */
 export type CreatedProfile = {
   readonly ids: Partial<CardReferences>;
   readonly hashId: string | undefined;
@@ -35,10 +34,7 @@ export type CreatedProfile = {
 type Claim = { readonly clientOrderId: string; readonly digest: RequestDigest };
 
 export type ProfileStore = {
-  /**
-   * Stores a card and its ids. Returns false if the merchant's client order id already has a
-   * profile.
-   */
+  /** Returns false if the merchant's client order id already has a profile. */
   add(
     added: Claim &
       Pick<CreatedProfile, "ids"> &
@@ -59,13 +55,10 @@ export type ProfileStore = {
     changed: Pick<NewReferences, "cardId" | "facts" | "at"> & {
       readonly reference: Pick<CardReference, "merchantId" | "id" | "version" | "card">;
       readonly stoppedAt: Instant | undefined;
-      /** If the card number is replaced, the old number is kept until this time. */
+      /** Until when an old card number is kept after it was replaced. */
       readonly keepUntil: Instant;
       readonly card: SealedCard | undefined;
-      /**
-       * Set if the request makes a profile of a registered card: the request's client order id and
-       * digest.
-       */
+      /** Set if the request makes a profile of a registered card. */
       readonly claim: Claim | undefined;
     },
   ): Promise<boolean>;
@@ -79,7 +72,7 @@ type BroughtCard = {
 
 export type ProfileRequest = Owner &
   Pick<OrderRequest, "clientOrderId" | "requestFingerprint"> & {
-    /** `SRC` is a card of the payer. `DST` is a card of the receiver, which is never charged. */
+    /** `SRC` is a payer's card. `DST` is a receiver's card, which is never charged. */
     readonly cardType: "SRC" | "DST";
     readonly profile: Profile;
     readonly networkId: string | undefined;
@@ -93,7 +86,7 @@ export type ProfileChange = {
   readonly by: Author;
 };
 
-/** The author of a change: the merchant's login and the request that changed the profile. */
+/** `login` is the merchant's, and `request` the one that changed the profile. */
 type Author = { readonly login: string; readonly request: string };
 
 /** A change as the audit shows it, without names of persons and without card numbers. */
@@ -132,18 +125,13 @@ const triesMax = 5;
 
 export function makeProfiles(dependencies: Dependencies) {
   const { store, digests, newReferenceId, clock } = dependencies;
-  // No enrolment for 3-D Secure is stored with a profile, because it is looked up for each payment.
+  // The enrolment for 3-D Secure is looked up for each payment, not stored with a profile.
   const newCards = makeNewCards({ ...dependencies, findEnrolment: () => undefined });
   return {
-    /**
-     * Returns the profile that an earlier identical request created, or undefined if the client
-     * order id has no profile.
-     */
+    /** Finds what an earlier identical request created. */
     findCreated,
 
-    /**
-     * Creates a profile. Repeats of the same request return the profile that the first one created.
-     */
+    /** Repeats of a request return the profile that it has created. */
     async create(request: ProfileRequest, card: BroughtCard): Promise<CreatedProfile | Failure> {
       const { networkId, profile } = request;
       const brought = await readCard(request, card);
@@ -173,7 +161,7 @@ export function makeProfiles(dependencies: Dependencies) {
       return getCreated(request);
     },
 
-    /** Changes a profile. A request that changes no value writes no audit entry. */
+    /** A request that changes no value writes no audit entry. */
     async change(
       found: CardReference,
       read: (found: CardReference) => ProfileChange,
@@ -218,9 +206,7 @@ export function makeProfiles(dependencies: Dependencies) {
     return isGone ? new Failure("card_reference_removed") : known;
   }
 
-  /**
-   * Changes the profile as it was read. Returns undefined if another request has changed it since.
-   */
+  /** Returns undefined if another request has changed the profile since it was read. */
   async function tryChange(
     reference: CardReference,
     { card, networkId, profile, isStopped, by }: ProfileChange,
@@ -243,8 +229,7 @@ export function makeProfiles(dependencies: Dependencies) {
     if (changed.length === 0) return reference;
     const { bin, lastFour } = next.card;
     const { id } = reference;
-    // The audit entry is written before the change, so that a crash of the node cannot leave a
-    // change without an entry.
+    // The audit entry is written first, so that a crash cannot leave a change without an entry.
     await dependencies.audit({ by, id, changed, card: `${bin}****${lastFour}` });
     const isDone = await write(reference, next, { card: isNew ? brought.sealed : undefined });
     return isDone ? next : undefined;
@@ -263,10 +248,7 @@ export function makeProfiles(dependencies: Dependencies) {
     return store.change({ reference, cardId, facts, stoppedAt, at, keepUntil, card, claim });
   }
 
-  /**
-   * Seals the card for the vault. Refuses it if the merchant seems to search for a card number
-   * (decision 0078).
-   */
+  /** Refuses the card if the merchant seems to guess a card number (decision 0078). */
   async function readCard(owner: Owner, { facts: brought, cardData }: BroughtCard) {
     const cardId = dependencies.newCardId();
     const { facts, sealCard } = newCards.read(owner, cardId, brought, cardData);
@@ -296,10 +278,7 @@ function factsOf({ card, networkId, isDevice, profile }: CardReference): NewRefe
   };
 }
 
-/**
- * Returns the names of the values that differ. The id under which the vault stores the card does
- * not count.
- */
+/** Returns the names of differing values, except the id under which the vault stores the card. */
 function findChanges(before: object, after: object): string[] {
   const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return [...new Set([...old.keys(), ...now.keys()])].filter(

@@ -1,8 +1,7 @@
 /**
- * Destroys card numbers that are no longer needed (decision 0040): those of old orders, of removed
- * references and of erased persons. A card is first condemned, and from then on no order can begin
- * with it. The next run destroys the number, unless an order with this card is in flight, in doubt
- * or owes a reversal.
+ * Destroys card numbers that are no longer needed (decision 0040): of old orders, removed
+ * references and erased persons. A card is condemned, so that no new order can use it. The next run
+ * destroys its number, unless an order with it is in flight, in doubt or owes a reversal.
  */
 import type { Order } from "../orders/order.ts";
 import { cardsOf } from "../orders/payment-page.ts";
@@ -17,36 +16,27 @@ export type CondemnedCard = CardOfMerchant & { readonly why: CondemnedWhy };
 
 export type RetentionStore = RemovedReferences & {
   /**
-   * Begins the hourly pass over old orders for one retention period. Returns the id of the order
-   * after which the pass continues, or undefined if a node has made the pass since the given time.
+   * Begins or continues the hourly search through old orders for one retention period. Returns the
+   * id of the last order that it has checked, or undefined if a node has ended the search since the
+   * given time.
    */
   claimWalk(days: number, now: Instant, since: Instant): Promise<OrderId | undefined>;
-  /**
-   * Marks a pass as unfinished, so that the next run continues it. Called when the run ended before
-   * it reached the orders that are too young.
-   */
+  /** Called if a run ended before it came to young orders: the next run continues the search. */
   releaseWalk(days: number): Promise<void>;
   /**
-   * Restarts the passes of all periods because the retention rules have changed, unless another
-   * node has restarted them since the given time.
+   * Makes the search of every retention period begin again because the rules have changed, unless
+   * another node has done this since the given time.
    */
   restartWalks(rules: string, now: Instant, since: Instant): Promise<void>;
-  /**
-   * Saves how far a pass came. Saves nothing if the pass was restarted, as it is when a merchant is
-   * moved to this cell.
-   */
+  /** Saves how far a search came, unless it began again, as after a merchant's move here. */
   saveWalk(days: number, from: OrderId, after: OrderId): Promise<void>;
-  /** Returns the orders after the given id, by ascending id. */
+  /** The orders are sorted by id. */
   listOrders(after: OrderId, limit: number): Promise<readonly Order[]>;
-  /** Returns those of the given cards that have a reference. */
   findReferenced(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   condemn(cards: readonly CondemnedCard[], at: Instant): Promise<void>;
   /** Returns condemned cards after the given one, by merchant and id. */
   listCondemned(limit: number, after?: CardOfMerchant): Promise<readonly CondemnedCard[]>;
-  /**
-   * Returns those of the given cards whose number may still be sent for an order that has not
-   * ended.
-   */
+  /** Returns the cards whose number may still be sent for an order that has not ended. */
   findNeeded(cards: readonly CardOfMerchant[]): Promise<readonly CardOfMerchant[]>;
   destroy(cards: readonly CardOfMerchant[]): Promise<void>;
 };
@@ -61,18 +51,18 @@ type Dependencies = {
   /** Returns every retention period that some merchant has, in days. */
   readonly listDays: () => readonly number[];
   /**
-   * Returns a text that changes when any retention period changes. All passes then restart, because
-   * orders that they have already passed may be due under the new periods.
+   * Returns a text that changes with any retention period. All searches then begin again at the
+   * oldest order, because orders that they have checked may be due under the new periods.
    */
   readonly rules: () => string;
-  /** Writes the audit entry. It is called before the cards are destroyed. */
+  /** Called before the cards are destroyed. */
   readonly audit: (counts: Partial<Record<CondemnedWhy, number>>) => Promise<void>;
 };
 
 type KeepSettings = { readonly cardKeepDays?: number; readonly unpaidCardKeepDays?: number };
 type Keeping = { readonly id: MerchantId; readonly settings: KeepSettings };
 
-/** Returns the retention periods of each merchant: its own, or those of the installation. */
+/** A merchant has its own periods, or those of the installation. */
 export function makeKeepRules(
   { cardKeepDays, unpaidCardKeepDays }: Required<KeepSettings>,
   merchants: () => readonly Keeping[],
@@ -98,33 +88,21 @@ export function makeKeepRules(
 }
 
 const pageSize = 500;
-/**
- * The highest number of pages in one run. A stopping node waits for the end of the run, so a run
- * must be short.
- */
+/** The most pages in one run. A stopping node waits for the end of the run. */
 const pagesMax = 20;
 const walkEveryMs = hours(1);
-/**
- * The additional time before a removed card is condemned. A payment that began before the removal
- * is committed by then.
- */
+/** A removed card is condemned later by this time, so that payments begun before are committed. */
 const pauseMs = 60_000;
 
 export function makeRetention(dependencies: Dependencies) {
   const { store, clock, keepDaysOf, listDays, audit } = dependencies;
-  /**
-   * The cards that were condemned before the previous run ended. By now, no message with the number
-   * of such a card is still being sent.
-   */
+  /** Cards condemned before the previous run ended, whose numbers no message still sends. */
   let ripe: ReadonlySet<string> = new Set();
-  /** The last condemned card that was listed. The next run continues the list after this card. */
+  /** The last condemned card that was listed. The next run continues after it. */
   let place: CondemnedCard | undefined;
   let last: Promise<void> = Promise.resolve();
 
-  /**
-   * A run begins after the previous one has ended, because each run uses the list of cards that the
-   * previous one has left.
-   */
+  /** Each run uses the list of cards that the previous run has left, so runs follow each other. */
   return (): Promise<void> => {
     last = last.catch(() => undefined).then(run);
     return last;
@@ -149,17 +127,15 @@ export function makeRetention(dependencies: Dependencies) {
       const free = await findFree(cards);
       if (free.length === 0) return;
       await audit(countBy(free));
-      // The orders are checked once more, because writing the audit entry may have taken long. The
-      // deletion cannot check the orders itself, because the vault's database role cannot read
-      // them.
+      // An order with the card may have come into flight while the audit entry was written. The
+      // deletion cannot check this, because the vault's database role cannot read orders.
       await store.destroy(await findFree(free));
     });
   }
 
   /**
-   * Calls `take` with pages of condemned cards, and returns the card after which the next run
-   * continues. The next run does not begin at the top, so cards that have to be kept for long do
-   * not delay other cards.
+   * Returns the card after which the next run continues. It does not begin at the top, so that
+   * cards that have to be kept for long do not delay others.
    */
   async function eachPage(take: (cards: readonly CondemnedCard[]) => Promise<void>) {
     let after = place;
@@ -173,9 +149,8 @@ export function makeRetention(dependencies: Dependencies) {
   }
 
   /**
-   * Returns the cards that can be destroyed. An order that has not ended keeps its card. A
-   * reference keeps its card only if the retention period is the sole reason to destroy the card,
-   * and not if the merchant removed the card or the person was erased.
+   * An order that has not ended keeps its card. A reference keeps its card if only the retention
+   * period would destroy it, and not if the merchant removed the card or the person was erased.
    */
   async function findFree(cards: readonly CondemnedCard[]): Promise<readonly CondemnedCard[]> {
     const old = cards.filter(({ why }) => why === "retention");
@@ -196,8 +171,8 @@ export function makeRetention(dependencies: Dependencies) {
   }
 
   /**
-   * Condemns the cards of old orders for one retention period. Orders are checked by ascending id,
-   * up to the first one that is too young. Each order is checked once for each period.
+   * Condemns cards of old orders for one retention period. Each order is checked once for each
+   * period, by ascending id, up to the first one that is too young.
    */
   async function walk(days: number): Promise<void> {
     const now = clock.now();
@@ -230,9 +205,8 @@ export function makeRetention(dependencies: Dependencies) {
 }
 
 /**
- * Whether the order's card is due to be destroyed. An order with a registered card has no card of
- * its own. An unpaid order that has not ended when the unpaid period ends is due when the paid
- * period ends.
+ * An order with a registered card has no card of its own. An order that is still open when the
+ * unpaid period ends is due when the paid period ends.
  */
 function isDue(order: Order, now: Instant, keep: KeepDays): boolean {
   if (order.page === undefined && order.card.cardId !== String(order.id)) return false;

@@ -1,8 +1,7 @@
 /**
- * Runs the effects of orders. For each order, the runner calls the handler of the owed effect,
- * applies the event that the handler returns, and continues until the order owes nothing or has to
- * wait. Above a limit of orders in flight, the node accepts no new ones. Due orders are claimed and
- * run too.
+ * Runs the effects of orders: calls the handler of the owed effect, applies the event that the
+ * handler returns, and continues until the order owes nothing or has to wait. Due orders are
+ * claimed and run too. Above a limit of orders in flight, the node accepts no new ones.
  */
 import type { Step } from "../orders/advance.ts";
 import { type Apply, type ClaimOrder, LostCharge, LostOrder } from "../orders/apply.ts";
@@ -24,17 +23,14 @@ export type OrderRunner = ReturnType<typeof makeOrderRunner>;
 export type RunnerDependencies = {
   readonly handlers: EffectHandlers;
   readonly apply: Apply;
-  /** Called when the order refuses the event that an effect handler returned. */
+  /** Called when the order refuses an effect handler's event. */
   readonly onRefused: (order: Order, event: OrderEvent, refusal: Failure) => void;
   readonly onTrouble: (order: Order, error: unknown) => void;
   /** Called when the acquirer approves a charge that the database has lost in a failover. */
   readonly onLostApproval: (order: Order) => void;
 };
 
-/**
- * A run of an order: the latest version of the order that the run has seen, and a promise that
- * resolves when the run ends.
- */
+/** `seen` is the latest version of the order that the run has seen. */
 type Run = { seen: Pick<Order, "version" | "changedAt">; end: Promise<void> };
 
 export function makeOrderRunner(dependencies: RunnerDependencies) {
@@ -44,24 +40,17 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
   return {
     start,
     has: (order: OrderId) => inFlight.has(order),
-    /**
-     * Returns whether this node is running the given version of the order. An order that waits
-     * until the run of an older version ends is in flight but not running.
-     */
+    /** An order that waits for the run of its older version to end is in flight but not running. */
     runs: (order: Order) => inFlight.get(order.id)?.seen.version === order.version,
     get count() {
       return inFlight.size;
     },
-    /** Resolves when no order is in flight. */
     async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.all([...inFlight.values()].map(({ end }) => end));
     },
   };
 
-  /**
-   * Runs the order in the background. If the order is already in flight, it runs again after the
-   * present run, unless the present run has seen this version.
-   */
+  /** An order in flight runs again after its present run, unless that has seen this version. */
   function start(order: Order, given: Partial<RunContext> = {}): void {
     if (order.owed === undefined) return;
     const context = { startedBefore: false, cardData: undefined, ...given };
@@ -89,8 +78,8 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
       });
       if (next instanceof LostCharge && isApproval(event)) onLostApproval(order);
       if (next instanceof Failure) return onRefused(order, event, next);
-      // The order now owes the effect of a follow-up that began while this run was busy with a
-      // reversal. The request for the follow-up has started a run of its own.
+      // A follow-up began while this run was busy with a reversal. Its request has started a run of
+      // the effect that the order owes now.
       const isOthers = next.owed !== undefined && next.owed.effect !== "reverse_prior";
       if (effect === "reverse_prior" && isOthers) return;
       order = next;
@@ -108,19 +97,13 @@ function isApproval({ kind }: OrderEvent): boolean {
   return kind === "authorized" || kind === "approved_in_part" || kind === "paid_out";
 }
 
-/**
- * Whether the order is newer than the version that the run has seen. The version number alone does
- * not tell: after a failover that lost commits, two different steps may have the same number.
- */
+/** Different steps may have the same version number after a failover that lost commits. */
 function isNewer(order: Order, seen: Run["seen"]): boolean {
   const isOtherStep = order.version === seen.version && order.changedAt !== seen.changedAt;
   return order.version > seen.version || isOtherStep;
 }
 
-/**
- * Commits an event that a browser, a merchant or a directory server reports, and returns the
- * changed order. The effects that follow run in the background.
- */
+/** Commits an event that a browser, merchant or directory server reports. */
 type Report = (order: Order, event: OrderEvent) => Promise<Order | Failure>;
 
 export function makeReport(apply: Apply, runner: OrderRunner): Report {
@@ -131,7 +114,6 @@ export function makeReport(apply: Apply, runner: OrderRunner): Report {
   };
 }
 
-/** Wraps a commit function so that every listener is called with each committed step. */
 export function makeAnnouncing(
   listeners: readonly ((step: Step) => void)[],
   onTrouble: (order: Order, error: unknown) => void,
@@ -145,10 +127,7 @@ export function makeAnnouncing(
       return outcome;
     };
 
-  /**
-   * Calls one listener. An error of the listener is only reported, because the step is already
-   * committed.
-   */
+  /** The step is already committed, so a listener's error is only reported. */
   function call(listener: (step: Step) => void, step: Step): void {
     try {
       listener(step);
@@ -163,7 +142,7 @@ function stepOf(given: Step | { readonly step: Step }): Step {
 }
 
 export type ClaimDependencies = {
-  /** This node. Its name changes if another node has taken the name. */
+  /** The node's name changes if another node has taken the name. */
   readonly node: { readonly name: string };
   /** `certain` resolves when this machine's clock agrees with the time that all nodes share. */
   readonly clock: Pick<Clock, "now"> & { certain(): Promise<void> };
@@ -176,18 +155,16 @@ export type ClaimDependencies = {
 };
 
 /**
- * For this time after an outage of the database, a node leaves the orders of other nodes alone.
- * Leases expire during an outage, although their nodes may have answers that they commit as soon as
- * the database is back.
+ * For this time after an outage of the database, a node claims no orders of other nodes. Their
+ * leases expire during an outage, although they may have answers that they commit right after it.
  */
 const afterOutageMs = 10_000;
 
 type FindDue = (now: Instant, most: number) => Promise<readonly Order[]>;
 
 /**
- * Finds due orders in one database. After an outage of the database, it leaves out orders that
- * other nodes may have in flight. It does the same after a start or a pause of this node, because
- * this node may not have noticed an outage during that time.
+ * After an outage of the database, or after a start or a pause of this node, in which it may have
+ * missed an outage, due orders that other nodes may have in flight are left out.
  */
 export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "now">): FindDue {
   let isUnreachable = false;
@@ -205,28 +182,22 @@ export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "n
   };
 }
 
-/** Whether another node may be running the order, and may be about to commit an answer. */
+/** Whether another node may be about to commit an answer. */
 function mayBeInFlight({ owed }: Order): boolean {
   return owed !== undefined && owed.resting !== true;
 }
 
-/**
- * Finds and claims due orders: orders whose deadline has passed, whose next reversal is due, or
- * whose node's lease has expired.
- */
+/** An order is due after its deadline, at its next reversal, or when its node's lease expires. */
 export function makeClaimWork(dependencies: ClaimDependencies) {
   const { node, clock, runner, claim, findDue, findOwned, batchMax } = dependencies;
   return {
-    /** Looks for due orders once, and returns how many this node has claimed. */
+    /** Returns how many orders this node has claimed. */
     async claimDue(): Promise<number> {
       await clock.certain();
       const due = await findDue(clock.now(), batchMax);
       return claimAll(due.filter(isClaimable));
     },
-    /**
-     * Claims the orders that this node had in flight when it last ended, without waiting for their
-     * leases to expire.
-     */
+    /** Claims what this node had in flight when it last ended, before the leases expire. */
     claimOwn: async () => claimAll(await findOwned(node.name)),
   };
 
@@ -243,25 +214,18 @@ export function makeClaimWork(dependencies: ClaimDependencies) {
       expired ? { kind: "expired" } : { kind: "claimed", node: node.name },
     );
     if (claimed === undefined) return false;
-    // The previous node may have begun the effect, unless the order was only waiting for a later
-    // time to run it (`resting`).
+    // The previous node may have begun the effect, unless the order was waiting for a later time.
     const { owed } = order;
     runner.start(claimed, { startedBefore: owed !== undefined && owed.resting !== true });
     return true;
   }
 
-  /**
-   * Whether the order's lease has ended. The table of due orders may be out of date, so the order
-   * itself is checked.
-   */
+  /** The table of due orders may be out of date, so the order's own lease is checked. */
   function isClaimable({ owed }: Order): boolean {
     return owed === undefined || owed.claimableAt <= clock.now();
   }
 
-  /**
-   * Whether the deadline ends the order. A deadline never ends an authorisation, because only its
-   * effect handler can find out whether the charge was sent.
-   */
+  /** Whether the deadline ends the order. Only its handler can end an authorisation. */
   function isExpired({ deadlineAt, owed }: Order): boolean {
     if (owed?.effect === "authorize") return false;
     return deadlineAt !== undefined && deadlineAt <= clock.now();
