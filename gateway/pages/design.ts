@@ -1,7 +1,6 @@
 /**
- * The HTML document that all pages share, with its style sheet, the operator's theme and the
- * headers. A page loads nothing else. The light or the dark palette is chosen by the browser's
- * settings.
+ * The HTML document of all pages, with style sheet, the operator's theme and headers. It loads
+ * nothing else. The browser's settings choose the light or the dark palette.
  */
 import { hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -13,25 +12,22 @@ import { makeStyleSheet } from "./style-sheet.ts";
 export type Page = {
   readonly title: string;
   readonly content: Html;
-  /** Makes the browser load an address after some seconds, even if it does not run scripts. */
+  /** Makes the browser load an address later, even if it does not run scripts. */
   readonly refresh?: Refresh | undefined;
-  /** The language of the page; English if absent. */
+  /** English if absent. */
   readonly language?: string;
   /** `rtl` for languages that are written from right to left. */
   readonly direction?: string;
-  /** The script at the end of the page. The page's policy must permit it. */
+  /** The page's policy must permit the script. */
   readonly script?: Script | undefined;
-  /** The theme; the theme of Tollgate if absent. */
+  /** Tollgate's own if absent. */
   readonly theme?: Theme;
-  /** Tags of the style sheet and scripts that the page loads in place of the inline style sheet. */
+  /** Tags of files that the page loads in place of the inline style sheet. */
   readonly links?: Html;
-  /** A warning at the top of the page. */
   readonly warning?: string | undefined;
 };
 
-/**
- * The part of the design that an operator can change: colours and the banner with name and logo.
- */
+/** The parts of the design that operators can change: colours, and a banner with name and logo. */
 export type Theme = {
   readonly style: string;
   /** The inline style sheet's source for the Content-Security-Policy. */
@@ -44,14 +40,11 @@ export type Theme = {
 type Refresh = {
   readonly seconds: number;
   readonly address: string;
-  /**
-   * Whether only browsers that do not run scripts load the address by themselves. In other
-   * browsers, the page's script decides when to load it.
-   */
+  /** If true, the page's script decides when a browser that runs scripts loads the address. */
   readonly onlyWithoutScripts?: boolean;
 };
 
-/** An inline script and its source in the Content-Security-Policy. */
+/** `source` is the script's source in the Content-Security-Policy. */
 type Script = { readonly text: string; readonly source: string };
 
 export function makeScript(text: string): Script {
@@ -103,10 +96,7 @@ function sourceOf(text: string): string {
 
 export const plainTheme = makeTheme();
 
-/**
- * The default policy: a page runs no scripts, loads nothing, and posts to the gateway only. Pages
- * may override directives.
- */
+/** A page runs and loads nothing, and posts to the gateway only. It may override a directive. */
 const strict: Readonly<Record<string, string>> = {
   "default-src": "'none'",
   "style-src": plainTheme.styleSource,
@@ -117,10 +107,7 @@ const strict: Readonly<Record<string, string>> = {
 };
 
 type PageHeaderOptions = {
-  /**
-   * The directives of the Content-Security-Policy that differ from the default. An empty value
-   * removes one.
-   */
+  /** Directives that differ from the default. An empty value removes one. */
   readonly policy?: Readonly<Record<string, string>>;
 };
 
@@ -137,24 +124,18 @@ export function pageHeaders({ policy = {} }: PageHeaderOptions = {}) {
 
 type ThemeOptions = {
   readonly name: string;
-  /**
-   * The host name of the pages. It is the alternative text of a logo if the operator has set no
-   * name.
-   */
+  /** The host name of the pages, which is a logo's alternative text if the operator has no name. */
   readonly host: string;
   readonly accent: string;
   readonly logoFile: string;
   readonly isRehearsal: boolean;
-  /** Called if the logo's file cannot be used. The pages are then shown without a logo. */
+  /** Called if the logo's file cannot be used. The pages then show no logo. */
   readonly onBadLogo: (cause: string) => void;
 };
 
 const logoBytesMax = 64 * 1024;
 
-/**
- * The theme with the operator's name, logo and colour. The logo is embedded in every page, so its
- * file must be small. It is shown as an image, so it can neither run scripts nor load anything.
- */
+/** The logo must be small, because every page contains it. As an image, it can run no scripts. */
 export function openTheme({ isRehearsal, ...options }: ThemeOptions): Theme {
   return { ...makeTheme(options.accent, renderBanner(options)), isRehearsal };
 }
@@ -164,8 +145,7 @@ function renderBanner({ name, host, logoFile, onBadLogo }: Omit<ThemeOptions, "i
   if (logo instanceof Problem) onBadLogo(logo.sentence);
   const address = typeof logo === "string" ? logo : undefined;
   if (address === undefined && name === "") return undefined;
-  // Beside the operator's name, the logo is decoration. Without a name, the logo needs an
-  // alternative text.
+  // Beside the operator's name, the logo is decoration. By itself, it needs an alternative text.
   const image = address && html`<img src="${address}" alt="${name === "" ? host : ""}">`;
   const words = name === "" ? undefined : html`<span>${name}</span>`;
   return html`<header class="banner">${image}${words}</header>\n`;

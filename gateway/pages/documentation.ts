@@ -1,17 +1,14 @@
 /**
- * The documentation at `/docs/`, built by `docs-site/`. Every page also exists as Markdown. The
- * commands of a page begin with `export NAME=value`. The gateway inserts its own address there and,
- * in staging, the demonstration merchant's credentials, so that readers can run the commands
- * unchanged.
+ * The documentation at `/docs/`, built by `docs-site/`; every page also exists as Markdown. A
+ * page's commands begin with `export NAME=value`, where the gateway inserts its address and, in
+ * staging, the demonstration merchant's credentials, so that readers can run them unchanged.
  */
 import { join } from "node:path";
 import { type BuiltFiles, makeBuiltFiles, noSuchFile } from "../http/built-files.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../http/router.ts";
 import { escapeHtml } from "../values/html.ts";
 
-/**
- * Values that the gateway inserts into pages of the documentation, by the names of shell variables.
- */
+/** Values that the gateway inserts into pages, by the names of shell variables. */
 export type DocumentValues = Readonly<Record<string, string>>;
 
 const policy = [
@@ -31,9 +28,7 @@ const notBuilt: HttpReply = {
   body: "The documentation is not built on this machine. It is in the folder docs/.\n",
 };
 
-/**
- * Serves the documentation. `findValues` is called for each requested page that contains variables.
- */
+/** `findValues` is called for each requested page that contains variables. */
 export function documentationRoutes(
   folder: string,
   findValues: () => Promise<DocumentValues>,
@@ -47,10 +42,7 @@ export function documentationRoutes(
     const [name = ""] = request.params;
     return isName(name) ? files.serveImmutable(join("assets", name), request) : noSuchFile;
   };
-  /**
-   * Serves the values as JSON for the API explorer. Outside staging there are no credentials, so
-   * the file does not exist.
-   */
+  /** Serves the API explorer's values, which exist only in staging, where there are credentials. */
   const demonstration = async (): Promise<HttpReply> => {
     const values = await findValues();
     if (values["CONTROL_KEY"] === undefined) return noSuchFile;
@@ -65,7 +57,7 @@ export function documentationRoutes(
   ];
 }
 
-/** Whether a requested name is a plain file name, and not a path to another folder. */
+/** Whether the name is a plain file name, not a path to another folder. */
 function isName(name: string): boolean {
   return /^[\w-][\w.-]*$/.test(name);
 }

@@ -1,6 +1,6 @@
 /**
  * The routes of the pages for browsers: payment pages, payment links, 3-D Secure, the return to the
- * shop, and receipts. All pages have the operator's theme.
+ * shop, and receipts.
  */
 import { makeNetworkLimit } from "../http/bounds.ts";
 import type { HttpRoute } from "../http/router.ts";
@@ -28,7 +28,7 @@ type Options = Omit<ReceiptRouteOptions, "theme" | "clock" | "pathWord"> &
     readonly clock: Clock;
     readonly settings: {
       readonly pathWord: string;
-      /** The operator's name; empty if the operator has set none. */
+      /** Empty if the operator has set no name. */
       readonly pageName: string;
       readonly pageAccent: string;
       readonly pageLogoFile: string;
@@ -43,11 +43,9 @@ type Options = Omit<ReceiptRouteOptions, "theme" | "clock" | "pathWord"> &
     /** The limits against card testing. */
     readonly pageTries: OrderPageDependencies["pageTries"] & LinkPageDependencies["pageTries"];
     readonly sessions: Wallets["sessions"];
-    /** Returns the gateway's public address. */
+    /** The gateway's public address. */
     readonly baseUrl: () => string;
-    /**
-     * The script that simulates the wallets' payment sheets in staging; undefined in production.
-     */
+    /** In staging, the script that simulates the wallets' payment sheets. */
     readonly walletSheet: string | undefined;
     readonly onViolation: (violation: Violation) => void;
     readonly log: (event: "page.logo_unusable" | "page.policy_violated", facts: object) => void;

@@ -1,6 +1,6 @@
 /**
- * The style sheet of all pages: a light and a dark palette, the operator's accent colour if one is
- * set, and the rules. Printed pages are always black on white.
+ * The style sheet of all pages: a light and a dark palette, the operator's accent colour, and the
+ * rules. Printed pages are always black on white.
  */
 import {
   lightenUntilReadable,
@@ -9,18 +9,12 @@ import {
   printColour,
 } from "../values/appearance.ts";
 
-/**
- * Returns the style sheet. `accent` must be readable on the light background; the settings check
- * that.
- */
+/** The settings check that `accent` is readable on the light background. */
 export function makeStyleSheet(accent = ""): string {
   return [palette, accentRules(accent), rules, paper].join("\n");
 }
 
-/**
- * No colour is readable on both the light and the dark background, so the accent is lightened for
- * the dark one.
- */
+/** No colour is readable on both backgrounds, so the accent is lightened for the dark one. */
 function accentRules(accent: string): string {
   const colour = parseColour(accent);
   if (colour === undefined) return "";

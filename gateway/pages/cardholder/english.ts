@@ -1,7 +1,4 @@
-/**
- * The English texts of the cardholder's pages. The tables of all other languages have the same
- * rows.
- */
+/** The English texts of the cardholder's pages. All other languages' tables have the same rows. */
 
 type Paid = { readonly amount: string; readonly merchant: string };
 type Receipted = Paid & { readonly returned: string; readonly left: string };
@@ -19,7 +16,7 @@ type TextsLike<Table> = {
 
 // biome-ignore format: a table
 export const english = {
-  /** The direction of the language's script. `rtl` is for languages written from right to left. */
+  /** `rtl` for scripts that are written from right to left. */
   direction:          "ltr",
   continue:           "Continue",
   rehearsal:          "Rehearsal: no money moves.",
@@ -80,7 +77,7 @@ export const english = {
   refusedSentence:    "Your bank’s answer could not be used, and nothing has changed.",
   refusedLink:        "Try again",
 
-  /** Formats an amount that is given like `10.15 EUR`. */
+  /** Formats an amount like `10.15 EUR`. */
   money:              (amount: string) => amount,
 
   pay: {

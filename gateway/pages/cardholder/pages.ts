@@ -1,6 +1,6 @@
 /**
- * The pages of a 3-D Secure authentication: a page for each step, one for waiting, one that returns
- * to the shop, one with the result if the shop has no page for it, and pages for errors.
+ * The pages of a 3-D Secure authentication: for each step, for waiting, for the return to the shop,
+ * for the result if the shop has no page for it, and for errors.
  */
 import type { PendingStep } from "../../orders/authentication.ts";
 import type { Order } from "../../orders/order.ts";
@@ -17,9 +17,9 @@ import * as scripts from "./scripts.ts";
 type StepOf<Kind> = Extract<PendingStep, { readonly kind: Kind }>;
 
 export type JourneyLinks = {
-  /** The link to the page with the order's present step. */
+  /** The page with the order's present stage. */
   readonly redirect: string;
-  /** The link to which the page's script reports the browser's properties. */
+  /** Where the page's script reports the browser's properties. */
   readonly report: string;
   readonly toReceipt: (address: ReceiptAddress) => string;
 };
@@ -35,10 +35,7 @@ export function stepPage(step: PendingStep, texts: Texts, links: JourneyLinks): 
   }
 }
 
-/**
- * The browser's properties that the script of the 3-D Secure method page fills in, and the values
- * that are sent without scripts.
- */
+/** The browser's properties, with the values that are sent where no script fills them in. */
 export const browserReport: PostForm["fields"] = [
   ["browserJavascriptEnabled", "false"],
   ["browserJavaEnabled", ""],
@@ -71,10 +68,7 @@ ${renderFields([["threeDSMethodData", step.framedMethodData]])}</form>
   };
 }
 
-/**
- * The page with the issuer's challenge. Without scripts, the challenge opens in the whole window
- * and not in a frame.
- */
+/** Without scripts, the issuer's challenge opens in the whole window and not in a frame. */
 function challengePage(step: StepOf<"challenge">, texts: Texts): CardholderPage {
   return {
     title: texts.challengeTitle,
@@ -105,10 +99,7 @@ function paresPage(step: StepOf<"pares">, texts: Texts): CardholderPage {
   });
 }
 
-/**
- * The page that is shown while the gateway works. If the order is in doubt, this can take long, so
- * the page polls less often.
- */
+/** Shown while the gateway works. An order in doubt can take long, so its page polls less often. */
 export function waitingPage(
   { transaction }: Order,
   texts: Texts,
@@ -128,8 +119,8 @@ export function waitingPage(
 }
 
 /**
- * The page that is shown if the endpoint is disabled. The order has no result yet that the shop's
- * return URL could accept, so the button leads to the shop's front page.
+ * The endpoint is disabled, so the order has no result that the shop's return URL could accept, and
+ * the button leads to the shop's front page.
  */
 export function disabledPage({ purchase: { urls } }: Order, texts: Texts): CardholderPage {
   const shop = URL.parse(urls.redirectFail ?? urls.redirect ?? urls.redirectSuccess ?? "")?.origin;
@@ -140,10 +131,7 @@ export function disabledPage({ purchase: { urls } }: Order, texts: Texts): Cardh
   });
 }
 
-/**
- * The page after the payment. It returns to the shop, or shows the result if the merchant gave no
- * return URL.
- */
+/** Returns to the shop, or shows the result if the merchant gave no return URL. */
 export function lastPage(result: BrowserReturn, texts: Texts, links: JourneyLinks): CardholderPage {
   const { url, fields } = result;
   if (url === undefined) return resultPage(result, texts, links);
@@ -155,10 +143,7 @@ export function lastPage(result: BrowserReturn, texts: Texts, links: JourneyLink
   });
 }
 
-/**
- * Changes the last page for a shop that embeds the payment page. The last page then stays in the
- * shop's frame and reports the result to the shop's page.
- */
+/** In a shop's frame, the last page stays in the frame and reports the result to the shop. */
 export function tellingPage(
   page: CardholderPage,
   order: Order,
@@ -175,10 +160,7 @@ export function tellingPage(
   };
 }
 
-/**
- * The texts of each result of a payment: the title, what has happened, and what the cardholder does
- * next.
- */
+/** The texts of a result: its title, what has happened, and what the cardholder does next. */
 const endings = {
   approved: ["approvedTitle", "approvedSentence", "approvedNext"],
   declined: ["declinedTitle", "declinedSentence", "declinedNext"],
@@ -186,10 +168,7 @@ const endings = {
   error: ["errorTitle", "errorSentence", "errorNext"],
 } as const;
 
-/**
- * The texts of each result of an account verification. They do not mention a payment, because an
- * account verification charges nothing.
- */
+/** The texts of an account verification name no payment, because nothing is charged. */
 const verifications = {
   approved: ["verifiedTitle", "verifiedSentence", "approvedNext"],
   declined: ["unverifiedTitle", "unverifiedSentence", "unverifiedNext"],
@@ -230,7 +209,7 @@ type PaidLink = {
   readonly shop: string;
   readonly amount: string;
   readonly date: string;
-  /** The link to the receipt. It is set only in the browser that has paid. */
+  /** Set only in the browser that has paid. */
   readonly receipt: string | undefined;
 };
 
@@ -261,10 +240,7 @@ function finalOf(status: Status): keyof typeof endings {
   return status;
 }
 
-/**
- * The page that is shown after the issuer's page has returned. It may be in a frame of the
- * gateway's page or of the shop's page.
- */
+/** Shown after the issuer's page has returned, perhaps in a frame of the gateway or the shop. */
 export function donePage(texts: Texts, onward: Onward): CardholderPage {
   return messagePage(texts.doneTitle, texts.doneSentence, {
     role: "status",
@@ -274,10 +250,7 @@ export function donePage(texts: Texts, onward: Onward): CardholderPage {
   });
 }
 
-/**
- * The page that is shown in the hidden frame of the 3-D Secure method page after the issuer's
- * script has run.
- */
+/** Shown in the hidden frame of the 3-D Secure method after the issuer's script has run. */
 export function methodDonePage(texts: Texts): CardholderPage {
   return {
     title: texts.doneTitle,
@@ -296,10 +269,7 @@ export function refusedPage(texts: Texts, onward: Onward): CardholderPage {
   });
 }
 
-/**
- * The page that is shown if the gateway could not process a post. Its button leads to the page with
- * the order's next step, because the post cannot be repeated.
- */
+/** A post that failed cannot be repeated, so the button leads to the order's next step. */
 export function unavailablePage(texts: Texts, onward: Onward): CardholderPage {
   return messagePage(texts.unavailableTitle, texts.unavailableSentence, {
     status: 503,
@@ -335,10 +305,7 @@ ${renderFields(fields)}<button>${button}</button>
 `;
 }
 
-/**
- * The link to the next page. `isEmbedded` means that a shop embeds the payment page, so that the
- * next page opens in the same frame.
- */
+/** If a shop embeds the payment page (`isEmbedded`), the next page opens in the same frame. */
 export type Onward = { readonly address: string; readonly isEmbedded?: boolean };
 
 function renderLink({ address, isEmbedded = false }: Onward, label: string): Html {

@@ -1,6 +1,6 @@
 /**
- * Receipts of approved payments, for the screen and for paper. Merchants make the URLs from
- * `receipt-id`. Everyone who knows a URL can open it.
+ * Receipts of approved payments, for screen and paper. Merchants make the URLs from `receipt-id`.
+ * Everyone who knows a URL can open it.
  */
 import type { FindReceipt } from "../../engine/find.ts";
 import { makeRateLimit } from "../../http/bounds.ts";
@@ -33,20 +33,14 @@ export type ReceiptRouteOptions = {
   readonly theme: Theme;
   readonly printDate: (instant: Instant) => string;
   readonly clock: Pick<Clock, "now">;
-  /**
-   * Returns the client's address: the address that a trusted proxy names, or else the address of
-   * the connection.
-   */
+  /** Returns the address that a trusted proxy names, or else that of the connection. */
   readonly addressOf: (request: HttpRequest) => string;
 };
 
-/**
- * The limit on requests of one client for receipts that do not exist. Each such request costs a
- * database query.
- */
+/** Limits a client's requests for missing receipts, each of which costs a database query. */
 const misses = { burst: 60, perSecond: 2 };
 
-/** Returns the path of a receipt below the gateway's public address. */
+/** Returns a path below the gateway's public address. */
 export function receiptPathOf(pathWord: string, endpointId: string, receiptId: string): string {
   return `${pathWord}/view-receipt/${endpointId}/${receiptId}/`;
 }
@@ -64,8 +58,7 @@ export function receiptRoute(options: ReceiptRouteOptions): HttpRoute {
     const tryLater = unavailablePage(texts, { address: self });
     if (missLimit.take(client) > 0) return show({ ...tryLater, status: 429 });
     const found = await receipts.find(endpointId, receiptId);
-    // This error page is the same for every reason why there is no receipt, so that it does not
-    // reveal which orders exist.
+    // Every missing receipt has the same page, which does not reveal which orders exist.
     if (found === undefined) {
       return show(messagePage(texts.noReceiptTitle, texts.noReceiptSentence, { status: 404 }));
     }

@@ -1,7 +1,7 @@
 /**
- * The cardholder's pages of 3-D Secure. The URL that merchants receive always shows the order's
- * present step. All other routes only accept posts and then redirect to that URL. So the
- * authentication continues at the right step after a reload, the back button or a reopened tab.
+ * The cardholder's pages of 3-D Secure. The URL that merchants receive shows the order's present
+ * stage; all other routes only accept posts and redirect to that URL. So a reload, the back button
+ * or a reopened tab shows the right step.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import { type HttpReply, type HttpRequest, type HttpRoute, redirectTo } from "../../http/router.ts";
@@ -18,18 +18,12 @@ import * as pages from "./pages.ts";
 export type CardholderOptions = {
   readonly pathWord: string;
   readonly threeds: BrowserAuthentication;
-  /**
-   * Returns the result with which the browser returns to the shop. Called only when the order's
-   * payment is over.
-   */
+  /** Called only when the order's payment is over. */
   readonly returnOf: (order: Order) => BrowserReturn;
   readonly theme: Theme;
   /** The URL of the order's payment page. */
   readonly payPageOf: (order: Order) => string;
-  /**
-   * The origins that may embed the order's payment page. They may also embed the pages of 3-D
-   * Secure that follow it.
-   */
+  /** The origins that may embed the payment page and the pages of 3-D Secure that follow it. */
   readonly embedOriginsOf: (order: Order) => readonly string[];
 };
 
@@ -50,8 +44,7 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       if (order === undefined) return show(unknownPage(texts));
       const here = linkTo("redirect", request);
       if (order instanceof Failure) {
-        // The error page contains nothing secret, so any site may show it in a frame. From a shop's
-        // frame, the cardholder can therefore continue later.
+        // The error page has no secrets, so any site may frame it, and a framed payment can go on.
         const onward = { address: here, isEmbedded: isFramed(request) };
         return show({ ...pages.unavailablePage(texts, onward), framedBy: "any" });
       }
@@ -78,8 +71,7 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
   return [
     redirect,
     methodFrame,
-    // The result of the 3-D Secure method is posted by the gateway's own page. The other results
-    // are posted by issuers, from any frame.
+    // The gateway's own page posts the method's result. Issuers post other results, from any frame.
     uploadRoute("method-result", (order, form, request) => {
       const completion = form.get("threeDSCompInd") === "Y" ? "Y" : "N";
       const transactionId = form.get("threeDSServerTransID") ?? "";
@@ -97,14 +89,14 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
     uploadRoute("pares", (order, form) =>
       threeds.uploadPares(order, { paRes: form.get("PaRes") ?? "", md: form.get("MD") ?? "" }),
     ),
-    // A tab that is reloaded after a post requests the same URL with GET, without the posted form.
-    // It is redirected to the order's present step.
+    // A tab that is reloaded after a post requests the URL with GET and without the form. It is
+    // redirected to the page of the order's present stage.
     ...["method-result", "method", "challenge", "pares", "method-frame"].map((page): HttpRoute => {
       return { method: "GET", path: pathTo(page), answer: async (request) => goBack(request) };
     }),
   ];
 
-  /** Redirects to the payment page, because a try was refused and another one is permitted. */
+  /** A try was refused, and another one is permitted. */
   function goToPayPage(order: Order, request: HttpRequest): HttpReply {
     const token = payPageOf(order).split("/").at(-1) ?? "";
     return redirectTo(linkFrom(request, 4, `pay/${token}`), leaving);
@@ -128,22 +120,18 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
     const answer = async (request: HttpRequest): Promise<HttpReply> => {
       const { texts, show, showFramed } = makePageReply(request, theme);
       const order = await findOrder(request);
-      // The order does not exist, so the post does not belong to a payment and the page is not in a
-      // frame.
+      // No order exists, so the post is from no payment and the page is not in a frame.
       if (order === undefined) return show(unknownPage(texts));
       const taken =
         order instanceof Failure ? order : await upload(order, readForm(request.body), request);
       const framedBy = order instanceof Failure ? [] : embedOriginsOf(order);
       const isEmbedded = framedBy.length > 0;
       const onward = { address: linkTo("redirect", request), isEmbedded };
-      // The post may belong to the 3-D Secure method of an earlier try. It is then ignored, because
-      // it says nothing about the present try.
+      // The post of an earlier try's 3-D Secure method is ignored: it says nothing about this try.
       const isStale = page.startsWith("method") && isFailure(taken, "invalid_parameter");
-      // A result that the browser posts too late does not change the order. The browser is
-      // redirected to the order's present step.
+      // A late result changes nothing. The browser is redirected to the order's present stage.
       if (!(taken instanceof Failure) || isStale || taken.code === "not_allowed_now") {
-        // The issuer may have posted from a frame, and the gateway's next page must not be shown in
-        // a frame.
+        // The issuer may have posted from a frame, which must not show the gateway's next page.
         const isOwnWindow = page === "method-result" || (page === "pares" && !isFramed(request));
         return isOwnWindow ? goBack(request) : showFramed(pages.donePage(texts, onward));
       }
@@ -183,9 +171,8 @@ function readForm(body: Uint8Array): Form {
 const propertyCharactersMax = 2048;
 
 /**
- * Returns the browser's properties for 3-D Secure, from the request's headers and from what the
- * page's script has reported. The IP address is not among them. The merchant sends it, because the
- * connection may come from a proxy.
+ * Returns the browser's properties from the request's headers and the page script's report. The IP
+ * address comes from the merchant, because the connection may come from a proxy.
  */
 function seenBrowser({ headers }: HttpRequest, completion: "Y" | "N", report: Form): SeenBrowser {
   const language = headers["accept-language"]?.split(/[,;]/)[0]?.trim();

@@ -1,22 +1,16 @@
 /**
- * The scripts of the cardholder's pages. A script is the same for every order, and the page's
- * policy permits it by its hash. Values of the order are in the page's markup, where the script
- * reads them. The scripts use ES2015 only, because old phones know no later version.
+ * The scripts of the cardholder's pages. They are the same for every order, whose values they read
+ * in the markup, so that a page's policy permits them by their hashes. They use ES2015 only,
+ * because old phones know no later version.
  */
 import { makeScript } from "../design.ts";
 
-/**
- * Reloads a page that the browser has restored from its cache, because the step that it shows may
- * be over.
- */
+/** A page that the browser restores from its cache is reloaded, because its step may be over. */
 const reloadWhenRestored = `
 addEventListener("pageshow", function (event) { if (event.persisted) location.reload(); });
 `;
 
-/**
- * Calls a function when the page in the frame reports that it is done. The report is accepted only
- * if both pages belong to the gateway.
- */
+/** The frame's report is accepted only if both pages belong to the gateway. */
 const hearFrame = `
 function whenDone(then) {
   addEventListener("message", function (event) {
@@ -33,10 +27,7 @@ function isInOurPage() {
 function tellParent() { parent.postMessage("done", location.origin); }
 `;
 
-/**
- * Reports the result to the shop's page. The browser delivers the message only to the origins that
- * the payment page names.
- */
+/** The browser delivers the message only to the origins that the payment page names. */
 const tell = `
 const told = document.getElementById("told").dataset;
 const isEmbedded = parent !== self;
@@ -51,10 +42,7 @@ if (isEmbedded) {
 
 export const tellShop = makeScript(tell);
 
-/**
- * Reports the result to the shop's page. If the shop's script ignores the message, the cardholder
- * can press a button that opens the shop in the whole window.
- */
+/** If the shop's script ignores the message, a button opens the shop in the whole window. */
 export const tellShopOrReturn = makeScript(`${reloadWhenRestored}${tell}
 const form = document.getElementById("form");
 if (isEmbedded) form.target = "_top";
@@ -65,10 +53,7 @@ export const submitAtOnce = makeScript(`${reloadWhenRestored}
 document.getElementById("form").submit();
 `);
 
-/**
- * Posts the 3-D Secure method into a hidden frame. If the issuer's page does not report within ten
- * seconds, the authentication continues without the method.
- */
+/** If the issuer's page reports nothing within ten seconds, the authentication goes on. */
 export const runMethod = makeScript(`${reloadWhenRestored}${hearFrame}
 const report = document.getElementById("report");
 const seen = {
@@ -94,7 +79,7 @@ setTimeout(send, 10000, "N");
 document.getElementById("form").submit();
 `);
 
-/** Reloads the page if the order's present step is no longer the challenge that the page shows. */
+/** Reloads the page if the order no longer waits for the challenge that the page shows. */
 const leaveWhenOver = `
 function leaveWhenOver() {
   fetch(location.href).then(function (answer) {
@@ -105,10 +90,7 @@ function leaveWhenOver() {
 }
 `;
 
-/**
- * Opens the challenge in a frame if one of the standard challenge window sizes fits into the
- * browser's window, and otherwise in the whole window.
- */
+/** If no standard size of a challenge fits into the window, the challenge gets the whole window. */
 export const openChallenge = makeScript(`${reloadWhenRestored}${hearFrame}${leaveWhenOver}
 const form = document.getElementById("form");
 const frame = document.getElementById("frame");
@@ -133,8 +115,8 @@ form.submit();
 `);
 
 /**
- * Reloads the page until the order has continued. Most issuers answer at once, so the first reloads
- * come quickly. The number of reloads is kept in the browser's history.
+ * Reloads until the order has continued, at first quickly, because most issuers answer at once. The
+ * browser's history keeps the number of reloads.
  */
 export const reloadSoon = makeScript(`${reloadWhenRestored}
 const seconds = document.querySelector("main").dataset.seconds;
@@ -144,9 +126,9 @@ setTimeout(function () { location.reload(); }, 1000 * Math.min(0.2 * Math.pow(2,
 `);
 
 /**
- * Continues after the issuer's page has returned. In a frame of the gateway's page, that page
- * continues. In a shop's frame, this page continues only if the shop has embedded the payment page;
- * otherwise the shop's page does.
+ * Goes on after the issuer's page has returned. If the gateway's own page holds this frame, that
+ * outer page goes on. If a shop's page holds it, the frame goes on only if the shop has embedded
+ * the payment page; otherwise the shop's page goes on itself.
  */
 const goOnward = `${tellParent}
 function goOn() {
@@ -176,7 +158,7 @@ export const reportMethodDone = makeScript(`${tellParent}
 if (isInOurPage()) tellParent();
 `);
 
-/** Shows the print button, which stays hidden without scripts. */
+/** Without scripts, the print button stays hidden. */
 export const printWhenClicked = makeScript(`
 const button = document.getElementById("print");
 button.hidden = false;

@@ -1,6 +1,5 @@
 /**
- * Parts that several tests of this folder use: an order in each step, and a server with one order
- * in memory.
+ * Parts that several tests of this folder use: orders in each step, and a server with one order.
  */
 import { clientAddressOf, makeIsTrusted } from "../../http/client-network.ts";
 import type { HttpRequest } from "../../http/router.ts";
@@ -50,12 +49,9 @@ export type Journey = {
   readonly order: Order | Failure;
   readonly step?: PendingStep;
   readonly merchantName?: string;
-  /** The failure with which the server answers posts. */
   readonly refusal?: Failure;
   readonly theme?: Theme;
-  /**
-   * The network whose addresses the server trusts as proxies. The tests connect from this machine.
-   */
+  /** The network of trusted proxies. The tests connect from this machine. */
   readonly proxy?: string;
 };
 

@@ -1,8 +1,7 @@
 /**
- * The style sheet and the script of the payment page. A file's name contains a digest of its
- * content. Browsers cache such a file for ever and refuse it if its content differs (subresource
- * integrity). A shop with its own colour has its own style sheet, because the page's policy permits
- * no inline styles.
+ * The payment page's style sheet and script. Browsers cache a file for ever, by a name with a
+ * digest of its content, and refuse any other content (subresource integrity). A shop with its own
+ * colour has its own style sheet, because the page's policy permits no inline styles.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -32,29 +31,20 @@ import { makeStyleSheet } from "../style-sheet.ts";
 
 export type Asset = {
   readonly name: string;
-  /** The digest of the content, as the attribute `integrity` contains it. */
+  /** The content's digest, for the attribute `integrity`. */
   readonly integrity: string;
   readonly type: string;
   readonly text: string;
-  /**
-   * Whether pages of other origins may load the file. The name of such a file never changes, so
-   * browsers may cache it only briefly.
-   */
+  /** Whether other origins may load the file, whose name never changes, so that it expires soon. */
   readonly isOpen?: boolean;
 };
 
 export type Assets = ReturnType<typeof makeAssets>;
 
-/**
- * The limit on cached style sheets. Few shops have their own colour, so an attacker must be
- * inventing colours if there are more.
- */
+/** The limit on cached style sheets. Few shops have colours; an attacker invents many. */
 const stylesMax = 200;
 
-/**
- * Makes the style sheets and scripts of the payment page. In staging, `sandbox` is the script that
- * simulates wallets. It runs before the page's own script.
- */
+/** In staging, `sandbox` simulates wallets. It runs before the page's own script. */
 export function makeAssets(sandbox?: string) {
   const script = makeAsset("pay", "js", readScript());
   const embed = {
@@ -67,10 +57,7 @@ export function makeAssets(sandbox?: string) {
   const fixed = new Map<string, Asset>(own.map((asset) => [asset.name, asset]));
   const styles = new Map<string, Asset>();
 
-  /**
-   * Returns the style sheet for a shop's colour, or for the default colour if the text is no
-   * colour.
-   */
+  /** A text that is no colour gets the default colour's style sheet. */
   function styleFor(colour = ""): Asset {
     const parsed = parseColour(colour);
     const key = parsed === undefined ? "" : printColour(parsed);
@@ -83,10 +70,7 @@ export function makeAssets(sandbox?: string) {
     return made;
   }
 
-  /**
-   * Returns the file, or undefined if this gateway does not have it. Another node that runs another
-   * release may have it.
-   */
+  /** Returns undefined if only a node with another release may have the file. */
   function find(name: string): Asset | undefined {
     const [, colour = ""] = /^style(?:-([0-9a-f]{6}))?\.[0-9a-f]{16}\.css$/.exec(name) ?? [];
     if (!name.startsWith("style")) return fixed.get(name);
@@ -97,18 +81,12 @@ export function makeAssets(sandbox?: string) {
   return { script, sheet, styleFor, find };
 }
 
-/**
- * Whether the name is that of a file and not a token of a payment, because no token ends in these
- * letters.
- */
+/** No token of a payment ends in these letters. */
 export function isAssetName(name: string): boolean {
   return /\.(js|css)$/.test(name);
 }
 
-/**
- * The quality is low and so the compression fast, because anyone can request the style sheet of a
- * new colour.
- */
+/** Anyone can request a new colour's style sheet, so its compression must be fast. */
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const encoders = {
   br: (text: string) => brotliCompressSync(text, quality),
@@ -124,9 +102,8 @@ function codingFor({ headers }: Asking): keyof typeof encoders | undefined {
 }
 
 /**
- * Compresses the reply if the browser accepts that. The length of a compressed page can reveal
- * parts of it, but nothing secret: a client that can request the page knows its token already, and
- * the page contains no card number.
+ * The length of a compressed page reveals nothing secret: a client that can request the page knows
+ * its token, and the page has no card number.
  */
 export function compressed<Reply extends HttpReply & { readonly body: string }>(
   reply: Reply,
@@ -163,7 +140,7 @@ const openHeaders = {
   "access-control-allow-origin": "*",
 };
 
-/** Compresses a file at its first request and keeps the result, because the file never changes. */
+/** Each file is compressed once and kept, because it never changes. */
 function encode(asset: Asset, coding: keyof typeof encoders): Uint8Array {
   const known = encoded.get(asset) ?? new Map<string, Uint8Array>();
   const bytes = known.get(coding) ?? encoders[coding](asset.text);
@@ -181,7 +158,7 @@ function makeAsset(word: string, ending: "js" | "css", text: string): Asset {
   };
 }
 
-/** Returns the link to the style sheet. `folder` is the path from the page to `/pay/`. */
+/** `folder` is the path from the page to `/pay/`. */
 export function styleLink({ name, integrity }: Asset, folder: string): Html {
   return html`<link rel="stylesheet" href="${folder}${name}" integrity="${integrity}">`;
 }
@@ -190,10 +167,7 @@ export function scriptLink({ name, integrity }: Asset, folder: string): Html {
   return html`<script src="${folder}${name}" integrity="${integrity}" defer></script>`;
 }
 
-/**
- * Returns the header for the page's files, so that the browser requests them before it has read the
- * page.
- */
+/** With this header, the browser requests the files before it has read the page. */
 export function preloadOf({ name, integrity, type }: Asset, folder: string): string {
   const kind = type === "text/css" ? "style" : "script";
   return `<${folder}${name}>; rel=preload; as=${kind}; integrity="${integrity}"`;
@@ -202,9 +176,8 @@ export function preloadOf({ name, integrity, type }: Asset, folder: string): str
 const ownStyle = makeStyleSheet() + readOwn("payment.css");
 
 /**
- * Returns the style rules for a shop's colour. The button gets this colour, with black or white
- * text on it. Where text in this colour would contrast too little with the page's background, it
- * gets a darker or lighter tone.
+ * A shop's button has the shop's colour, with black or white text. Where text in this colour would
+ * contrast too little with the background, the text is darker or lighter.
  */
 function colourRules(colour: Colour | undefined): string {
   if (colour === undefined) return "";
@@ -224,10 +197,7 @@ function colourRules(colour: Colour | undefined): string {
 const white: Colour = [255, 255, 255];
 const darkSurface = parseColour(pageGrounds.dark) ?? white;
 
-/**
- * Builds the script of the payment page. The functions that check card numbers are copied into it
- * from the gateway's own sources.
- */
+/** Functions that check card numbers are copied into the script from the gateway's sources. */
 function readScript(): string {
   const tables = { prefixDigits, longestFirst, lengths: networkLengths };
   const declared = Object.entries(tables).map(
@@ -238,7 +208,7 @@ function readScript(): string {
   return `(() => {\n"use strict";\n${shared}\n${own}})();\n`;
 }
 
-/** Reads a script without the comment at its top, which browsers do not need. */
+/** Browsers do not need the comment at the top of a script. */
 function readOwn(name: string): string {
   return readFile(name).replace(/^\/\*[\s\S]*?\*\/\n/, "");
 }
@@ -277,10 +247,9 @@ const inlineReasons: Readonly<Record<keyof typeof inline, readonly [page: string
 };
 
 /**
- * Lists every script that runs in cardholders' browsers, and why it is needed. The compiler demands
- * a reason for each inline script. `npm run docs` writes the list to `docs/payment-page.md`, and
- * `gw page watch` compares the list with what a browser receives. Staging has one more script,
- * which simulates wallets.
+ * Lists every script that runs in cardholders' browsers, and why; the compiler demands a reason for
+ * each inline script. `npm run docs` writes the list to `docs/payment-page.md`, and `gw page watch`
+ * compares a browser's scripts with it. Staging has one more script, which simulates wallets.
  */
 export function listScripts(): readonly InventoriedScript[] {
   const assets = makeAssets();

@@ -1,8 +1,7 @@
 /**
- * The fields of the payment form. Each field has an `autocomplete` word, which is also its name, a
- * keyboard, and an element for its fault. The engine decides whether values are valid. The card
- * number and the CVV are passed on as secrets. Card numbers that are typed into other fields are
- * masked, because those fields are stored. The script finds the texts of both faults, missing and
+ * The fields of the payment form. A field's `autocomplete` word is also its name. Card number and
+ * CVV are passed on as secrets. Card numbers in other fields are masked, because those fields are
+ * stored. The engine checks the values; the script finds the texts of both faults, missing and
  * wrong, in the markup.
  */
 import type { PaymentPages } from "../../engine/payment-page.ts";
@@ -23,7 +22,7 @@ type Fields = {
   readonly refilled?: Refilled | undefined;
 };
 
-/** The HTML attributes of each field's input, besides those that all inputs have. */
+/** The attributes of each input, besides those that all inputs have. */
 // biome-ignore format: a table
 const attributes: Readonly<Record<Exclude<FieldName, "country" | "state">, (texts: Texts) => Html>> = {
   number:  () => html`inputmode="numeric" spellcheck="false" maxlength="23" pattern="[\\d \\-]{12,23}" placeholder="1234 1234 1234 1234"`,
@@ -73,10 +72,7 @@ ${renderFault("cvv", fields, reader)}</div>
 `;
 }
 
-/**
- * Renders the fields for contact and address in two groups. A group with more than one field has a
- * heading.
- */
+/** Contact and address are two sections. One with more than one field has a heading. */
 export function renderCustomerFields(fields: Fields, reader: FieldReader): Html {
   const { pay } = reader.texts;
   const group = (title: string, all: readonly CustomerField[]) => {
@@ -87,11 +83,11 @@ export function renderCustomerFields(fields: Fields, reader: FieldReader): Html 
   return html`${group(pay.contact, contactFields)}${group(pay.address, addressFields)}`;
 }
 
-/** The fields of each group, in the order in which people write them. */
+/** The fields of each section, in the order in which people write them. */
 const contactFields = ["firstName", "lastName", "email", "phone"] as const;
 const addressFields = ["address", "zipCode", "city", "country", "state"] as const;
 
-/** Renders a field. The postal code and the city are on one line. */
+/** The postal code and the city are on one line. */
 function renderCustomerField(
   field: CustomerField,
   wanted: readonly CustomerField[],
@@ -128,8 +124,8 @@ function renderSelect(field: "country" | "state", fields: Fields, reader: FieldR
   const value = fields.refilled?.values.get(field) ?? "";
   const isCountry = field === "country";
   const options = isCountry ? renderCountries(value, reader) : renderStates(value);
-  // The field for the state is not required in the markup. Without scripts, the page cannot know
-  // whether the country that the cardholder chooses has states.
+  // Without scripts, the page cannot know whether the chosen country has states, so the markup does
+  // not require a state.
   return html`<select ${identify(field)}${isCountry ? html` required` : undefined}
  ${describe(field, fields, texts)}>
 <option value="">${isCountry ? texts.pay.choose : texts.pay.stateHint}</option>
@@ -158,7 +154,7 @@ function renderFault(field: FieldName, { refilled }: Fields, { texts }: FieldRea
 
 const namesByLanguage = new Map<string, readonly (readonly [code: string, name: string])[]>();
 
-/** Renders the countries in the page's language, sorted by the rules of that language. */
+/** Countries are sorted by the rules of the page's language. */
 function renderCountries(chosen: string, { language }: FieldReader): readonly Html[] {
   const names = namesByLanguage.get(language) ?? nameCountries(language);
   namesByLanguage.set(language, names);
@@ -218,26 +214,20 @@ type FieldFault = "missing" | "wrong";
 /** The values of a submitted form, by the `autocomplete` words of their fields. */
 export type PostedFields = ReadonlyMap<string, string>;
 
-/**
- * The values that the form shows again beside the faults. They never include the card number or the
- * CVV.
- */
+/** The values that the form shows again beside the faults; never the card number or the CVV. */
 export type Refilled = {
   readonly faults: ReadonlyMap<FieldName, FieldFault>;
   readonly values: ReadonlyMap<FieldName, string>;
 };
 
-/**
- * Splits an expiry date that was typed into the month field. Only browsers without scripts post it
- * so.
- */
+/** Only browsers without scripts post an expiry date that was typed into the month field. */
 export function spreadExpiry(posted: PostedFields): PostedFields {
   const [month, year] = splitExpiry(latinDigits(posted.get(words.month) ?? "")) ?? [];
   if (month === undefined || year === undefined) return posted;
   return new Map([...posted, [words.month, month], [words.year, year]]);
 }
 
-/** Reads the submitted card, or the wallet's payment data if the page offers that wallet. */
+/** Reads the card, or a wallet's payment data if the page offers that wallet. */
 export function readPaid(posted: PostedFields, offered: readonly WalletType[]): Entered["paid"] {
   const type = offered.find((each) => each === posted.get("payment_data_type"));
   const text = posted.get("payment_data") ?? "";
@@ -267,10 +257,6 @@ export function readCustomer(posted: PostedFields, wanted: WantedFields): Entere
   );
 }
 
-/**
- * Returns what the form shows after a fault: the faults by field, and the submitted values except
- * card number and CVV.
- */
 export function refill(posted: PostedFields, faults: readonly EnteredFault[]): Refilled {
   const shown = (Object.keys(words) as FieldName[]).filter(
     (field) => field !== "number" && field !== "cvv",
@@ -281,10 +267,7 @@ export function refill(posted: PostedFields, faults: readonly EnteredFault[]): R
   };
 }
 
-/**
- * Returns the field beside which a fault is shown. A fault of the expiry date is shown at the month
- * or at the year.
- */
+/** A fault of the expiry date is shown at the month or at the year. */
 function placeOf({ field, problem }: EnteredFault, posted: PostedFields): [FieldName, FieldFault] {
   const fault = problem === "missing" ? "missing" : "wrong";
   if (field === "holderName") return ["name", fault];
@@ -299,7 +282,7 @@ function readText(posted: PostedFields, field: FieldName): string {
   return field === "phone" && /^(\+|00)/.test(text) ? text : maskCardNumbers(text);
 }
 
-/** Returns the digits of a typed number in Latin script, without the separators of groups. */
+/** Converts a typed number to the digits 0 to 9, without spaces and hyphens. */
 function toDigits(text: string): string {
   return latinDigits(text).replace(/[\s\u200e\u200f-]/g, "");
 }

@@ -1,8 +1,8 @@
 /**
- * Compares a payment page, as a browser receives it, with the page that the gateway sends. A proxy,
- * a content network or an intruder may have changed its headers or its markup. Every part that the
- * gateway does not send is a fault. No script is executed for this. Scripts that another script
- * would load later are blocked by the page's policy, and browsers report them.
+ * Compares a payment page, as a browser receives it, with the page that the gateway sends: a proxy,
+ * a content network or an intruder may have changed headers or markup. Each part that the gateway
+ * does not send is a fault. No script is run: the page's policy blocks scripts that a script would
+ * load, and browsers report them.
  */
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../../values/html.ts";
@@ -19,7 +19,7 @@ export type ReceivedPage = {
 
 /** The parts of a correct page that differ between installations. */
 export type Expected = Pick<PageFacts, "embedOrigins" | "walletMethods"> & {
-  /** The headers that the operator's own proxy adds, in lower case. They are not faults. */
+  /** Headers that the operator's own proxy adds, in lower case. They are no faults. */
   readonly otherHeaders: readonly string[];
 };
 
@@ -29,8 +29,7 @@ export function checkPage(page: ReceivedPage, expected: Expected, assets: Assets
   const hasForm = tags.some(({ name, attributes }) => {
     return name === "form" && attributes.get("id") === "pay";
   });
-  // A page in another encoding could hide tags from this check. It is refused, because it begins
-  // with other bytes than a payment page.
+  // A page in another encoding could hide tags. It begins with other bytes and is refused.
   if (page.status !== 200 || !hasForm || !page.body.startsWith("<!doctype html>")) {
     return { files: [], faults: [`The answer, of status ${page.status}, is no payment page.`] };
   }
@@ -52,19 +51,14 @@ export function checkPage(page: ReceivedPage, expected: Expected, assets: Assets
   };
 }
 
-/**
- * Returns the links that the page must contain. If the page's URL ends with a slash, relative links
- * start one folder deeper.
- */
+/** Returns the page's links, which start one folder deeper after a final slash in its URL. */
 function factsOf({ url }: ReceivedPage, expected: Expected, assets: Assets): PageFacts {
   const token = url.pathname.split("/").findLast((part) => part !== "") ?? "";
   const linkTo = (path: string) => linkFrom({ url: url.pathname }, 0, path);
   return { ...expected, folder: linkTo(""), here: linkTo(token), assets };
 }
 
-/**
- * Headers that only concern the transport. They may differ, because they do not change the page.
- */
+/** Headers of the transport may differ, because they do not change the page. */
 const plainHeaders = new Set([
   ...["age", "connection", "content-encoding", "content-language", "content-length", "date"],
   ...["keep-alive", "server", "transfer-encoding", "vary", "via"],
@@ -101,10 +95,7 @@ function isOwnPreload(link: string, { assets, folder }: PageFacts): boolean {
   return asset !== undefined && link === preloadOf(asset, folder);
 }
 
-/**
- * The shortest permitted duration in the header that demands HTTPS, in seconds. The gateway sends a
- * year.
- */
+/** The shortest duration for which a page may demand HTTPS. The gateway sends a year. */
 const secureSecondsMin = 31_536_000;
 
 function findTransportFaults(headers: Headers): readonly string[] {
@@ -121,14 +112,13 @@ function findPolicyFaults(
 ): readonly string[] {
   if (found.includes(",")) return [`The page has several policies: ${found}.`];
   const directives = directivesOf(found);
-  // If the policy has a directive twice, browsers use the first one.
+  // If a directive is repeated, browsers use the first one.
   const own = new Map(directives.toReversed());
   const wanted = new Map(directivesOf(policy));
   const sources = walletMethods.flatMap((method) => walletSources({ method }).split(" "));
   const connectable = new Set(["'self'", ...sources]);
   const isGood = (name: string, given: string | undefined) => {
-    // The directive `connect-src` differs from page to page, because it names the wallets that the
-    // page offers.
+    // The directive `connect-src` names a page's wallets, so it differs from page to page.
     if (name === "connect-src") return given?.split(" ").every((each) => connectable.has(each));
     const value = wanted.get(name);
     return given !== undefined && value !== undefined && areSameWords(given, value);
@@ -162,7 +152,6 @@ type PageFacts = {
   readonly here: string;
   readonly folder: string;
   readonly assets: Assets;
-  /** The sites that may embed the page. */
   readonly embedOrigins: readonly string[];
   /** The payment methods of the wallets that the page may offer. */
   readonly walletMethods: readonly string[];
@@ -240,9 +229,9 @@ const targets: ReadonlyMap<string, IsOwn> = new Map(
 );
 
 /**
- * Whether the tag is one that the gateway's payment page contains, with the same attributes and
- * link targets. The gateway writes `<` only where a tag begins, and no character references in
- * links. A page that differs in this was changed.
+ * Whether the gateway's page contains the tag, with the same attributes and link targets. The
+ * gateway writes `<` only where a tag begins, and no character references in links, so a page that
+ * does was changed.
  */
 function isKnownTag(tag: Tag, facts: PageFacts): boolean {
   const { source, name, attributes, text } = tag;
@@ -256,16 +245,14 @@ function isKnownTag(tag: Tag, facts: PageFacts): boolean {
   return targets.get(name)?.(Object.fromEntries(attributes), facts) ?? true;
 }
 
-/**
- * Returns the gateway's style sheet or script that the tag loads, or undefined for any other tag.
- */
+/** Returns the gateway's own style sheet or script that the tag loads. */
 function findLoaded(tag: Tag, facts: PageFacts): Asset | undefined {
   const loads = tag.name === "script" || tag.attributes.get("rel") === "stylesheet";
   if (!loads || !isKnownTag(tag, facts)) return undefined;
   return tag.name === "script" ? facts.assets.script : styleOf(tag.attributes.get("href"), facts);
 }
 
-/** The permitted values in drawings. A value without colons and slashes cannot be a link. */
+/** The attribute values of inline SVG: without colons and slashes, no value can be a link. */
 const shape = /^[-#\w\s.,()]*$/;
 const picture = /^data:image\/(?:png|svg\+xml)(?:;base64)?,[\w%.!~*()+/=-]+$/;
 
@@ -285,10 +272,7 @@ function isFile(asset: Asset | undefined, folder: string, { src, integrity }: Va
   return asset !== undefined && src === folder + asset.name && integrity === asset.integrity;
 }
 
-/**
- * Whether the `meta` tag is one that the page contains. The page has one that reloads it when it
- * expires in a browser without scripts.
- */
+/** In a browser without scripts, a `meta` tag reloads the page when it expires. */
 function isOwnMeta(values: Values, { here }: PageFacts): boolean {
   const { charset = "utf-8", name = "robots", content = "", "http-equiv": effect } = values;
   const [, address] = /^\d{1,9};url=(.*)$/.exec(content) ?? [];
@@ -303,25 +287,18 @@ function areSameWords(left: string, right: string): boolean {
 
 type Tag = {
   readonly source: string;
-  /**
-   * The name of the tag in lower case, with a leading slash for an end tag. It is empty if the tag
-   * is incomplete.
-   */
+  /** The name in lower case, with a slash for an end tag; empty if the tag is incomplete. */
   readonly name: string;
-  /**
-   * The attributes by their names in lower case. Character references in the values are not
-   * replaced.
-   */
+  /** Names are in lower case. Character references in values are not replaced. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** The text between this tag and the next one. */
+  /** The text up to the next tag. */
   readonly text: string;
 };
 
 /**
- * Reads the tags of an HTML document as browsers do. Attribute values may be in either kind of
- * quotes or unquoted. Attributes follow spaces or slashes, and if an attribute occurs twice, the
- * first one counts. Unlike a browser, this function treats every `<` as the beginning of a tag,
- * even inside a title, so that it misses no tag.
+ * Reads the tags of an HTML document as browsers do: attribute values in either kind of quotes or
+ * none, attributes after spaces or slashes, the first of repeated attributes. Unlike in browsers,
+ * every `<` begins a tag, even inside a title, so that no tag is missed.
  */
 function readTags(document: string): readonly Tag[] {
   const tags: Tag[] = [];
@@ -337,14 +314,14 @@ function readTags(document: string): readonly Tag[] {
 }
 
 const tagStart = /<(\/?[a-z][^\t\n\f\r />]*)/iy;
-/** The attribute's name, which is empty at the end of the tag or of the document. */
+/** The name is empty at the end of the tag or of the document. */
 const attributeName = /[\t\n\f\r /]*(=?[^\t\n\f\r />=]*)[\t\n\f\r ]*/y;
 const attributeValue = /=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >]*))/y;
 
 function readTag(document: string, start: number) {
   const attributes = new Map<string, string>();
   const [opening, name = ""] = execAt(tagStart, document, start);
-  // A `<` that begins no tag begins a comment or a declaration, or is a stray character.
+  // This `<` begins a comment or a declaration. The page must have no stray one.
   if (opening === undefined) return { name: "", attributes, end: endAfter(document, start) };
   let at = start + opening.length;
   for (;;) {

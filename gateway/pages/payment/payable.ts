@@ -1,8 +1,7 @@
 /**
  * Decides what the page of an order or of a payment link shows. An order's page shows the form
- * while the order waits for a card, and otherwise redirects. Once a try begins, the pages of 3-D
- * Secure show its steps and its result. They redirect back to the payment page if another try is
- * permitted.
+ * while the order waits for a card, and otherwise redirects to the pages of 3-D Secure. They show a
+ * try's steps and result, and redirect back if another try is permitted.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { PaymentLinks } from "../../engine/payment-links.ts";
@@ -82,8 +81,8 @@ export function makeFindPayable(dependencies: OrderPageDependencies): FindPayabl
     if (state.kind === "disabled") {
       return { show: (texts) => ({ ...disabledPage(order, texts), framedBy }) };
     }
-    // An order that waits for a card but cannot be paid now has a previous try that is being
-    // reversed, or its page has just expired. The page reloads until the order's state changes.
+    // The order waits for a card but cannot be paid now: its previous try is being reversed, or its
+    // page has just expired. The page reloads until the order changes.
     const isHere = order.transaction.stage === "awaiting_card";
     return isHere
       ? { show: (texts, here) => ({ ...waitingPage(order, texts, here), framedBy }) }
@@ -110,10 +109,7 @@ export function makeFindPayable(dependencies: OrderPageDependencies): FindPayabl
   }
 }
 
-/**
- * Returns the values of the previous try, so that the cardholder can correct them. From the card,
- * only the cardholder's name is among them.
- */
+/** The values of the previous try, to correct them. Of the card, only the holder's name is kept. */
 function enteredBefore({ order, wanted }: ShownOrder): PaymentView["refilled"] {
   const { purchase, page } = order;
   const { holderName = "" } = page.refused.at(-1)?.card ?? {};
@@ -121,10 +117,7 @@ function enteredBefore({ order, wanted }: ShownOrder): PaymentView["refilled"] {
   return { faults: new Map(), values: new Map([["name", holderName], ...values]) };
 }
 
-/**
- * Returns the cookie that identifies the browser that began the order. Many people know the URL of
- * a payment link, so the URL cannot identify that browser.
- */
+/** The cookie marks the browser that began the order: many people know a payment link's URL. */
 function bindingOf(linkId: string, orderToken: string): string {
   return `tollgate-link-${linkId}=${orderToken}`;
 }
@@ -148,23 +141,21 @@ function kindOf(kind: ShownOrder["order"]["transaction"]["kind"]): PaymentView["
 
 export type LinkPageDependencies = {
   readonly paymentLinks: Guarded<PaymentLinks>;
-  /** The limits against card testing. */
   readonly pageTries: Guarded<Pick<CardTries, "look" | "check">>;
   readonly paymentPages: Pick<PaymentPages, "tokenOf" | "findFaults">;
-  /** Returns whether a token belongs to a payment link. */
   readonly isLink: (token: string) => boolean;
-  /** Finds the page of an order by the token in its URL. */
+  /** Finds an order's page by the token in its URL. */
   readonly findOrder: FindPayable;
   readonly addressOf: (request: HttpRequest) => string;
   readonly walletMethods: WalletMethods;
-  /** The word of this installation that begins the paths of receipts. */
+  /** The word that begins the paths of this installation's receipts. */
   readonly pathWord: string;
   readonly printDate: (instant: Instant) => string;
   /** Returns whether browsers reach the page with https. */
   readonly isSecure: () => boolean;
 };
 
-/** Makes the function that returns the QR code of a payment link as SVG. */
+/** The QR code is SVG. */
 export function makeFindCode(
   paymentLinks: Pick<LinkPageDependencies["paymentLinks"], "find">,
   baseUrl: () => string,
@@ -181,10 +172,7 @@ type FoundLink = Exclude<
   Failure | undefined
 >;
 
-/**
- * Finds the page of a payment link or an order by its token. The first post of a link's page begins
- * an order and pays it. Everything that follows happens on the page of that order.
- */
+/** The first post of a payment link's page begins an order, whose own page takes over. */
 export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
   const { paymentLinks, paymentPages, pageTries, findOrder, addressOf } = dependencies;
   return async (token, request) => {
@@ -192,8 +180,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
     const found = await paymentLinks.find(token);
     if (found === undefined || found instanceof Failure) return found;
     const { state } = found;
-    // A second post of a shown page leads to the order that its first post began, even if that
-    // order is paid.
+    // A second post of a shown page leads to the order that the first one began, even a paid one.
     if (request.method === "POST" || state.kind === "open") return payableOf(found, request);
     if (state.kind === "paid") return paidPage(found, state.orders, request);
     if (state.kind !== "waiting") return overPage(state.kind, shopOf(found.endpoint));
@@ -226,7 +213,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
     };
   }
 
-  /** Begins the order of a shown page and pays it. The form names the shown page. */
+  /** The form names the shown page, which begins one order. */
   async function pay(
     found: FoundLink,
     request: HttpRequest,
@@ -250,25 +237,18 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
       return { goTo: token, cookie };
     }
     const paid = await page.pay(entered, { ...shown, proof: "", isProved });
-    // If the try failed or needs another proof of work, the order's own page shows the failure or
-    // demands the proof.
+    // If the try failed or needs another proof of work, the order's own page says so.
     const { goTo } = paid instanceof Failure || "challenge" in paid ? { goTo: token } : paid;
     return { goTo, cookie };
   }
 
-  /**
-   * Returns the header that sets the cookie. If a shop embeds the page in a frame, browsers accept
-   * the cookie only with the attribute `Partitioned`.
-   */
+  /** In a shop's frame, browsers accept the cookie only with the attribute `Partitioned`. */
   function cookieOf(linkId: string, order: string): string {
     const site = dependencies.isSecure() ? "Secure; SameSite=None; Partitioned" : "SameSite=Lax";
     return `${bindingOf(linkId, order)}; HttpOnly; Max-Age=${boundS}; ${site}`;
   }
 
-  /**
-   * The page of a link whose uses are all paid. A browser that has paid sees its own payment and
-   * receipt. Any other browser sees the latest payment without its receipt.
-   */
+  /** All uses are paid. Only a browser that has paid sees its own payment and its receipt. */
   function paidPage(
     { link, endpoint }: FoundLink,
     orders: readonly Order[],
@@ -298,7 +278,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
   }
 }
 
-/** The longest life of a payment page in seconds, for which the browser keeps the cookie. */
+/** A payment page's longest life in seconds, for which the browser keeps the cookie. */
 const boundS = 604_800;
 
 const overTexts = {

@@ -1,7 +1,6 @@
 /**
- * The page on which the cardholder enters a card, for an order that waits for a card or for a
- * payment link. It is a plain form that works without scripts. The page's script finds the values
- * that it needs in the markup.
+ * The page on which the cardholder enters a card, for an order or a payment link. It is a plain
+ * form that works without scripts; its script finds the values that it needs in the markup.
  */
 import type { ChargeKind } from "../../orders/order.ts";
 import type { Network } from "../../values/card-number.ts";
@@ -30,43 +29,34 @@ export type PaymentView = {
   /** The reason why the last try was refused. */
   readonly refusal?: FailureCode | undefined;
   readonly triesLeft?: number | undefined;
-  /** The seconds until the page expires; absent if it does not expire. */
+  /** Absent if the page does not expire. */
   readonly secondsLeft?: number | undefined;
   readonly wallets?: readonly WalletOffer[];
-  /**
-   * The challenge of the proof of work that the browser has to solve; absent if none is demanded.
-   */
+  /** The proof of work to solve, if one is demanded. */
   readonly challenge?: string | undefined;
-  /** The id of this showing of a payment link's page; absent for an order's page. */
+  /** The id of this showing of a payment link's page. */
   readonly linkPage?: string | undefined;
-  /**
-   * The origins that may embed the page. Their pages get a message when the cardholder closes the
-   * payment page.
-   */
+  /** The origins that may embed the page. They get a message when the cardholder closes it. */
   readonly framedBy?: readonly string[];
-  /**
-   * The values with which the form is filled: those of a faulty submission, or of the previous try.
-   */
+  /** The values of a faulty submission, or of the previous try. */
   readonly refilled?: Refilled | undefined;
-  /**
-   * The reason why the submission did not begin a try, for example that too many tries were made.
-   */
+  /** Why the submission did not begin a try, for example after too many tries. */
   readonly notice?: string | undefined;
 };
 
 type ShownShop = {
   readonly name: string;
-  /** The picture of the logo as a `data:` URL. */
+  /** A `data:` URL. */
   readonly logo?: string | undefined;
   readonly colour?: string | undefined;
 };
 
 export type PageReader = FieldReader & {
-  /** The operator's name; empty if the operator has set none. */
+  /** Empty if the operator has set no name. */
   readonly operator: string;
 };
 
-/** No page pays out. */
+/** Payouts have no payment page. */
 type PagedKind = Exclude<ChargeKind, "payout">;
 type Facts = { readonly amount: string; readonly merchant: string; readonly operator: string };
 
@@ -144,16 +134,12 @@ function renderNotice(view: PaymentView, texts: Texts): Html | undefined {
   const left = triesLeft === undefined ? "" : texts.pay.triesLeft(triesLeft);
   const word = refusalOf(refusal);
   const sentences = [texts.pay.refusals[word], texts.pay.refusedNext, left].join(" ").trim();
-  // If one of the gateway's own rules refused the try, the sentence says everything and has no
-  // title.
+  // A refusal by the gateway's own rules has a text without a title.
   const title = word === "rules" ? undefined : html`<strong>${texts.pay.refusedTitle}</strong>\n`;
   return html`<p ${focused}>${title}${sentences}</p>\n`;
 }
 
-/**
- * The attributes of a notice. With `autofocus`, browsers move the focus to the notice without a
- * script, except in a frame of another site.
- */
+/** With `autofocus`, browsers focus the notice without a script, except in another site's frame. */
 const focused = html`class="notice" role="alert" tabindex="-1" autofocus`;
 
 const lock = html`<svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
@@ -164,7 +150,7 @@ function renderButton(label: string, { pay }: Texts): Html {
   return html`<button type="submit" data-busy="${pay.busy}">${lock}<span>${label}</span></button>`;
 }
 
-/** Renders the challenge of the proof of work. The script solves it while the cardholder types. */
+/** The script solves the proof of work while the cardholder types. */
 function renderChallenge({ challenge }: PaymentView): Html | undefined {
   if (challenge === undefined) return undefined;
   return html`<input type="hidden" name="proof" data-challenge="${challenge}">\n`;
@@ -175,10 +161,7 @@ function renderScriptsNeeded({ challenge }: PaymentView, { pay }: Texts): Html |
   return html`<noscript><p class="notice" role="alert">${pay.proofScripts}</p></noscript>\n`;
 }
 
-/**
- * Renders the time until the page expires as a hidden text. The script shows the text in the last
- * minutes.
- */
+/** The text is hidden. The script shows it in the last minutes. */
 function renderTime({ secondsLeft }: PaymentView, { pay }: Texts): Html | undefined {
   if (secondsLeft === undefined) return undefined;
   return html`<p class="time" id="time" role="timer" data-seconds="${secondsLeft}" hidden>
@@ -199,8 +182,8 @@ const browserFields = browserNames.map((name) => {
 type RefusalWord = keyof Texts["pay"]["refusals"];
 
 /**
- * The texts by reason of a refusal. A reason that would help a card tester, such as a lost or
- * stolen card, has no row, so the page shows the text of any other decline.
+ * The texts of refusals. A reason that would help a card tester, such as a stolen card, has no row,
+ * so its text is that of any other decline.
  */
 const refusals: Partial<Record<FailureCode, RefusalWord>> = {
   insufficient_funds: "funds",
@@ -219,10 +202,7 @@ const refusals: Partial<Record<FailureCode, RefusalWord>> = {
   value_not_supported: "rules",
 };
 
-/**
- * The texts by ranges of failure numbers, for failures without a text of their own. All refusals by
- * the gateway's own rules share one text.
- */
+/** The texts of other failures, by their numbers. Refusals by the gateway's rules share one. */
 const refusalRanges: readonly (readonly [from: number, to: number, word: RefusalWord])[] = [
   [1000, 1999, "rules"],
   [2000, 2899, "authentication"],
@@ -247,10 +227,7 @@ const discs = (left: string, right: string) =>
   `<circle cx="14" cy="12" r="7" fill="${left}"/><circle cx="22" cy="12" r="7" fill="${right}"/>` +
   '<path d="M18 6.26a7 7 0 0 1 0 11.48 7 7 0 0 1 0-11.48z" fill="#fff" fill-opacity=".35"/>';
 
-/**
- * The marks of the card networks, which the page shows beside the card number. They are drawn as
- * simple shapes, so that the page loads no pictures. Screen readers read `name`.
- */
+/** The card networks' marks are simple shapes, so that the page loads no pictures. */
 // biome-ignore format: a table
 const networkMarks: Readonly<Record<Network, Mark>> = {
   VISA:       { name: "Visa",             shape: `${frame}<g transform="skewX(-12) translate(2.6 0)">${word("VISA", "#1a3fb0", 10)}</g>` },
@@ -264,13 +241,13 @@ const networkMarks: Readonly<Record<Network, Mark>> = {
   MIR:        { name: "Mir",              shape: `${frame}${word("MIR", "#1f8a4c", 10)}` },
 };
 
-/** The mark that is shown while the card's network is not known. */
+/** Shown while the card's network is not known. */
 const plainMark =
   '<g fill="none" stroke="#7d8a86" stroke-width="1.5" stroke-linecap="round">' +
   '<rect x="1" y="2" width="34" height="20" rx="3"/><path d="M6 16h8"/>' +
   '<path d="M1 8.5h34" stroke-width="3" stroke-linecap="butt"/></g>';
 
-/** Renders the shapes of all marks once. The script then shows any of them with `<use>`. */
+/** The shapes are rendered once, hidden. The script shows any of them with `<use>`. */
 function renderMarks(): Html {
   const all = { none: { name: "", shape: plainMark }, ...networkMarks };
   const symbols = Object.entries(all).map(([key, { name, shape }]) => {

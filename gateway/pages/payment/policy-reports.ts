@@ -1,8 +1,8 @@
 /**
- * Reads browsers' reports that the payment page's policy has stopped something, such as an injected
- * script or a browser's extension. Anyone can post a report. So the gateway reads only a few
- * reports of each request, and keeps only the directive and the origin of each. The other fields of
- * a report contain the page's address, which grants access to the payment.
+ * Browsers' reports that the payment page's policy has stopped something, such as an injected
+ * script or an extension. Anyone can post a report, so few are read per request. Only the directive
+ * and the origin of each are kept, because other fields contain the page's URL, which grants access
+ * to the payment.
  */
 import { makeNetworkLimit, makeSummary } from "../../http/bounds.ts";
 import type { HttpRequest } from "../../http/router.ts";
@@ -12,10 +12,7 @@ const bytesMax = 65_536;
 const reportsMax = 10;
 
 export type Violation = {
-  /**
-   * The policy's directive that stopped something, or `other` for a directive that browsers do not
-   * have.
-   */
+  /** A directive of the policy, or `other` if browsers do not have it. */
   readonly directive: string;
   /** The origin of the blocked content, or a word such as `inline` or `eval`. */
   readonly blocked: string;
@@ -28,10 +25,7 @@ const directives: ReadonlySet<string> = new Set([
   ...["style-src", "style-src-attr", "style-src-elem", "trusted-types", "worker-src"],
 ]);
 
-/**
- * The limit on reports from one network address. A browser whose page contains an injected script
- * sends a report for each attempt to load it.
- */
+/** The limit per network address. A browser reports every attempt to load an injected script. */
 const heard = { perSecond: 1, burst: 10 };
 
 type Reports = {
@@ -59,10 +53,7 @@ export function readViolations(body: Uint8Array): readonly Violation[] {
   return parseReports(body).slice(0, reportsMax);
 }
 
-/**
- * Reads a single report or a list of them. Newer browsers use the form of the Reporting API, and
- * older ones the form of `report-uri`.
- */
+/** Newer browsers send a list by the Reporting API, older ones the form of `report-uri`. */
 function parseReports(body: Uint8Array): readonly Violation[] {
   const content = parseJson(body);
   const reports = Array.isArray(content) ? content : [Object(content)["csp-report"] ?? content];
@@ -73,7 +64,7 @@ function parseReports(body: Uint8Array): readonly Violation[] {
     const directive =
       found.effectiveDirective ?? found["effective-directive"] ?? found["violated-directive"];
     if (typeof directive !== "string") return [];
-    // Older browsers send the directive together with its value, which is removed here.
+    // Older browsers send the directive with its value.
     const [name = ""] = directive.split(" ", 1);
     const blocked = originOf(found.blockedURL ?? found["blocked-uri"]);
     return [{ directive: directives.has(name) ? name : "other", blocked }];

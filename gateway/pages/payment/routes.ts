@@ -1,8 +1,7 @@
 /**
- * The HTTP routes of the payment page: its files, its form and the posts of the form. After a try
- * has begun, the browser is redirected to the pages of 3-D Secure, which redirect back to the
- * payment page if another try is permitted. So a reload, the back button and a second tab always
- * show the current state.
+ * The HTTP routes of the payment page: its files, its form and the form's posts. A try redirects
+ * the browser to the pages of 3-D Secure, which redirect back if another try is permitted. So a
+ * reload, the back button and a second tab always show the current state.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import { type HttpReply, type HttpRequest, type HttpRoute, redirectTo } from "../../http/router.ts";
@@ -40,45 +39,30 @@ import {
 import { browserNames, type PageReader, type PaymentView, renderPayment } from "./payment-page.ts";
 import type { WalletOffer } from "./wallet-buttons.ts";
 
-/**
- * A page that accepts a payment: of an order that waits for its card, or of a link without an
- * order.
- */
+/** A page that accepts a payment: of an order that waits for its card, or of a payment link. */
 export type Payable = {
   readonly merchant: Merchant;
   readonly view: PaymentView;
   findFaults(entered: Entered): readonly EnteredFault[];
-  /**
-   * Pays with the entered values. Returns the path below `/pay/` at which the browser continues, a
-   * challenge that the browser must solve first, or a failure.
-   */
+  /** Returns where the browser continues, a challenge that it must solve before, or a failure. */
   pay(entered: Entered, shown: ShownPage): Promise<GoTo | Challenge | Failure>;
 };
 
-/**
- * The hidden fields of the submitted form, which identify the shown page and contain the proof of
- * work.
- */
+/** The hidden fields of the submitted form. */
 export type ShownPage = {
   /** The proof of work; empty if none was demanded. */
   readonly proof: string;
-  /** The id of the shown page of a payment link; empty for an order. */
+  /** The id of a payment link's shown page; empty for an order. */
   readonly linkPage: string;
-  /** Set if the proof of work of this try has already been checked and used up. */
+  /** Set if the try's proof of work has been used up already. */
   readonly isProved?: boolean;
 };
 
-/**
- * Where the browser continues, below `/pay/`. `cookie` marks this browser as the one that began the
- * order.
- */
+/** The path `goTo` is below `/pay/`. `cookie` marks the browser that began the order. */
 type GoTo = { readonly goTo: string; readonly cookie?: string | undefined };
 type Challenge = { readonly challenge: string };
 
-/**
- * The answer of a page that does not accept a payment now: a redirect of the browser or another
- * page.
- */
+/** A page that accepts no payment now, or a redirect. */
 export type Elsewhere =
   | GoTo
   | { show(texts: Texts, here: { readonly redirect: string }): CardholderPage };
@@ -92,22 +76,19 @@ export type PaymentRouteOptions = {
   readonly find: FindPayable;
   readonly assets: Assets;
   readonly theme: Theme;
-  /** The operator's name; empty if the operator has set none. */
+  /** Empty if the operator has set no name. */
   readonly operator: string;
   readonly addressOf: (request: HttpRequest) => string;
-  /** Returns whether too many posts came from the same client. */
+  /** Returns whether too many posts came from one client. */
   readonly isTooFast: (request: HttpRequest) => boolean;
   /** Takes a browser's report that the page's policy has stopped something. */
   readonly takeReport: (request: HttpRequest) => void;
-  /** Returns the QR code of a payment link as SVG, or undefined for any other token. */
+  /** Returns the QR code of a payment link as SVG; undefined for any other token. */
   readonly findCode: (token: string) => Promise<string | Failure | undefined>;
 };
 
 const path = "/pay/:token";
-/**
- * The last part of the path for reports of browsers. It cannot be a token, because it is shorter
- * than any token.
- */
+/** The last part of the path for browsers' reports, which is too short to be a token. */
 export const reportsName = "reports";
 
 export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[] {
@@ -156,10 +137,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     return reply({ ...view, ...paid, notice: texts.pay.proof, refilled }, request, 429);
   }
 
-  /**
-   * Answers a submission that failed. If the page no longer accepts a payment, the browser loads it
-   * again to see its current state.
-   */
+  /** If the page no longer accepts a payment, the browser loads it to see its current state. */
   function answerFailure(failure: Failure, view: PaymentView, request: HttpRequest): HttpReply {
     if (failure.code === "not_allowed_now") return goTo(request, tokenIn(request));
     const { texts, show: send } = makePageReply(request, theme);
@@ -253,10 +231,7 @@ function renderDocument(
   }).text;
 }
 
-/**
- * Returns the headers of the page. The page's policy permits only files of this origin, no inline
- * scripts or styles, and posts to this origin only.
- */
+/** The page may load files of and post to its own origin only, without inline scripts or styles. */
 export function headersFor(
   { framedBy = [], wallets = [] }: Pick<PaymentView, "framedBy" | "wallets">,
   reports: string,
@@ -275,19 +250,15 @@ export function headersFor(
   return { ...pageHeaders({ policy }), "reporting-endpoints": `page="${reports}"` };
 }
 
-/**
- * Returns the origins from which the browser may load how to open a wallet. The page's policy has
- * to permit them.
- */
+/** The page's policy permits the origins that tell the browser how to open a wallet. */
 export function walletSources({ method }: Pick<WalletOffer, "method">): string {
   const { origin, protocol, host } = URL.parse(method) ?? {};
   return origin === undefined ? "" : `${origin} ${protocol}//*.${host}`;
 }
 
 /**
- * Whether the form was posted from another site. A malicious site could otherwise make its
- * visitors' browsers try cards, each from its own IP address. The post of a browser that does not
- * send its origin is accepted.
+ * A malicious site could make its visitors' browsers try cards, each from its own IP address, so
+ * posts from other sites are refused. A browser that does not send its origin is accepted.
  */
 function isFromElsewhere({ headers }: HttpRequest): boolean {
   return /^(cross|same)-site$/.test(String(headers["sec-fetch-site"]));
@@ -301,10 +272,7 @@ function hereIn(request: HttpRequest): string {
   return linkFrom(request, 0, tokenIn(request));
 }
 
-/**
- * The page that is shown if the gateway cannot answer now. It contains nothing secret, so any site
- * may show it in a frame.
- */
+/** The page has no secrets, so any site may show it in a frame. */
 function tryLater(texts: Texts, request: HttpRequest): CardholderPage {
   const onward = { address: hereIn(request), isEmbedded: isFramed(request) };
   return { ...unavailablePage(texts, onward), framedBy: "any" };

@@ -47,10 +47,7 @@ export const filled: Readonly<Record<string, string>> = {
   "cc-name": "Anna Example",
 };
 
-/**
- * Serves the given payment page at `/pay/t0ken`. Returns the server, a function that posts the
- * form, and all that was paid and reported.
- */
+/** Serves the page at `/pay/t0ken`. Returns a function that posts the form, and the payments. */
 export function servePage(
   t: { after(clean: () => unknown): void },
   view: PaymentView = plainView,

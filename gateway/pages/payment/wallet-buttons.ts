@@ -1,7 +1,7 @@
 /**
- * The wallets' buttons on the payment page. The browser's Payment Request API opens a wallet, so
- * the page loads no script of the wallet. The payment data is posted with the form. A button is
- * hidden in a browser that does not support its wallet.
+ * The wallets' buttons on the payment page. The browser's Payment Request API opens a wallet
+ * without any script of the wallet, and the payment data is posted with the form. A browser that
+ * does not support a wallet hides its button.
  */
 import { type Endpoint, type Merchant, shopNameOf } from "../../orders/merchant.ts";
 import type { WalletType } from "../../orders/order.ts";
@@ -9,17 +9,11 @@ import { type Html, html } from "../../values/html.ts";
 import { formatAmount, type Money } from "../../values/money.ts";
 import type { Texts } from "../cardholder/english.ts";
 
-/**
- * The URLs that identify the wallets to the Payment Request API; empty for a wallet that the
- * operator has not set up.
- */
+/** The wallets' URLs for the Payment Request API; empty for one that the operator lacks. */
 export type WalletMethods = {
   readonly walleta: string;
   readonly walletb: string;
-  /**
-   * Whether the gateway has a certificate with which it can request walleta's sessions for the
-   * merchant.
-   */
+  /** Whether the gateway has a certificate to request walleta's sessions for the merchant. */
   readonly hasIdentity: (merchant: Merchant) => boolean;
 };
 
@@ -29,7 +23,7 @@ export type WalletOffer = {
   readonly wallet: Wallet;
   readonly type: WalletType;
   readonly method: string;
-  /** The facts about the merchant that the wallet needs, in the wallet's own format. */
+  /** Facts about the merchant that the wallet needs, in the wallet's own format. */
   readonly data: object;
 };
 
@@ -37,10 +31,7 @@ export function offerWallets(endpoint: Endpoint, methods: WalletMethods): readon
   return [...offerWalletA(endpoint.merchant, methods), ...offerWalletB(endpoint, methods)];
 }
 
-/**
- * Offers walleta. Its payment sheet needs a merchant session, which the gateway requests in the
- * name of the merchant.
- */
+/** Walleta's payment sheet needs a session, which the gateway requests in the merchant's name. */
 function offerWalletA(merchant: Merchant, methods: WalletMethods): readonly WalletOffer[] {
   const { merchantIdentifier, country } = merchant.settings.wallets?.walleta ?? {};
   const isSet = methods.walleta !== "" && merchantIdentifier !== undefined;
@@ -57,10 +48,7 @@ function offerWalletA(merchant: Merchant, methods: WalletMethods): readonly Wall
 
 const networks = ["AMEX", "DISCOVER", "JCB", "MASTERCARD", "VISA"];
 
-/**
- * Offers walletb, unless the merchant decrypts the wallet's payment data with a key of its own
- * (`merchant:`).
- */
+/** No button is shown for a merchant that decrypts payment data with its own key (`merchant:`). */
 function offerWalletB(endpoint: Endpoint, methods: WalletMethods): readonly WalletOffer[] {
   const { merchant } = endpoint;
   const { recipientId = "", gatewayMerchantId = merchant.login } =
@@ -87,10 +75,7 @@ function offerWalletB(endpoint: Endpoint, methods: WalletMethods): readonly Wall
   return [{ wallet: "walletb", type: "walletb_encrypted", method: methods.walletb, data }];
 }
 
-/**
- * Renders the buttons hidden. The script shows a button once it knows that the browser supports the
- * wallet.
- */
+/** The buttons are hidden until the script knows that the browser supports the wallet. */
 export function renderWallets(
   offers: readonly WalletOffer[],
   amount: Money,

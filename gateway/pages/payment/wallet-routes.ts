@@ -1,7 +1,7 @@
 /**
- * The routes that walleta needs at the payment page's origin. The page's script requests the
- * merchant session of the payment sheet from one. At the other, walleta reads a file by which it
- * verifies the domain.
+ * The routes that walleta needs at the payment page's origin: one from which the page's script
+ * requests the merchant session of the payment sheet, and a file by which walleta verifies the
+ * domain.
  */
 import { FormFault, parseForm } from "@tollgate/protocols/form";
 import type { HttpReply, HttpRequest, HttpRoute } from "../../http/router.ts";
@@ -12,10 +12,7 @@ import type { FindPayable, PaymentRouteOptions } from "./routes.ts";
 
 export type WalletRouteOptions = Pick<PaymentRouteOptions, "isTooFast"> & {
   readonly find: FindPayable;
-  /**
-   * Returns the wallet's session as JSON, which the gateway does not read, or undefined if the
-   * wallet refuses a session.
-   */
+  /** Returns the session as JSON that the gateway does not read; undefined if it is refused. */
   readonly askSession: (
     merchant: Merchant,
     asked: { readonly url: string; readonly shopName: string },
