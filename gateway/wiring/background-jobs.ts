@@ -26,9 +26,6 @@ import { makeReplacePendingKey } from "../vault/rotate-keys.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/**
- * How often the node deletes expired pending card data, ended orders in memory and old callbacks.
- */
 const deleteEveryMs = 10_000;
 const partitionsEveryMs = hours(1);
 const [askEveryMs, cleanEveryMs] = [60_000, 60_000];
@@ -43,7 +40,7 @@ type Parts = {
   readonly refused: RefusedRequests;
   readonly streamReport: TransactionReport["stream"];
   readonly tls: ServerTls | undefined;
-  /** Reads the configuration again, because the notification of a change may have been lost. */
+  /** The notification of a change of the configuration may have been lost. */
   readonly reload: () => Promise<void>;
 };
 
@@ -52,7 +49,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   const { engine, callbacks, indexQueue, refused, tls } = parts;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, makeReportFailures(log, failed));
-  /** Starts a task that does nothing while the installation is on hold. */
+  /** The task does nothing while the installation is on hold. */
   const startWork = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     start(everyMs, hold.unless(task, undefined), failed);
   const destroyExpired = async () => {
@@ -108,14 +105,9 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
     },
     /** Sends the reports of days that are due now. */
     sendReports: hold.unless(reports.run, undefined),
-    /**
-     * Writes orders that are missing in the portal's index. If this fails, a running node writes
-     * them.
-     */
+    /** Adds orders that the portal's index lacks. If this fails, a background job does it later. */
     indexRest: () => flushIndex().catch(() => undefined),
-    /**
-     * Runs each deleting job once. The first call condemns a card number, the second destroys it.
-     */
+    /** The first `destroyCards` condemns a card number, and the second one destroys it. */
     async cleanUp(): Promise<void> {
       await keepAllPartitions();
       await destroyExpired();
@@ -151,7 +143,7 @@ function makeReports(context: NodeContext, { callbacks, streamReport }: Parts) {
   });
 }
 
-/** Makes the job that replaces the key of pending card data daily and vacuums its table. */
+/** Replaces the key of pending card data daily and vacuums its table. */
 function makeCleanPendingCards(context: NodeContext): () => Promise<void> {
   const { config, log, keys, cells, database, vaultDatabase } = context;
   const pendingKeys = makePendingKeys(vaultDatabase, database, cells);
@@ -167,7 +159,6 @@ function makeCleanPendingCards(context: NodeContext): () => Promise<void> {
   };
 }
 
-/** Makes the job that destroys card numbers that are no longer needed, and logs that. */
 function makeDestroyCards(context: NodeContext): () => Promise<unknown> {
   const { config, clock, log, metrics, cells, audit, configuration } = context;
   const observe = makeObserveDestroyed(log, metrics);

@@ -23,7 +23,7 @@ import { portsOf } from "../wallets/merchant-session.ts";
 import { openWallets } from "../wallets/wallets.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** Opens the BIN table. `builtIn` has the ranges of the sandbox's test cards. */
+/** `builtIn` has the ranges of the sandbox's test cards. */
 export function makeIssuers({ database, log }: NodeContext, builtIn: readonly IssuerRange[] = []) {
   return openIssuers({
     store: makeIssuerStore(database),
@@ -54,34 +54,28 @@ export async function connectDirectoryServers({ config, database, clock, log, ho
     directories,
     resultsUrl: results.urlOf,
 
-    /**
-     * Reads the directory servers' settings and certificate files again, as they may have changed.
-     */
+    /** The settings and certificate files of directory servers may have changed. */
     async reload(): Promise<void> {
       await directories.reload(results.renew);
-      // Card ranges are refreshed in the background, because a directory server may take minutes.
+      // Card ranges are refreshed in the background: a directory server may take minutes.
       void directories.refresh().then(results.update);
     },
 
-    /** Starts receiving 3-D Secure results and refreshing card ranges. */
     async start(receiveResult: ReceiveResult): Promise<void> {
       results.serve(receiveResult);
-      // Certificate files that could not be read when the node opened are read here once more.
+      // Certificate files that could not be read when the node started are read again.
       await directories.start(results.update);
     },
 
     async stop(): Promise<void> {
       await results.stop();
-      // Requests for card ranges that are in flight are cancelled.
+      // When the node stops, requests for card ranges that still run are aborted.
       await directories.stop();
     },
   };
 }
 
-/**
- * Makes the wallets. Requests for their sessions follow the address rules of callbacks, so that the
- * gateway calls no address inside the operator's network.
- */
+/** Session requests obey callbacks' address rules: none may reach the operator's own network. */
 export function makeWallets(context: NodeContext) {
   const { config, clock, log, metrics, cells, vaultDatabase, vault } = context;
   const hosts = partsOf(config.walletaHosts);
@@ -112,7 +106,7 @@ export function makeWallets(context: NodeContext) {
   });
 }
 
-/** Builds screening. In staging, the country of the test addresses in `networks` is known. */
+/** In staging, `networks` gives test addresses a country, so that rules can be tried. */
 export function makeScreening(
   { cells, config, configuration, database, log, metrics, vault }: NodeContext,
   networks: readonly (readonly [network: string, country: string])[] = [],

@@ -40,7 +40,7 @@ type Parts = Pick<Screening, "judgePayment" | "isGuess"> & {
   readonly threeds: ThreeDs;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   readonly openWallet: PageDependencies["openWallet"];
-  /** Called with every committed step to send its callback and to index its order. */
+  /** Sends the callback of a committed step and indexes its order. */
   readonly onStep: readonly ((step: Step) => void)[];
 };
 
@@ -95,7 +95,7 @@ export function makeEngine(context: Used, parts: Parts) {
   });
   return {
     ...engine,
-    /** Claims due orders, except while the installation is on hold. */
+    /** No order is claimed while the installation is on hold. */
     claims: { ...engine.claims, claimDue: hold.unless(engine.claims.claimDue, 0) },
     cards: makeCards({
       store: routeReferences(cells),
@@ -115,10 +115,7 @@ export function makeEngine(context: Used, parts: Parts) {
       audit: makeAuditProfiles(context.auditAs),
     }),
     closeOrderIds: orderIds.close,
-    /**
-     * A probe for each cell: a function that resolves once the cell's reads and commits make
-     * progress.
-     */
+    /** For each cell, a function that resolves once the cell's reads and commits make progress. */
     probes: store.probes,
     countInDoubt: store.countInDoubt,
   };
@@ -128,7 +125,6 @@ type ThreeDsUsed = Pick<Used, "config" | "clock" | "log" | "vault" | "configurat
   Pick<NodeContext, "pendingCards">;
 
 type DirectoryServers = {
-  /** Finds a directory server, and whether a card is enrolled for 3-D Secure. */
   readonly directories: Pick<Directories, "find" | "findEnrolment">;
   readonly resultsUrl: (directory: string) => string;
 };
@@ -151,7 +147,7 @@ export function makeThreeDs(
     timeoutMs: config.directoryTimeoutMs,
     getEndpoint: configuration.getEndpoint,
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
-    /** Returns the gate's settings, which contain the merchant's name and number for 3-D Secure. */
+    /** The gate's settings have the merchant's name and number for 3-D Secure. */
     findMerchant: ({ transaction: { identifiers } }: Order) =>
       identifiers && configuration.current().gates.get(identifiers.gate.id)?.settings,
   });
@@ -168,10 +164,7 @@ type GateDependencies = Pick<
 > &
   Pick<NodeContext, "gates" | "node" | "audit" | "configuration">;
 
-/**
- * Opens the gates' links. An acquirer's answer that arrives at the wrong process is passed to the
- * process that waits for it.
- */
+/** An acquirer's answer at the wrong process is passed to the process that waits for it. */
 export function openGates(context: GateDependencies, lateApprovals: LateApprovals): void {
   const { config, clock, database, vault, log, gates, node } = context;
   const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
@@ -199,8 +192,7 @@ function makeStartAcquirer(
       log: (event, facts) => log(event, { gate: name, ...facts }),
       async storeKey(delivered) {
         const outcome = await store(delivered);
-        // The host may use the new key for its next message. So the configuration is reloaded
-        // before the host gets its answer.
+        // The configuration is reloaded before the answer: the host may use the new key at once.
         await configuration.reload();
         return outcome;
       },

@@ -1,6 +1,5 @@
 /**
- * Builds the routes besides the merchant interface and the portal: health, metrics, documentation
- * and the staging tools.
+ * Builds the routes besides merchant interface and portal: health, metrics, documentation, staging.
  */
 import { join } from "node:path";
 import { readGateCertificates } from "../acquirers/gates.ts";
@@ -29,7 +28,7 @@ import { later } from "../values/time.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** Makes the function that returns the metrics of all processes that share the port. */
+/** Returns the metrics of all processes that share the port. */
 export type ShareMetrics = (
   own: NodeContext["metrics"]["registry"],
   node: string,
@@ -101,7 +100,7 @@ type Shown = {
   readonly findMissing: () => Promise<Readiness["missing"]>;
 };
 
-/** Returns the routes of the staging tools. In production there are no such routes. */
+/** In production, there are no staging routes. */
 export function stagingRoutes(
   context: NodeContext,
   staging: StagingParts | undefined,
@@ -128,7 +127,7 @@ type Parts = {
 
 const overdueMs = 60_000;
 
-/** Registers the functions that measure values each time `/metrics` is read. */
+/** The values are measured each time `/metrics` is read. */
 export function watchFigures(context: NodeContext, parts: Parts): void {
   const { config, clock, metrics, cells, database, gates, hold } = context;
   const { engine, directories, screening, ports, tls } = parts;
@@ -155,10 +154,7 @@ export function watchFigures(context: NodeContext, parts: Parts): void {
   });
 }
 
-/**
- * Returns the days until the gateway's certificates expire: those of its ports, and those with
- * which it authenticates to directory servers.
- */
+/** The certificates are those of the ports and those for directory servers. */
 async function findCertificateDays(
   { config, clock }: NodeContext,
   { directories, tls }: Parts,

@@ -76,7 +76,7 @@ export function merchantInterface(
   ];
 }
 
-/** Records refused requests for the portal. Sensitive values in a request are masked. */
+/** Sensitive values of refused requests are masked for the portal. */
 export function keepRefusedRequests(context: NodeContext) {
   const { config, clock, log, metrics, cells } = context;
   const { current } = context.configuration;

@@ -1,5 +1,5 @@
 /**
- * Opens what every part of a node uses: settings, databases, clock, log, metrics, vault, gates, the
+ * Opens what all parts of a node use: settings, databases, clock, log, metrics, vault, gates,
  * configuration, and the node's unique name.
  */
 import { hostname } from "node:os";
@@ -26,29 +26,25 @@ import { makePendingCards, makeVault } from "../vault/vault.ts";
 
 export type NodeContextOptions = {
   readonly config: Config;
-  /**
-   * The databases of the main cell. Besides the cell's orders, they contain the tables of the whole
-   * installation.
-   */
+  /** The main cell's databases, which also have the tables of the whole installation. */
   readonly databases: CellDatabases;
   readonly openCell: (place: CellLocation) => CellDatabases;
   readonly masterKey: Uint8Array;
   readonly log: Log;
-  /** The clock. If absent, the machine's clock is used and corrected by the database's time. */
+  /** If absent, the machine's clock is used and corrected by the database's time. */
   readonly clock?: Clock;
-  /** Reads the time that all nodes share. If absent, the time of the main database is used. */
+  /** Reads the time that all nodes share. If absent, the main database's time is used. */
   readonly readTime?: () => Promise<Instant>;
 };
 
 export type NodeContext = Awaited<ReturnType<typeof openNodeContext>>;
 
-/** How often a node tests the database connection that reserves the node's name. */
+/** How often a node tests the database connection that reserves its name. */
 const presenceCheckMs = 2_000;
 
 /**
- * Opens a node's context. While the installation is on hold (decision 0050), the node answers
- * status requests, refuses all other requests with 503, connects to no acquirer and claims no
- * orders.
+ * While the installation is on hold (decision 0050), the node answers status requests, refuses all
+ * others with 503, connects to no acquirer and claims no orders.
  */
 export async function openNodeContext(options: NodeContextOptions) {
   const stores = await openStores(options);
@@ -88,7 +84,7 @@ export async function openNodeContext(options: NodeContextOptions) {
     listensAt(opened: Ports): void {
       ports = opened;
     },
-    /** Returns the public address of the merchant interface. */
+    /** The public address of the merchant interface. */
     baseUrl: () => baseUrlOf(config, ports.port),
   };
 }

@@ -26,7 +26,7 @@ type Parts = Pick<Clients, "addressOf"> & {
   readonly services: EdgeServices;
   readonly engine: Pick<Engine, "accept" | "findExisting">;
   readonly wallets: Pick<Wallets, "sessions">;
-  /** The script that simulates the wallets' payment sheets in staging; undefined in production. */
+  /** In staging, the script that simulates the wallets' payment sheets. */
   readonly walletSheet: string | undefined;
 };
 
@@ -82,7 +82,6 @@ function makeLinks(
   return { find: querying(links.find), begin: querying(hold.refusing(links.begin)) };
 }
 
-/** Builds the limits against card testing on payment pages. */
 function makeTries({ config, clock, cells, vault, log }: NodeContext, { services }: Parts) {
   const { querying } = services;
   const retries = { retryMs: config.acceptRetryMs };

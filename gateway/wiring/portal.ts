@@ -43,7 +43,7 @@ import type { EdgeServices } from "./services.ts";
 
 const builtPortal = join(import.meta.dirname, "../../portal/dist");
 
-/** Makes the queue that adds orders to the portal's index after their commits. */
+/** Orders are added to the portal's index after their commits. */
 export function makeIndex({ cells, clock, config }: NodeContext): IndexQueue {
   const waitMs = config.portalIndexEveryMs;
   const describe = (order: Order) => describeOrder(order, config.zone);
@@ -76,9 +76,9 @@ type Parts = {
   readonly store: PortalStore;
   readonly requests: RefusedStore;
   readonly services: EdgeServices;
-  /** Returns the reasons why this node is not ready, by the name of the part. */
+  /** Returns why this node is not ready, by the name of the part. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
-  /** The installation that the actions of portal users change. */
+  /** The installation that portal users' actions change. */
   readonly opened: Opened | undefined;
   readonly staging: StagingParts | undefined;
   readonly clients: Clients;
@@ -128,7 +128,6 @@ export function portalRoutes(context: NodeContext, parts: Parts): readonly HttpR
   });
 }
 
-/** Builds the functions that show an order: its messages, its status, its receipt and its URLs. */
 function showOrders(
   { config, vault, configuration, gates, baseUrl }: NodeContext,
   { services }: Parts,

@@ -1,7 +1,6 @@
 /**
- * The functions of the engine, the vault and the wallets that HTTP routes call. They return a
- * failure while the storage is unavailable. Functions that change data also return a failure while
- * the installation is on hold.
+ * The functions of engine, vault and wallets that HTTP routes call. They fail while the storage is
+ * unavailable, and those that change data while the installation is on hold.
  */
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import { makeStorageGuard } from "../http/server.ts";
@@ -18,11 +17,7 @@ import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/**
- * Wraps a function so that it returns a failure while the storage is unavailable. The wrapper does
- * not limit concurrent calls, because `GW_IN_FLIGHT_MAX` already limits the requests and orders
- * that make these calls.
- */
+/** Concurrent calls are not limited here: `GW_IN_FLIGHT_MAX` limits the requests that make them. */
 export const guarded = makeStorageGuard(isUnavailable);
 
 type Parts = {
@@ -46,10 +41,7 @@ export function makeServices(context: NodeContext, parts: Parts) {
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
   const { stream } = makeReport(context, engine);
   return {
-    /**
-     * Wraps a function that queries the database. At most `GW_QUERIES_IN_FLIGHT_MAX` of these
-     * functions run at a time.
-     */
+    /** At most `GW_QUERIES_IN_FLIGHT_MAX` of these functions run at a time. */
     querying,
     orders: {
       accept: guarded(refusing(engine.accept)),
