@@ -1,7 +1,7 @@
 /**
- * Decides how an event changes an order, or refuses the event. The function is pure: the result
- * depends only on its arguments and on the URLs of endpoints. Immediate effects are performed at
- * once, so that one commit holds every step that waits for no other system.
+ * Decides how an event changes an order, or refuses the event. The result depends only on the
+ * arguments and on endpoints' URLs. Immediate effects are performed at once, so that one commit
+ * holds all steps that wait for no other system.
  */
 import assert from "node:assert/strict";
 import { Failure } from "../values/failure.ts";
@@ -42,17 +42,12 @@ import {
 export type Step = {
   /** The version that the order must still have when the step is committed. */
   readonly from: number;
-  /**
-   * The time of that version. After a failover to a standby that lacked it, another version can
-   * have the same number.
-   */
+  /** The version's time. A failover may lose a version, and another one then has its number. */
   readonly fromChangedAt?: Instant | undefined;
-  /** The time at which the order was due before the step. */
   readonly fromDueAt?: Instant | undefined;
   readonly order: Order;
   readonly events: readonly OrderEvent[];
   readonly at: Instant;
-  /** The callbacks that the step owes to the merchant: one for each URL. */
   readonly callbacks?: readonly OwedCallback[];
 };
 
@@ -60,24 +55,21 @@ type OwedCallback = {
   readonly url: string;
   /** The host and port, by which deliveries are limited. */
   readonly receiver: string;
-  /**
-   * The position of the transaction in its order, plus `sequencesPerUrl` for each further URL. A
-   * URL gets the callbacks of an order in this sequence.
-   */
+  /** Callbacks to a URL are sent in this sequence. Each further URL adds `sequencesPerUrl`. */
   readonly sequence: number;
   readonly serialNumber: SerialNumber;
 };
 
-/** Returns the URLs of the order's endpoint that are called with the result. */
+/** Returns the endpoint's URLs that are called with the result. */
 export type FindEndpointUrls = (found: FoundOrder) => readonly string[];
 
 /** The facts that decide immediate effects. The caller gathers them before. */
 export type Conditions = {
   readonly endpoint: Endpoint;
   readonly readyGates: ReadonlySet<GateId>;
-  /** Random bytes from which the ids of an authentication are made. */
+  /** The ids of an authentication are made of these random bytes. */
   readonly entropy: Uint8Array;
-  /** The findings of the screening rules about a new order; absent if no rule is active. */
+  /** Absent if no screening rule is active. */
   readonly findings?: readonly Finding[];
 };
 
@@ -94,14 +86,10 @@ export type ImmediateHandlers = Readonly<
 >;
 
 export type Deadlines = {
-  /** How long each open stage may last. */
   readonly stageMs: Readonly<Record<Exclude<OpenStage, "awaiting_card">, number>>;
-  /** How long a node may keep an effect without a sign of life before another may claim it. */
+  /** For how long a node may keep an effect without a sign of life. */
   readonly leaseMs: number;
-  /**
-   * How long an unanswered message may still reach the host. After this time, the same answer to a
-   * repeated reversal proves that there is no charge.
-   */
+  /** For how long an unanswered message may still reach the host. */
   readonly answerTimeoutMs: number;
   /** The gaps between repeats of an unanswered message. The last gap repeats without end. */
   readonly repeatGapsMs: readonly number[];
@@ -150,8 +138,7 @@ export function makeAdvance(
     if (kind === "settled_as_done") return isReversal && isOnItsWay(repeatedAt, answerTimeoutMs);
     if (kind !== "settled_as_not_done") return false;
     if (!isReversal) return isOnItsWay(repeatedAt, answerTimeoutMs);
-    // A charge may be on its way for as long as the lease, because its node may send it at any time
-    // within it.
+    // A charge may be on its way for the whole lease, in which its node may send it at any time.
     return !isAnswered && isOnItsWay(identifiers?.transmittedAt, leaseMs);
   }
 
@@ -166,7 +153,7 @@ export function makeAdvance(
     return withCallbacks(stepFrom(before, { ...after, owed }, [event], at), effects, event);
   }
 
-  /** The merchant is notified of a dispute if its endpoint wants that. */
+  /** Only an endpoint that wants it is notified of a dispute. */
   function withCallbacks(step: Step, effects: readonly Effect[], event: OrderEvent): Step {
     if (!effects.includes("notify_merchant")) return step;
     const { order } = step;
@@ -190,17 +177,13 @@ export function makeAdvance(
   }
 
   function claimableFrom(effect: Effect, last: OrderEvent, tries: number, at: Instant): Owed {
-    // A command of an operator is not a node and sends nothing, so the first node that looks may
-    // claim the order.
+    // An operator's command is no node and sends nothing, so any node may claim the order at once.
     if (last.kind === "asked_again") return { effect, claimableAt: at, resting: true };
     if (!isBeforeRest(last)) return { effect, claimableAt: later(at, deadlines.leaseMs) };
     return { effect, claimableAt: later(at, gapAfter(last, tries)), resting: true };
   }
 
-  /**
-   * A refused message is repeated at the longest gap, unless the refusal says that a repeat may
-   * help.
-   */
+  /** A refused message waits for the longest gap, unless a repeat may help at once. */
   function gapAfter(last: OrderEvent, tries: number): number {
     const { leaseMs, repeatGapsMs, answerTimeoutMs } = deadlines;
     if (last.kind === "original_not_found") return answerTimeoutMs;
@@ -210,7 +193,7 @@ export function makeAdvance(
     return repeatGapsMs[gaps - 1] ?? leaseMs;
   }
 
-  /** Returns the deadline. It is set again only if the stage changes or the deadline has passed. */
+  /** The deadline is set again only if the stage changes or the deadline has passed. */
   function nextDeadline(before: Order, after: Order, last: OrderEvent, at: Instant) {
     const { stage } = after.transaction;
     if (isFinal(stage)) return undefined;
@@ -223,8 +206,7 @@ export function makeAdvance(
 
 /**
  * Returns when a node must look at the order: when its effect can be claimed or, if it owes none,
- * when its stage expires. If the deadline passes earlier than the lease, it waits, because a live
- * node works on the order.
+ * at its deadline. A deadline within the lease waits, because a live node works on the order.
  */
 export function dueAtOf({ owed, deadlineAt }: Order): Instant | undefined {
   return owed?.claimableAt ?? deadlineAt;
@@ -236,10 +218,7 @@ function stepFrom(before: Order, after: Order, events: readonly OrderEvent[], at
   return { from, fromChangedAt, fromDueAt: dueAtOf(before), order, events, at };
 }
 
-/**
- * Returns the order after a committed event. The consequences of the event are separate events in
- * the history, and no acquirer was being asked then.
- */
+/** Replays a committed event. Its consequences are separate events in the history. */
 export function meetRecorded(order: Order, event: OrderEvent, at: Instant): Order | Failure {
   const effect = mayReversePrior(order) ? "reverse_prior" : "reverse";
   const resting = { effect, claimableAt: at, resting: true } as const;
@@ -255,10 +234,7 @@ export function preview(order: Order, event: OrderEvent, at: Instant): Order | F
   return met instanceof Failure ? met : met.order;
 }
 
-/**
- * Returns the order after an event that leaves the open transaction where it is, or undefined for
- * all other events.
- */
+/** Returns undefined for an event that moves the open transaction. */
 function meetInAnyStage(order: Order, event: OrderEvent, at: Instant): Order | Failure | undefined {
   if ("by" in event) {
     return order.owed?.effect === "reverse_prior" ? decidePrior(order, event) : undefined;
@@ -324,9 +300,9 @@ function meet(given: Order, event: OrderEvent, at: Instant): Met | Failure {
 }
 
 /**
- * A node that takes over a message does not know whether the previous node has sent it. The message
- * may be on its way to the host for as long as an answer to it may come. A node that receives a
- * late approval reverses it at once, even if another node is about to do so.
+ * A node that takes over a message does not know whether it was sent, so the message counts as on
+ * its way for as long as an answer may come. A late approval is reversed at once, even if another
+ * node is about to do so.
  */
 function takeOver(order: Order, { kind }: OrderEvent, at: Instant): Order {
   const { owed, transaction } = order;
@@ -342,10 +318,6 @@ function notIn({ transaction: { stage } }: Order, { kind }: OrderEvent): Failure
   return new Failure("not_allowed_now", "", `${kind} in stage ${stage}`);
 }
 
-/**
- * Returns the URLs of the result. The order's own URL comes first. A URL that the endpoint also has
- * is called once.
- */
 function callbacksOf(found: FoundOrder, endpointUrls: readonly string[]): readonly OwedCallback[] {
   const own = ownUrlOf(found);
   const others = endpointUrls.filter((url) => own === undefined || !isSame(url, own));
@@ -357,10 +329,7 @@ function callbacksOf(found: FoundOrder, endpointUrls: readonly string[]): readon
   });
 }
 
-/**
- * Returns the order's own URL: the first transaction has one, and all later transactions share
- * another.
- */
+/** The first transaction has a URL of its own, and all later ones share another. */
 function ownUrlOf({ order: { purchase, earlier }, dispute }: FoundOrder): string | undefined {
   const { serverCallback, notify } = purchase.urls;
   if (dispute !== undefined) return notify;

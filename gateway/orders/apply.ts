@@ -1,8 +1,8 @@
 /**
- * Applies events to orders. Only a card from the payment page is committed elsewhere. `commit`
- * gathers the steps of all orders in flight into one statement. If the version is stale, another
- * node or request was faster. The event is then applied to the new version, or kept as a note if it
- * no longer changes anything.
+ * Applies events to orders, except a card from the payment page. `commit` gathers the steps of all
+ * orders in flight into one statement. If the version is stale, because another node or request was
+ * faster, the event is applied to the new version, or kept as a note if it changes nothing any
+ * more.
  */
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
@@ -24,7 +24,6 @@ export type ApplyDependencies = {
   readonly advance: Advance;
   readonly commit: Commit;
   readonly load: (order: Order) => Promise<Order>;
-  /** Absent if no event leads to an immediate effect. */
   readonly conditionsOf?: (order: Order) => Conditions;
   readonly clock: Pick<Clock, "now">;
 };
@@ -51,7 +50,7 @@ export function makeApply(dependencies: ApplyDependencies): Apply {
     }
   }
 
-  /** The order has continued with another attempt, so the approval belongs to an earlier one. */
+  /** The order has gone on with another attempt, so the approval belongs to an earlier one. */
   async function reportPrior(
     met: Order,
     identifiers: Transaction["identifiers"],
@@ -78,15 +77,12 @@ function movedOn(now: Order, { transaction }: Order): Failure {
 /** The database has lost the charge that the event is about. */
 export class LostCharge extends Failure {}
 
-/**
- * The order no longer exists, because the database failed over to a standby that had not received
- * it.
- */
+/** The database has lost the order in a failover to a standby that had not received it. */
 export class LostOrder extends Error {}
 
 /**
- * Whether the event still applies. An event is about the transaction and the acquirer's identifiers
- * that its reporter worked with. If the order has others by now, the event says nothing about them.
+ * Whether the event still applies: it is about the transaction and the acquirer identifiers that
+ * its reporter worked with, and says nothing about others that the order may have now.
  */
 function isAbout(
   { transaction: now, owed }: Order,
@@ -94,30 +90,25 @@ function isAbout(
   event: OrderEvent,
 ): boolean {
   if (isAboutPrior(event)) return true;
-  // Whether another node has taken over the order since. That node may have sent what this one has
-  // not.
+  // Another node that has taken the order over may have sent what this node has not.
   const isTakenOver =
     owed?.effect === owedThen?.effect && owed?.claimableAt !== owedThen?.claimableAt;
   if (isTakenOver && event.kind === "gate_unavailable") return false;
-  // The host may have refused the other node's repeat, which proves nothing about this node's
-  // message.
+  // The host may have refused the other node's repeat. That proves nothing about this message.
   const isFollowUp = owed?.effect === "capture" || owed?.effect === "refund";
   if (isTakenOver && isFollowUp && event.kind === "refused") return false;
   if (now.serialNumber !== then.serialNumber) return false;
   if (questionOf(now) !== questionOf(then)) return false;
-  // A new try on the payment page has an authentication of its own.
+  // Each try on the payment page has an authentication of its own.
   const asked = isBeforeSending(then.stage) ? then.threeds?.transactionId : undefined;
   if (asked !== undefined && asked !== now.threeds?.transactionId) return false;
   const [reference, earlier] = [now.identifiers?.reference, then.identifiers?.reference];
   if (earlier !== undefined && reference !== earlier) return false;
-  // A reversal that was sent before the approval may have found no charge, so it is sent again.
+  // A reversal sent before the approval may have found no charge, so it is sent again.
   return !endsDoubt.has(event.kind) || now.answer?.processedAt === then.answer?.processedAt;
 }
 
-/**
- * Whether the event is older than the issuer's demand for authentication. An event that was
- * reported before the demand must not answer it.
- */
+/** An event from before the issuer's demand for authentication must not answer the demand. */
 function questionOf({ threeds }: Transaction): string | undefined {
   return threeds?.challenge?.acsTransactionId ?? threeds?.payerRequest?.pareq;
 }
@@ -129,10 +120,7 @@ const endsDoubt = new Set<EventKind>([
   "original_not_found",
 ]);
 
-/**
- * Whether the event is an approval. If the order refuses it, money was taken and has to be
- * reversed.
- */
+/** Returns an event's approval. If the order refuses it, the money taken has to be reversed. */
 function lateApprovalOf(event: OrderEvent): EventOf<"approved_late"> | undefined {
   if (event.kind === "approved_late") return event;
   if (event.kind !== "authorized" && event.kind !== "approved_in_part") return undefined;
@@ -145,7 +133,7 @@ function noteOf({ kind }: OrderEvent, { cause }: Failure): OrderEvent {
 
 type ClaimEvent = EventOf<"claimed"> | EventOf<"expired">;
 
-/** Claims a due order. Returns undefined if it has changed since it was found. */
+/** Returns undefined if the order has changed since it was found. */
 export function makeClaim({ advance, commit, clock }: ApplyDependencies) {
   return async (order: Order, event: ClaimEvent): Promise<Order | undefined> => {
     const step = advance(order, event, clock.now());
@@ -155,9 +143,8 @@ export function makeClaim({ advance, commit, clock }: ApplyDependencies) {
 }
 
 /**
- * Begins another transaction of the order, unless an identical request has begun it already. Two
- * concurrent requests start from the same version, so the later one is applied to the result of the
- * other.
+ * Begins another transaction of the order, unless an identical request has. Of two concurrent
+ * requests with the same version, the later one is applied to the result of the other.
  */
 export function makeFollow({ advance, commit, load, clock }: ApplyDependencies) {
   return async (order: Order, event: FollowUpEvent) => {

@@ -1,13 +1,11 @@
 /**
- * The 3-D Secure authentication of an order: its progress and its result. It contains ids and
- * addresses, never a card number.
+ * The 3-D Secure authentication of an order, with its progress and result. It never contains a card
+ * number.
  */
 
-/** The result of the authentication that merchants and acquirers receive. */
+/** The result of the authentication, for merchants and acquirers. */
 export type Authentication = {
-  /**
-   * Undefined if a wallet has proved the authentication, because then no 3-D Secure was performed.
-   */
+  /** Undefined if a wallet has proved the authentication, without 3-D Secure. */
   readonly status?: "AUTHENTICATED" | "NOT_AUTHENTICATED" | "UNSUPPORTED";
   readonly eci: string | undefined;
   /** The proof for the issuer (CAVV, AAV) in base64. A wallet's proof is never stored here. */
@@ -16,81 +14,61 @@ export type Authentication = {
   readonly directoryTransactionId?: string;
 };
 
-/** An authentication in progress. */
 export type ThreeDSecure = {
-  /** The name of the directory server. */
   readonly directory: string;
-  /** 2.1.0, 2.2.0, 2.3.1 or 1.0.2. */
+  /** The version is 2.1.0, 2.2.0, 2.3.1 or 1.0.2. */
   readonly version: string;
-  /**
-   * The gateway's id of the authentication; the xid in 1.0.2. A result message names the order by
-   * it.
-   */
+  /** The gateway's id of the authentication (xid in 1.0.2), which names the order in results. */
   readonly transactionId: string;
   readonly methodUrl?: string;
-  /**
-   * The browser's properties that the method step reported; undefined if there was no such step.
-   */
   readonly browser?: SeenBrowser;
   readonly challenge?: Challenge;
   readonly payerRequest?: PayerRequest;
 };
 
-/** The ids of an authentication that is over. */
 export type EndedThreeDSecure = Pick<ThreeDSecure, "directory" | "version" | "transactionId"> & {
   readonly challenge?: Pick<Challenge, "acsTransactionId" | "directoryTransactionId">;
 };
 
-/** The properties of the cardholder's browser, by their names in 3-D Secure. */
+/** The cardholder's browser. Its properties have their names in 3-D Secure. */
 export type SeenBrowser = {
   /** Whether the issuer's method has run: Y for yes, N for no, and U if the issuer has none. */
   readonly completion: "Y" | "N" | "U";
-  /**
-   * The URL to which the issuer sends the result of the challenge. Undefined means the gateway's
-   * own page.
-   */
+  /** Where the issuer sends the challenge's result; undefined for the gateway's own page. */
   readonly notificationUrl?: string;
   readonly properties: Readonly<Record<string, string>>;
 };
 
-/** A challenge, in which the cardholder identifies to the issuer (2.x). */
+/** In a challenge (2.x), the cardholder proves their identity to the issuer. */
 export type Challenge = {
   readonly acsUrl: string;
   readonly acsTransactionId: string;
   readonly directoryTransactionId: string;
-  /** The challenge request, as the form contains it. */
   readonly creq: string;
 };
 
 /** The request to the issuer in 3-D Secure 1.0.2. */
 export type PayerRequest = {
   readonly acsUrl: string;
-  /** The packed PAReq, as the form contains it. */
   readonly pareq: string;
-  /** The date in the PAReq. The answer must contain the same date. */
+  /** The date in the PAReq, which the answer must repeat. */
   readonly date: string;
   readonly acquirerBin: string;
   readonly merchantCode: string;
 };
 
 /**
- * The next step of the cardholder's browser. `redirectTo` is a page of the gateway that performs
- * all of it. The rest is for merchants who direct the browser themselves.
+ * The browser's next step. `redirectTo` is a page of the gateway that does all of it; the rest is
+ * for merchants who direct the browser themselves.
  */
 export type PendingStep = { readonly redirectTo: string } & (
   | {
       readonly kind: "method";
       readonly transactionId: string;
       readonly methodUrl: string;
-      /**
-       * The form's `threeDSMethodData`. With it, the issuer's page returns to the gateway by
-       * itself.
-       */
+      /** The form's `threeDSMethodData`, with which the issuer's page returns to the gateway. */
       readonly methodData: string;
-      /**
-       * The method data for a frame inside the gateway's own page, which only needs to know that
-       * the method has run.
-       */
+      /** The method data for a frame in the gateway's own page. */
       readonly framedMethodData: string;
     }
   | {

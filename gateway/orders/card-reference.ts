@@ -1,6 +1,6 @@
 /**
- * A reference to the card of an earlier payment, which a merchant stores instead of the card
- * number. All ids of one registration lead to the same card.
+ * A card reference, which a merchant stores instead of the card number of an earlier payment. All
+ * ids of one registration lead to the same card.
  */
 import { Failure } from "../values/failure.ts";
 import type { CardRefId, EndpointId, MerchantId, OrderId } from "../values/ids.ts";
@@ -9,10 +9,7 @@ import type { Instant } from "../values/time.ts";
 import type { CardFacts, Credential, Customer, Order } from "./order.ts";
 import { initialOf, totalsOf } from "./transactions.ts";
 
-/**
- * The purpose of an id. `recurring` is for recurring payment profiles, and `destination` for
- * transfers to the card.
- */
+/** `recurring` is for recurring payment profiles, `destination` for transfers to the card. */
 export const referencePurposes = [
   "card",
   "recurring",
@@ -38,10 +35,7 @@ export type CardReference = {
   readonly card: CardFacts;
   /** The network's id of the payment that the card was registered with. */
   readonly networkId: string | undefined;
-  /**
-   * If true, the number is a wallet's device number, with which only the merchant can initiate
-   * payments.
-   */
+  /** If true, the number is a wallet's device number, which only the merchant can charge. */
   readonly isDevice?: true;
   /** Absent where the merchant has only registered a paid card. */
   readonly profile?: Profile;
@@ -59,16 +53,14 @@ export type CardReference = {
 
 export type Remover = "merchant" | "operator";
 
-/** The ids of one registration. */
 export type CardReferences = Readonly<Record<ReferencePurpose, CardRefId>>;
 
-/** Returns the reason why the card of an order cannot be registered, or undefined if it can. */
+/** Returns undefined if the order's card can be registered. */
 export function refuseRegistration(order: Order): Failure | undefined {
   if (initialOf(order).stage !== "approved") {
     return new Failure("not_allowed_now", "the first payment is not approved");
   }
-  // Without its cryptogram, a device number can only be charged as a continuation of its first
-  // payment.
+  // Without its cryptogram, a device number can only be charged in continuation of a payment.
   if (isDeviceNumber(order) && initialOf(order).answer?.networkId === undefined) {
     return new Failure("not_allowed_now", "the first payment has no network transaction id");
   }
@@ -76,7 +68,7 @@ export function refuseRegistration(order: Order): Failure | undefined {
   return undefined;
 }
 
-/** Returns the reason why this initiator cannot pay with the reference, or undefined if it can. */
+/** Returns undefined if the initiator can pay with the reference. */
 export function refuseInitiator(
   { isDevice }: Pick<CardReference, "isDevice">,
   initiator: Credential["initiator"],
@@ -86,16 +78,14 @@ export function refuseInitiator(
   return new Failure("not_allowed_now", sentence);
 }
 
-/** Whether the number is a wallet's device number, in a wallet payment or a registration of one. */
 export function isDeviceNumber({ purchase }: Pick<Order, "purchase">): boolean {
   return purchase.wallet?.isDevice === true || purchase.credential?.isDevice === true;
 }
 
 /**
- * Returns the hash id once an issuer has approved or authenticated the card. Before that, a
- * merchant could test guesses of a number with it, without any issuer noticing (decision 0078). An
- * attempt at authentication proves nothing, because networks answer it in the issuer's place for
- * any number of a range.
+ * Returns the hash id once an issuer has approved or authenticated the card: a merchant could
+ * otherwise test guesses of a number with it, unnoticed by any issuer (decision 0078). A mere
+ * attempt at authentication proves nothing, because networks answer it for any number.
  */
 export function shownHashId(order: Order): string | undefined {
   const { stage, authentication } = initialOf(order);
@@ -104,7 +94,7 @@ export function shownHashId(order: Order): string | undefined {
   return stage === "approved" || isAuthenticated ? order.card.hashId : undefined;
 }
 
-/** Only a full refund counts here. A partial one says nothing against the card. */
+/** Whether all was refunded. A partial refund says nothing against the card. */
 function isRefunded(order: Order): boolean {
   const { kind } = initialOf(order);
   if (kind === "account-verification" || kind === "payout") return false;

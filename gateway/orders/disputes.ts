@@ -1,6 +1,6 @@
 /**
- * Answers to disputes: the meaning of a reason, the date by which an answer is due, the merchant's
- * decision, and the earlier payments that show that the cardholder knew the shop.
+ * Answers to disputes: what a reason means, when an answer is due, the merchant's decision, and
+ * earlier payments that show that the cardholder knew the shop.
  */
 import type { Network } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
@@ -34,7 +34,7 @@ const stagesToAnswer: readonly string[] = ["retrieval", "first", "pre-arbitratio
 const answerDays: Readonly<Partial<Record<Network, number>>> = { MASTERCARD: 45, AMEX: 20 };
 const usualAnswerDays = 30;
 
-/** Returns when the answer is due: as the acquirer's file says, or else by the network's rules. */
+/** The acquirer's file says when the answer is due, or else the network's rules. */
 export function answerDueAt(
   { card }: Order,
   { stage, at, dueAt }: Chargeback,
@@ -44,7 +44,7 @@ export function answerDueAt(
   return dueAt ?? later(at, days((network && answerDays[network]) ?? usualAnswerDays));
 }
 
-/** Notes the merchant's decision at the latest stage of the case: a later stage needs another. */
+/** A decision is about the latest stage of the case. A later stage needs another decision. */
 export function withDecision(
   order: Order,
   { caseId, outcome }: { readonly caseId: string; readonly outcome: DisputeOutcome },
@@ -68,10 +68,7 @@ export function evidencePeriod({ at }: Pick<Chargeback, "at">) {
 
 export type EvidenceMatch = "ip" | "email" | "phone" | "address";
 
-/**
- * Returns what the earlier payment shares with the disputed one, or undefined if it is no evidence:
- * it is of another card, has charged nothing, or was itself disputed.
- */
+/** A payment of another card, one that charged nothing, or a disputed one proves nothing. */
 export function sharedWith(order: Order, earlier: Order): readonly EvidenceMatch[] | undefined {
   const isSameCard = order.card.hashId !== "" && earlier.card.hashId === order.card.hashId;
   const isApproved = totalsOf(earlier).charged.minor > 0n && earlier.id !== order.id;
@@ -102,10 +99,7 @@ function fold(text: string): string {
     .trim();
 }
 
-/**
- * Whether the payments are enough for Visa's reason 10.4: two of them, each with the same IP
- * address and one more fact in common.
- */
+/** Visa's reason 10.4 takes two payments, each with the same IP address and one more fact. */
 export function isCompelling(
   { network }: Pick<Order["card"], "network">,
   dispute: Pick<Chargeback, "reason">,

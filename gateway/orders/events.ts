@@ -1,6 +1,6 @@
 /**
- * The events of an order, in the past tense, with their facts, and the effect handlers that report
- * them. The reporter decides which event it is, because transition tables have no conditions.
+ * The events of an order with their facts, and the effect handlers that report them. The reporter
+ * decides which event it is, because transition tables have no conditions.
  */
 import type { Card } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
@@ -27,32 +27,26 @@ import type {
 import type { ExternalEffect } from "./stages.ts";
 
 type Facts = {
-  /** The gateway has accepted the merchant's request: the first event of every order. */
+  /** The merchant's request is accepted: the first event of every order. */
   received: object;
-  /** A try on the payment page: its card is committed with it, before anything is sent. */
+  /** A try on the payment page. Its card is committed before anything is sent. */
   card_entered: {
     readonly card: CardFacts;
     readonly payer: Payer;
-    /** The authentication that a wallet has already proved. */
     readonly authentication?: Authentication;
   };
-  /** The payment page accepts no further card. */
   page_closed: { readonly cause: string };
   wallet_refused: { readonly reason: Reason };
-  /** The screening rules that have fired or lacked data, with their actions. */
   cleared: { readonly gate: GateFacts; readonly findings?: readonly Finding[] };
   cleared_for_3ds: {
     readonly gate: GateFacts;
     readonly findings?: readonly Finding[];
-    /** A rule demands authentication. Without one there is no charge. */
+    /** A screening rule demands authentication. Without one there is no charge. */
     readonly isForced?: true;
   };
   filtered_out: { readonly reason: Reason; readonly findings?: readonly Finding[] };
 
-  /**
-   * The first step that the card's range requires: the issuer's method, or the authentication
-   * itself.
-   */
+  /** The card's range requires the issuer's method next, or the authentication itself. */
   method_requested: { readonly threeds: ThreeDSecure };
   authentication_due: { readonly threeds: ThreeDSecure };
   enrolment_due: { readonly threeds: ThreeDSecure };
@@ -73,10 +67,7 @@ type Facts = {
   refused: { readonly answer: Answer; readonly reason: Reason };
   /** The host may still process the refused charge, so it is reversed while the decline stands. */
   refused_in_doubt: { readonly answer: Answer; readonly reason: Reason };
-  /**
-   * One amount of a list was declined in doubt. The next amount is tried once the reversal is
-   * proved.
-   */
+  /** An amount of a list was declined in doubt. The next is tried once a reversal is proved. */
   amount_in_doubt: { readonly answer: Answer; readonly reason: Reason };
   /** One amount of a list was declined, or proved not to be charged: the next is tried. */
   amount_refused: { readonly answer: Answer; readonly reason: Reason; readonly next: Money };
@@ -84,10 +75,7 @@ type Facts = {
   /** The gate could not send the charge, and nothing was sent. Another gate gets the order. */
   rerouted: { readonly gate: GateFacts; readonly cause: string };
   gate_unavailable: { readonly reason: Reason };
-  /**
-   * The acquirer may or may not have processed the message: there was no answer, a lost link or an
-   * unreadable answer.
-   */
+  /** No answer, an unreadable one or a lost link: the acquirer may have processed the message. */
   outcome_unknown: { readonly cause: string };
   /** The outcome is unknown at a host that has an inquiry message. */
   outcome_in_question: { readonly cause: string };
@@ -97,22 +85,17 @@ type Facts = {
   reversed: object;
   part_reversed: object;
   reversal_unanswered: { readonly cause: string };
-  /**
-   * As far as anyone knows, the charge stands. `mayHelp` means that the same advice may succeed
-   * later.
-   */
+  /** The charge seems to stand. `mayHelp` means that the same advice may succeed later. */
   reversal_refused: { readonly code: string; readonly mayHelp: boolean };
-  /**
-   * The host does not know the charge to reverse. This only counts once a later answer confirms it.
-   */
+  /** The host does not know the charge to reverse. A later answer has to confirm that. */
   original_not_found: { readonly code: string };
 
-  /** The events below are about a charge for an earlier amount. */
+  /** The following events are about a charge for an earlier amount. */
   prior_approved_late: { readonly reference: string; readonly answer: Answer };
   prior_reversed: { readonly reference: string; readonly approvedAt: Instant };
   prior_unreversed: { readonly reference: string; readonly answered: Unproved };
 
-  /** The merchant requests a follow-up of an approved order: a new transaction begins. */
+  /** A follow-up of an approved order begins a new transaction. */
   capture_asked: { readonly serialNumber: SerialNumber; readonly request: FollowUpTerms };
   return_asked: AskedBack;
   void_asked: AskedBack;
@@ -122,15 +105,10 @@ type Facts = {
   /** The host has said twice, and late enough, that it does not know the payout. */
   proved_unpaid: object;
   repeat_unanswered: { readonly cause: string };
-  /**
-   * The meaning of a repeated follow-up: it stays unknown whether the earlier message was
-   * processed.
-   */
+  /** A repeat was refused: it stays unknown whether the earlier message was processed. */
   repeat_refused: { readonly code: string };
 
-  /** The acquirer has reported a stage of a dispute. */
   charged_back: { readonly chargeback: Chargeback; readonly notify: boolean };
-  /** A user has decided whether to contest a dispute. */
   dispute_decided: {
     readonly caseId: string;
     readonly outcome: DisputeOutcome;
@@ -138,15 +116,11 @@ type Facts = {
     readonly why: string;
   };
   operator_alerted: object;
-  /**
-   * An operator demands that the acquirer is asked again now, or has settled the doubt with the
-   * acquirer.
-   */
+  /** An operator wants the acquirer asked again now, or has settled the doubt with the acquirer. */
   asked_again: { readonly by: string; readonly why: string };
   settled_as_done: { readonly by: string; readonly why: string; readonly receiptId: ReceiptId };
   settled_as_not_done: { readonly by: string; readonly why: string };
 
-  /** The stage's deadline has passed. */
   expired: object;
   /** A node took the order over from one whose lease ran out. */
   claimed: { readonly node: string };
@@ -157,14 +131,10 @@ type Facts = {
 type AskedBack = {
   readonly serialNumber: SerialNumber;
   readonly request: FollowUpTerms;
-  /**
-   * The gate's refund policy as it is configured now. If absent, the policy at the time of the
-   * charge applies.
-   */
+  /** The policy as configured now. If absent, that of the time of the charge applies. */
   readonly refunds?: RefundPolicy;
 };
 
-/** Begins a transaction that follows an approved one. */
 export type FollowUpEvent =
   | EventOf<"capture_asked">
   | EventOf<"return_asked">
@@ -180,7 +150,6 @@ export type EventKind = keyof Facts;
 export type EventOf<Kind extends EventKind> = { readonly kind: Kind } & Facts[Kind] & {
     readonly messages?: readonly KeptMessage[];
   };
-/** An operator's decision about an order in doubt. */
 export type OperatorEvent = Extract<OrderEvent, { readonly by: string; readonly why: string }>;
 export type OrderEvent = { [Kind in EventKind]: EventOf<Kind> }[EventKind];
 
@@ -213,15 +182,12 @@ const restingEvents: ReadonlySet<EventKind> = new Set([
   "repeat_refused",
 ]);
 
-/**
- * Performs one effect for one order and reports what happened. A handler never throws for
- * anything the network can do, and running it twice must end in the same order.
- */
+/** Performs an effect. It never throws for network faults, and a second run must do no harm. */
 export type EffectHandler = (order: Order, context: RunContext) => Promise<OrderEvent>;
 export type EffectHandlers = Readonly<Record<ExternalEffect, EffectHandler>>;
 
 export type RunContext = {
-  /** This node claimed the order from another one, which may have performed the effect. */
+  /** The order was claimed from another node, which may have performed the effect. */
   readonly startedBefore: boolean;
   readonly cardData: CardData | undefined;
 };
@@ -233,9 +199,7 @@ export type CardData = Card & {
   readonly cryptogram?: Secret<string>;
 };
 
-/**
- * While a node asks the acquirer, an operator can neither settle the order nor have it asked again.
- */
+/** While the acquirer is being asked, an operator can neither settle the order nor ask again. */
 export const acquirerIsAsked = new Failure("not_allowed_now", "", "the acquirer is being asked");
 /** A message that contradicts the operator's decision may still be on its way. */
 export const mayArrive = new Failure("not_allowed_now", "", "a message may still arrive");

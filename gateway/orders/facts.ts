@@ -61,7 +61,6 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
   }
 }
 
-/** Returns the facts for a transaction whose outcome is being settled. */
 function factsOfDoubt(
   transaction: Transaction,
   event: OrderEvent,
@@ -75,7 +74,7 @@ function factsOfDoubt(
     case "repeat_unanswered": {
       const { cause } = event;
       const before = transaction.reversal;
-      // After any other result of an inquiry, the host has to deny the transaction twice again.
+      // The host has to deny a transaction twice in a row. Any other answer starts that again.
       const reversal = cause.startsWith("inquiry: ") ? unansweredOf(before) : before;
       const progress = isSent(cause) ? { ...reversal, unansweredAt: at } : reversal;
       return { tries: transaction.tries + 1, ...(progress && { reversal: progress }) };
@@ -106,10 +105,7 @@ function factsOfDoubt(
   }
 }
 
-/**
- * If a void did not happen, the charge stands. If any other transaction did not happen, no money
- * has moved.
- */
+/** If a void did not happen, the charge stands. If anything else did not, no money has moved. */
 function notDone({ kind }: Transaction): Reason {
   return { code: kind === "void" ? "not_voided" : "settled_by_operator", detail: "" };
 }
@@ -119,7 +115,7 @@ function demandedBy(demanded: Reason): Partial<Transaction> {
   return { demanded, authentication: undefined };
 }
 
-/** The browser's properties, which only the next step needs, are dropped after it. */
+/** The browser's properties are dropped after the next step, which alone needs them. */
 function progressOf(
   { threeds }: Transaction,
   event: EventOf<"method_uploaded" | "challenge_requested" | "pareq_requested">,
@@ -130,7 +126,7 @@ function progressOf(
   return { threeds: { ...going, ...news } };
 }
 
-/** The time of the charge is set now, because the cardholder took some time. */
+/** The charge is sent only now, because the cardholder took some time. */
 function identifiersFrom({ identifiers }: Transaction, at: Instant): Partial<Transaction> {
   return identifiers === undefined ? {} : { identifiers: { ...identifiers, transmittedAt: at } };
 }
@@ -167,7 +163,6 @@ function nextTry(order: Order, amount: Money, at: Instant): Partial<Transaction>
   };
 }
 
-/** Returns the identifiers of the next attempt. */
 function identifiersOf(order: Order, gate: GateFacts, at: Instant) {
   const attempt = (order.transaction.identifiers?.attempt ?? attemptsBefore(order)) + 1;
   const reference = referenceOf(order, attempt);

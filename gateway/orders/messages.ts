@@ -1,10 +1,10 @@
 /**
- * Messages to acquirers and directory servers: their identifiers, and how an event keeps them. The
- * identifiers are derived from the order's sequence number, which is part of the reference in the
- * first commit. Therefore a node that recovers an order after a crash names the very request that
- * may have been sent. The reference (ISO 8583 field 37, twelve characters) is the sequence number
- * and the attempt in base 36. The trace number (field 11, six digits) is derived from the same
- * sequence and returns after half a million orders.
+ * The identifiers of messages to acquirers and directory servers, and how an event keeps a message.
+ * The identifiers are derived from the order's sequence number, which the first commit stores, so
+ * that a node that recovers an order after a crash names the very request that may have been sent.
+ * The reference (ISO 8583 field 37, twelve characters) is the sequence number and the attempt in
+ * base 36. The trace number (field 11, six digits) comes from the same sequence and returns after
+ * half a million orders.
  */
 import assert from "node:assert/strict";
 import type { Instant } from "../values/time.ts";
@@ -26,11 +26,10 @@ export function referenceOf(order: Sequenced, attempt: number): string {
 }
 
 /**
- * `message` is the number of a message within its order. The charge is 0, a message that settles
- * doubt about it is 1, and later transactions have the even numbers from 2 on. Repeats keep their
- * number, and another attempt at the charge has its own numbers. Messages of different transactions
- * and attempts get distant trace numbers: orders with neighbouring sequence numbers send at the
- * same moment and must not share a trace number.
+ * `message` is 0 for the charge, 1 for messages that settle doubt about it, and even from 2 on for
+ * later transactions. A repeat keeps its number; another attempt at the charge has its own. Trace
+ * numbers of different transactions and attempts are far apart, because orders with neighbouring
+ * sequence numbers send at the same moment and must not share one.
  */
 export function traceNumberOf(order: Sequenced, message: number, attempt = 1): string {
   const own = order.sequence * 2 + (message & 1);
@@ -42,19 +41,15 @@ const stepMs = 10;
 
 /**
  * The trace number of a message that does not repeat an earlier one about the same charge: an
- * inquiry, or a reversal after a late approval. The host's answer to the earlier message is out of
- * date and must not be taken for the answer to this one. The number is made from the earlier
- * message's number and the time, and returns after 2.8 hours.
+ * inquiry, or a reversal after a late approval. It differs from the earlier message's number,
+ * because an answer to that message is out of date. It returns after 2.8 hours.
  */
 export function traceNumberAt(at: Instant, earlier: string): string {
   const shifted = Number(earlier) + Math.floor(at / stepMs);
   return String((shifted % traceNumbers) + 1).padStart(6, "0");
 }
 
-/**
- * Returns the sequence number inside a reference, or undefined for a text that this gateway did not
- * make.
- */
+/** Returns undefined for a text that this gateway did not make. */
 export function parseReference(
   reference: string,
 ): { sequence: number; attempt: number } | undefined {
@@ -66,22 +61,21 @@ export function parseReference(
 }
 
 /**
- * A message that an event keeps. It is masked where it was read or written, so that it contains no
- * card number, CVV or cryptogram, and it is limited in length, because a host decides how long its
- * answers are. Only messages that an event keeps are described: a plain charge keeps none (decision
- * 0061).
+ * A message that an event keeps, masked where it was read or written: it has no card number, CVV or
+ * cryptogram. Its length is limited, because a host decides how long its answers are. Messages that
+ * no event keeps are not described: a plain charge keeps none (decision 0061).
  */
 export type KeptMessage = {
   readonly at: Instant;
   readonly way: "sent" | "received";
-  /** The type of the message, such as `0420` or `ARes`. */
+  /** A type such as `0420` or `ARes`. */
   readonly type: string;
   readonly fields: Readonly<Record<string, string>>;
 };
 
 export type Keep = (describe: () => readonly KeptMessage[]) => void;
 
-/** The limit on kept repeats, because the hundredth repeat says nothing new. */
+/** The limit on kept repeats: the hundredth says nothing new. */
 export const keptTries = 10;
 const messagesMax = 8;
 const fieldsMax = 64;

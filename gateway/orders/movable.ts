@@ -1,7 +1,6 @@
 /**
- * Captures, returns and voids by a person: the amount as it is typed, the highest possible amount,
- * and the sentence that refuses the request. The portal's preview and the action itself agree on
- * all three.
+ * Captures, returns and voids by a person: the typed amount, the highest possible one, and the
+ * sentence that refuses a request. The portal's preview and the action agree on all three.
  */
 import { type Failure, failures } from "../values/failure.ts";
 import { formatAmount, isZero, type Money, parseAmount } from "../values/money.ts";
@@ -27,10 +26,7 @@ export function mostOf(order: Order, operation: FollowUpTerms["operation"]): Mon
   return isOfHold ? held : left;
 }
 
-/**
- * Returns the meaning of the failure in the catalogue, with the highest possible amount if the
- * amount was refused.
- */
+/** Returns the failure's meaning. A refused amount is followed by the highest possible one. */
 export function describeRefusal({ code, detail }: Failure, most: Money): string {
   const { meaning } = failures[code];
   const sentence = meaning.slice(0, 1).toUpperCase() + meaning.slice(1);

@@ -1,7 +1,7 @@
 /**
- * An order consists of the merchant's request, which never changes, of its transactions, of which
- * only the latest changes, and of the effect that it owes. It contains the facts of a card that may
- * be known outside the vault, and never a card number.
+ * An order: the merchant's request, which never changes, its transactions, of which only the latest
+ * changes, and the effect that it owes. It has the card's facts that may be known outside the
+ * vault, and never a card number.
  */
 import type { Network } from "../values/card-number.ts";
 import type { FailureCode } from "../values/failure.ts";
@@ -21,25 +21,15 @@ import type { Effect, Stage } from "./stages.ts";
 
 export type Order = {
   readonly id: OrderId;
-  /**
-   * The unique number from which the references of its messages are made. Zero if the order ended
-   * without a message.
-   */
+  /** The references of the order's messages are made of it. Zero if it ended without a message. */
   readonly sequence: number;
   readonly merchantId: MerchantId;
   readonly endpointId: EndpointId;
   readonly clientOrderId: string;
-  /**
-   * The number of the order among those with its client order id. A new one may only follow unpaid
-   * ones.
-   */
+  /** Its number among orders with its client order id. A new one may only follow unpaid ones. */
   readonly attempt: number;
-  /**
-   * The number of events that the order has seen. A change is committed only if the stored order
-   * has the same number.
-   */
+  /** The number of events that the order has seen. A change is committed only on this number. */
   readonly version: number;
-  /** The time of the last event; absent before the first. */
   readonly changedAt?: Instant | undefined;
   readonly acceptedAt: Instant;
   readonly purchase: Purchase;
@@ -51,17 +41,14 @@ export type Order = {
   /** Each stage of each dispute once, in the order in which they were recorded. */
   readonly chargebacks?: readonly Chargeback[];
   readonly owed: Owed | undefined;
-  /** The deadline of the present stage; undefined in a final stage. */
   readonly deadlineAt: Instant | undefined;
 };
 
-/** The effect owed and the moment from which any node may take it over. */
+/** The effect that is owed. From `claimableAt` on, any node may take it over. */
 export type Owed = {
   readonly effect: Effect;
   readonly claimableAt: Instant;
-  /**
-   * If true, no message is on its way to the acquirer, and the order waits for its next attempt.
-   */
+  /** Set while no message is on its way to the acquirer: the order waits for its next attempt. */
   readonly resting?: true;
 };
 
@@ -75,13 +62,11 @@ export type Purchase = {
   readonly purpose: string | undefined;
   readonly comment: string | undefined;
   readonly siteUrl: string | undefined;
-  /** The browser's properties, as the merchant has sent them, for 3-D Secure. */
+  /** The browser's properties as the merchant has sent them, for 3-D Secure. */
   readonly browser: Readonly<Record<string, string>> | undefined;
-  /** Present if the payment is made with a wallet's payment data. */
   readonly wallet?: WalletPayment;
-  /** Present if the payment is made with a registered card. */
   readonly credential?: Credential;
-  /** If true, no cardholder is present who could authenticate. */
+  /** No cardholder is present who could authenticate. */
   readonly isUnattended?: true;
   /** Further amounts, which are tried one after the other if the amount itself is refused. */
   readonly otherAmounts?: readonly Money[];
@@ -97,9 +82,9 @@ export type WalletType = (typeof walletTypes)[number];
 
 export type WalletPayment = {
   readonly type: WalletType;
-  /** If true, the number belongs to the device and differs from the one on the customer's card. */
+  /** The number belongs to the device and differs from the one on the customer's card. */
   readonly isDevice?: true;
-  /** The reason why the payment data cannot be trusted. There is no card then. */
+  /** Why the payment data cannot be trusted. There is no card then. */
   readonly refusal?: Reason;
 };
 
@@ -147,20 +132,15 @@ export type CardFacts = {
   readonly hashId: string;
   /** The BIN table's entry at the time of the order; undefined for an unknown issuer. */
   readonly issuer?: Issuer;
-  /** The card's 3-D Secure enrolment; absent where the endpoint does not authenticate. */
+  /** Absent where the endpoint does not authenticate. */
   readonly enrolment?: Enrolment;
 };
 
-/**
- * The payment page of an order whose card the cardholder enters. Another try may follow a refusal.
- */
+/** The page on which the cardholder enters the card. Another try may follow a refusal. */
 export type PaymentPage = {
-  /** No try begins after this time. */
   readonly expiresAt: Instant;
   readonly triesMax: number;
-  /** The refused tries, the latest last. */
   readonly refused: readonly RefusedTry[];
-  /** The payment link with which the order began. */
   readonly linkId?: string;
   /** The customer fields that the cardholder has entered and the merchant has not sent. */
   readonly entered?: readonly (keyof Customer)[];
@@ -171,17 +151,14 @@ export type RefusedTry = {
   readonly wallet?: WalletPayment;
   readonly reason: Reason;
   readonly at: Instant;
-  /** The challenge of the try and its result, for a directory server that repeats the result. */
+  /** The try's challenge, for a directory server that repeats its result. */
   readonly threeds?: EndedThreeDSecure;
   readonly authentication?: Authentication;
   /** The charges of the try at the acquirer. Any of them may be approved late. */
   readonly attempts: readonly PriorAttempt[];
 };
 
-/**
- * The part of a purchase that the cardholder's browser brings, with a card or a wallet's payment
- * data.
- */
+/** The part of a purchase that the browser brings, with a card or a wallet's payment data. */
 export type Payer = Pick<Purchase, "ipAddress" | "customer" | "browser" | "wallet">;
 
 /** The 3-D Secure support of the card's range when the order was accepted. */
@@ -199,10 +176,7 @@ export type Issuer = {
 
 /** Begins an order; a `payout` sends money to the card instead of charging it. */
 export type ChargeKind = "sale" | "preauth" | "account-verification" | "payout";
-/**
- * Follows an approved one: `cancel` releases what a preauthorisation holds, `void` takes a whole
- * charge back before it is cleared.
- */
+/** `cancel` releases what a preauthorisation holds; `void` takes an uncleared charge back whole. */
 export type FollowUpKind = "capture" | "refund" | "cancel" | "void";
 export type TransactionKind = ChargeKind | FollowUpKind;
 
@@ -214,16 +188,11 @@ export type Transaction = {
   readonly identifiers: AcquirerIdentifiers | undefined;
   readonly answer: Answer | undefined;
   readonly authentication: Authentication | undefined;
-  /** The state of the authentication. */
   readonly threeds?: ThreeDSecure;
-  /** If true, a screening rule demands authentication. Without one there is no charge. */
+  /** A screening rule demands authentication. Without one there is no charge. */
   readonly forces3ds?: true;
-  /**
-   * The reason for which the issuer has refused a charge without a challenge. The charge is tried
-   * once more with one.
-   */
+  /** Why the issuer has refused a charge without a challenge. It is tried once more with one. */
   readonly demanded?: Reason;
-  /** The reason if the transaction did not end approved. */
   readonly reason: Reason | undefined;
   readonly receiptId: ReceiptId | undefined;
   /** The number of unanswered attempts to settle doubt. */
@@ -233,16 +202,15 @@ export type Transaction = {
   readonly finishedAt: Instant | undefined;
   /** Charges of earlier attempts, such as those for earlier amounts of the list. */
   readonly priorAttempts?: readonly PriorAttempt[];
-  /** If true, the return is sent as a payment to the card, with its own reference. */
+  /** The return is sent as a payment to the card, with its own reference. */
   readonly asRefund?: true;
-  /** The merchant's request for a follow-up. An identical request is a repeat. */
+  /** The merchant's request. An identical one is a repeat. */
   readonly request?: FollowUpTerms;
 };
 
 export type ReversalProgress = {
-  /** The code of the last answer, if it was a refusal. */
   readonly refusedWith?: string;
-  /** The time of the first of several successive answers that the host does not know the charge. */
+  /** The time of the first of successive answers that the host does not know the charge. */
   readonly notFoundAt?: Instant;
   /** The time of an unanswered reversal or repeat, which may still be on its way to the host. */
   readonly unansweredAt?: Instant;
@@ -263,21 +231,20 @@ export type OwedReversal = ReversalProgress & {
 
 export type FollowUpTerms = {
   readonly operation: "capture" | "return" | "void";
-  /** The amount; the whole amount if absent. */
+  /** The whole amount if absent. */
   readonly amount: Money | undefined;
   /** The currency with which a void confirms the charge. It may be sent without an amount. */
   readonly currency?: string;
   readonly comment: string | undefined;
   /** The id of the portal's form, which identifies a form that is sent twice. */
   readonly once?: string;
-  /** The login of the portal's user. */
   readonly by?: string;
 };
 
 /**
- * The identifiers of a request at the acquirer: RRN (`reference`), STAN (`traceNumber`), terminal
- * and gate. They are committed before the request is sent, so that a node that claims the order
- * after a crash knows what to settle. A follow-up has the reference of its charge.
+ * A request's identifiers at the acquirer: RRN (`reference`), STAN (`traceNumber`), terminal and
+ * gate. They are committed before the request is sent, so that a node that claims the order after a
+ * crash knows what to settle. A follow-up has the reference of its charge.
  */
 export type AcquirerIdentifiers = {
   readonly gate: GateFacts;
@@ -290,9 +257,7 @@ export type AcquirerIdentifiers = {
 export type GateFacts = {
   readonly id: GateId;
   readonly descriptor: string;
-  /**
-   * The text on the cardholder's statement: the gate's descriptor, unless the endpoint has its own.
-   */
+  /** The text on the cardholder's statement: the endpoint's own, or the gate's descriptor. */
   readonly shownDescriptor: string;
   readonly terminalId: string;
   /** Fields 42 and 32 of the charge. */
@@ -304,23 +269,19 @@ export type GateFacts = {
   readonly partialCapture: boolean;
   /** The terminal's time zone as an IANA name; UTC if absent. */
   readonly zone?: string;
-  /** From when on returns are sent as refunds; never if absent. */
+  /** Returns are never sent as refunds if absent. */
   readonly refunds?: RefundPolicy;
   /** How long a hold lasts; seven days if absent. */
   readonly holdDays?: number;
-  /** The reason for the choice of the gate, for the operator. */
   readonly choice: string;
-  /** The fees, only stored if the merchant may see them. */
+  /** Fees are only stored if the merchant may see them. */
   readonly fees?: { readonly seller?: Fee; readonly acquirer?: Fee };
 };
 
 export type RefundPolicy = {
-  /**
-   * The time from which a return is a refund: `always`, a number of hours after the charge (`24h`),
-   * or after a daily cut-off (`23:00`).
-   */
+  /** When a return becomes a refund: `always`, after `24h`, or at a daily cut-off (`23:00`). */
   readonly after?: string;
-  /** If present, the return of a part is always sent as a refund. */
+  /** The return of a part is always sent as a refund. */
   readonly partial?: true;
 };
 
@@ -338,22 +299,16 @@ export type ChargebackStage = (typeof chargebackStages)[number];
 export const disputeOutcomes = ["accepted", "contested"] as const;
 export type DisputeOutcome = (typeof disputeOutcomes)[number];
 
-/**
- * An amount that the issuer took back for the cardholder, or a later stage of the dispute about it.
- */
+/** An amount that the issuer took back for the cardholder, or a later stage of that dispute. */
 export type Chargeback = {
-  /** The acquirer's id of the dispute. */
   readonly caseId: string;
   readonly stage: ChargebackStage;
   readonly amount: Money;
   readonly reason: string;
-  /** The date of the stage, as the acquirer states it. */
   readonly at: Instant;
-  /** The date by which the answer is due, if the acquirer states it. */
   readonly dueAt?: Instant;
-  /** The merchant's decision about this stage. */
   readonly outcome?: DisputeOutcome;
-  /** The serial number of the stage in its callback and in status requests. */
+  /** The stage's serial number in its callback and in status requests. */
   readonly serialNumber: SerialNumber;
   /** The number of transactions that the order had when the stage was recorded. */
   readonly transactions?: number;
@@ -364,23 +319,18 @@ export type Answer = {
   readonly approvalCode: string | undefined;
   readonly networkId: string | undefined;
   readonly approvedAmount: Money | undefined;
-  /** The time at which the gateway received the answer. */
+  /** When the gateway received the answer. */
   readonly processedAt: Instant;
-  /** The host's date and time, if its message contains them. */
   readonly hostAt?: Instant;
   readonly loyalty?: Loyalty;
   /** The host's explanation of a refusal for the cardholder. */
   readonly explanation?: string;
 };
 
-/**
- * An approval that arrived after the gateway stopped waiting for it. Only its reference names the
- * order.
- */
+/** An approval that came too late. Only its reference names the order. */
 export type LateApproval = {
   readonly reference: string;
   readonly answer: Answer;
-  /** The approved amount, if the host states it. */
   readonly minor: bigint | undefined;
 };
 
@@ -391,27 +341,19 @@ export type Loyalty = { readonly [Name in (typeof loyaltyNames)[number]]?: strin
 export type Credential = {
   readonly initiator: "CARDHOLDER" | "MERCHANT";
   readonly scenario: "REGULAR" | "IRREGULAR";
-  /** The network's id of the first payment with the card. */
   readonly networkId: string | undefined;
-  /** If true, the number is a wallet's device number without a cryptogram. */
+  /** The number is a wallet's device number without a cryptogram. */
   readonly isDevice?: true;
 };
 export type CredentialDefaults = Partial<Pick<Credential, "initiator" | "scenario">>;
 
-/**
- * The action of a screening rule that fires. `allow` makes all other rules only mark the payment.
- */
+/** The action of a firing screening rule. If one says `allow`, all others only mark the payment. */
 export type RuleAction = "block" | "force_3ds" | "mark" | "allow";
 export type RuleScope = "gateway" | "merchant" | "endpoint";
-/**
- * The facts for which a rule has fired, shown to the operator. They are limits and counts and no
- * personal data.
- */
+/** The facts for which a rule fired, for the operator: limits and counts, no personal data. */
 export type RuleFacts = Readonly<Record<string, string | number>>;
 
-/** A rule that has fired, or that lacked data. */
 export type Finding = {
-  /** The id of the rule. */
   readonly rule: string;
   readonly kind: string;
   readonly scope: RuleScope;

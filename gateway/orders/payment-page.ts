@@ -1,7 +1,7 @@
 /**
- * Orders of the payment page, and payment links. The request contains no card, and the cardholder
- * may try several. A try begins with a card, as an order of the merchant interface does. It ends
- * with the order's result or, if it is refused and another try is left, back on the page.
+ * Orders of the payment page, and payment links. The cardholder may try several cards. A try begins
+ * with a card, as an order of the merchant interface does. It ends with the order's result or, if
+ * it is refused and another try is left, back on the page.
  */
 import { Failure } from "../values/failure.ts";
 import { asCardId, type EndpointId, type LinkId, type MerchantId } from "../values/ids.ts";
@@ -26,7 +26,6 @@ export const noCard: CardFacts = {
   expiryYear: "",
 };
 
-/** Opens the payment page of a new order, which owes nothing until a card is entered. */
 export function openPage(
   { transaction, acceptedAt }: Pick<Order, "transaction" | "acceptedAt">,
   { lifeMs, ...terms }: PageTerms,
@@ -35,19 +34,15 @@ export function openPage(
   return { page, transaction: { ...transaction, stage: beginningOnPage.stage } };
 }
 
-/** Returns how many tries may still begin, including one in progress. */
+/** A try in progress is included. */
 export function triesLeft({ triesMax, refused }: PaymentPage): number {
   return Math.max(0, triesMax - refused.length);
 }
 
-/**
- * Whether another try may follow the present one. After the page has expired, a refusal is final.
- */
 export function mayTryAgain(page: PaymentPage, at: Instant): boolean {
   return triesLeft(page) > 1 && at < page.expiresAt;
 }
 
-/** Returns the order with the card of a new try. */
 export function enterCard(
   order: Order,
   { card, payer, authentication }: EventOf<"card_entered">,
@@ -72,7 +67,7 @@ type Entered = Pick<Order, "purchase"> & {
   readonly page?: Pick<PaymentPage, "entered"> | undefined;
 };
 
-/** Returns the customer fields that the merchant has sent, without those of the page. */
+/** The fields that the cardholder has entered on the page are left out. */
 export function customerSent({ purchase, page }: Entered): Customer {
   const blank = page?.entered?.map((field) => [field, undefined]) ?? [];
   return { ...purchase.customer, ...Object.fromEntries(blank) };
@@ -83,10 +78,7 @@ function fieldsBeyond(sent: Customer, whole: Customer): readonly (keyof Customer
   return fields.filter((field) => whole[field] !== undefined && sent[field] === undefined);
 }
 
-/**
- * Returns the order with a closed page. If it waits for a card, it expires at once. A try in
- * progress is the last one.
- */
+/** An order that waits for a card expires at once. A try in progress is the last one. */
 export function closePage(order: Order, at: Instant): Order | undefined {
   const { page, transaction, deadlineAt } = order;
   if (page === undefined) return undefined;
@@ -102,7 +94,7 @@ export function closePage(order: Order, at: Instant): Order | undefined {
 const pageOver = new Failure("not_allowed_now", "", "the payment page has expired");
 const stillInDoubt = new Failure("not_allowed_now", "", "the try before is being reversed");
 
-/** Returns the order after a refused try. It is as before the try, which stays on record. */
+/** The order is as before the refused try, which stays on record. */
 export function endTry(order: Order, at: Instant): Order {
   const { page, card, transaction } = order;
   if (page === undefined) return order;
@@ -148,7 +140,7 @@ export function cardsOf({ card, page }: Order): readonly CardFacts[] {
 
 /**
  * A payment link (decision 0056): an amount at an endpoint, which cardholders with the URL can pay
- * once, a number of times or any number of times. A link is not an order: each payment begins one.
+ * once, a number of times or any number of times. Each payment begins an order.
  */
 export type PaymentLink = {
   readonly id: LinkId;
@@ -156,10 +148,7 @@ export type PaymentLink = {
   readonly endpointId: EndpointId;
   readonly amount: Money;
   readonly description: string;
-  /**
-   * The URL to which the cardholder's browser is redirected at the end; the gateway's own page if
-   * absent.
-   */
+  /** Where the cardholder's browser goes at the end; the gateway's own page if absent. */
   readonly returnUrl?: string | undefined;
   readonly callbackUrl?: string | undefined;
   readonly createdAt: Instant;
@@ -168,10 +157,7 @@ export type PaymentLink = {
   readonly closedAt?: Instant | undefined;
   /** The maximum number of paid orders; any number if absent. */
   readonly usesMax?: number | undefined;
-  /**
-   * The pages whose orders count as uses. Those that ended unpaid are removed when another page
-   * needs a use.
-   */
+  /** The pages whose orders take a use. Unpaid ones are removed when another page needs a use. */
   readonly uses: readonly string[];
 };
 
@@ -180,16 +166,13 @@ export type LinkKey = Pick<PaymentLink, "merchantId" | "id">;
 /** The highest maximum. A larger number would be the same as no maximum. */
 export const linkUsesMax = 100;
 
-/** Returns the reason why no payment can begin with the link any more, apart from its uses. */
+/** Returns why no payment can begin with the link any more, apart from its uses. */
 export function findEnd(link: PaymentLink, now: Instant): "closed" | "expired" | undefined {
   if (link.closedAt !== undefined) return "closed";
   return link.expiresAt !== undefined && link.expiresAt <= now ? "expired" : undefined;
 }
 
-/**
- * Returns a client order id for the page's order. It is unique for the merchant, and the same for a
- * page that is posted twice.
- */
+/** The id is unique for the merchant, and the same for a page that is posted twice. */
 export function clientOrderIdOf({ id }: Pick<PaymentLink, "id">, page: string): string {
   return `link-${id}-${page}`;
 }

@@ -1,9 +1,8 @@
 /**
- * Charges of earlier attempts that may be approved after the order has continued: for earlier
- * amounts of a list, from before a challenge, or of refused tries on the payment page. Each late
- * approval owes a reversal of its own. The gateway sends it when the order is final or waits for
- * the next card, and owes nothing else, and repeats it until it is proved. The merchant's result
- * does not change.
+ * Charges of earlier attempts (for earlier amounts of a list, before a challenge, of refused tries
+ * on the payment page) that may be approved late. Each late approval owes its own reversal, which
+ * is sent when the order is final or waits for a card and owes nothing else, and is repeated until
+ * it is proved. The merchant's result does not change.
  */
 import { Failure } from "../values/failure.ts";
 import type { Instant } from "../values/time.ts";
@@ -15,7 +14,6 @@ import { anyStage, whileOwingPrior } from "./transitions.ts";
 
 export type OwingAttempt = PriorAttempt & { readonly owes: OwedReversal };
 
-/** Returns the attempt to reverse next. */
 export function findOwingAttempt(order: Order): OwingAttempt | undefined {
   return priorAttemptsOf(order).find(isOwing);
 }
@@ -37,15 +35,12 @@ export function priorAttemptsOf(order: Order): readonly PriorAttempt[] {
   return [...order.page.refused.flatMap(({ attempts }) => attempts), ...priorAttempts];
 }
 
-/** Returns the number of attempts before the present try. */
 export function attemptsBefore({ page }: Order): number {
   const attempts = page?.refused.flatMap((each) => each.attempts) ?? [];
   return attempts.at(-1)?.identifiers.attempt ?? 0;
 }
 
-/**
- * Returns the order as it was when the attempt was sent, because an earlier try had another card.
- */
+/** The order is as it was when the attempt was sent, because an earlier try had another card. */
 export function orderOfAttempt(order: Order, { identifiers, amount }: PriorAttempt): Order {
   const { reference } = identifiers;
   const transaction = { ...initialOf(order), identifiers, amount };
@@ -63,10 +58,7 @@ export function orderOfAttempt(order: Order, { identifiers, amount }: PriorAttem
   };
 }
 
-/**
- * Whether the acquirer may have moved money that the gateway does not count, or the other way
- * round.
- */
+/** Whether the acquirer may have moved money that the gateway does not count, or the reverse. */
 export function isInDoubt({ owed, transaction }: Order): boolean {
   const isReversing = owed?.effect === "reverse" || owed?.effect === "reverse_prior";
   return isReversing || stagesInDoubt.includes(transaction.stage);
@@ -80,7 +72,7 @@ export function inDoubtOf(order: Order) {
     : { ...prior, tries: prior.owes.tries, reversal: prior.owes };
 }
 
-/** An order in progress ends first, because only one effect is owed at a time. */
+/** An order in progress must end before the reversal, because only one effect is owed at a time. */
 export function mayReversePrior(order: Order): boolean {
   const { stage } = order.transaction;
   const isFree = isFinal(stage) || stage === "awaiting_card";
@@ -114,7 +106,7 @@ export function meetPrior(order: Order, event: PriorEvent, at: Instant): Order |
   }
 }
 
-/** Whether the operator's decision is about the reversal that the order owes. */
+/** Applies an operator's decision about the reversal that the order owes. */
 export function decidePrior(order: Order, { kind }: OperatorEvent): Order | Failure {
   if (order.owed?.resting !== true) return acquirerIsAsked;
   if (whileOwingPrior[kind] === undefined) return hasResult;
@@ -123,7 +115,6 @@ export function decidePrior(order: Order, { kind }: OperatorEvent): Order | Fail
   return settle(order, attempt?.identifiers.reference ?? "", attempt?.owes.approvedAt);
 }
 
-/** Returns the host's answers to a reversal, with its latest answer added. */
 export function progressAfter(
   before: ReversalProgress | undefined,
   answered: Unproved,
@@ -137,13 +128,13 @@ export function progressAfter(
   return isSent(answered.cause) ? { ...before, unansweredAt: at } : before;
 }
 
-/** An answer of the host to one message says nothing about another message. */
+/** The host's answer to one message says nothing about another message. */
 export function unansweredOf(progress: ReversalProgress | undefined): ReversalProgress {
   const { unansweredAt } = progress ?? {};
   return unansweredAt === undefined ? {} : { unansweredAt };
 }
 
-/** Whether a message that may move money was sent, derived from the cause of the missing answer. */
+/** The cause of the missing answer shows whether a message that may move money was sent. */
 export function isSent(cause: string): boolean {
   const unsent = ["gate_unavailable", "card_not_held", "too_late", "not_repeatable"];
   return !unsent.includes(cause) && !cause.startsWith("inquiry: ");

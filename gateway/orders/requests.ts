@@ -22,14 +22,10 @@ export type OrderRequest = {
   readonly serialNumber: SerialNumber;
   readonly purchase: Purchase;
   readonly card: RequestedCard;
-  /** Undefined if no card data is available. */
   readonly cardData: CardData | undefined;
-  /** The authentication that a wallet has already proved. */
   readonly authentication?: Authentication;
   readonly requestFingerprint: RequestFingerprint;
-  /**
-   * Present if the cardholder enters the card on the payment page. The request then contains none.
-   */
+  /** Present if the cardholder enters the card on the payment page. */
   readonly page?: PageTerms;
 };
 
@@ -37,21 +33,17 @@ export type PageTerms = Pick<PaymentPage, "triesMax" | "linkId"> & { readonly li
 
 /** The text that makes two requests the same request. Only keyed digests of it are stored. */
 export type RequestFingerprint = {
-  /** The fields without the CVV; it only contains whether there was one. */
+  /** The fields without the CVV, of which the text only says whether there was one. */
   readonly text: Secret<string>;
   readonly cvv: Secret<string> | undefined;
 };
 
-/**
- * The card: one from the request, which is stored in the vault, one that is already there, or none
- * if a wallet's payment data was refused.
- */
+/** `new` cards are stored in the vault. `none`: a wallet's payment data was refused. */
 type RequestedCard =
   | { readonly kind: "none" }
   | { readonly kind: "new"; readonly facts: Omit<CardFacts, "cardId" | "hashId"> }
   | { readonly kind: "registered"; readonly facts: CardFacts };
 
-/** A capture, a return or a void of an order that exists. */
 export type FollowUpRequest = {
   readonly wanted: Pick<OrderQuery, "clientOrderId" | "orderId">;
   readonly serialNumber: SerialNumber;
@@ -71,7 +63,7 @@ export type OrderQuery = {
   readonly bySerialNumber: SerialNumber | undefined;
 };
 
-/** An order and the requested transaction, which is the latest unless the request names one. */
+/** The transaction is the latest unless the request names one. */
 export type FoundOrder = {
   readonly order: Order;
   readonly transaction: Transaction;

@@ -1,6 +1,6 @@
 /**
- * Chooses the gate of an order among those of its endpoint. The same order always gets the same
- * gate, because the draw uses its id.
+ * Chooses an order's gate among those of its endpoint. The draw uses the order's id, so that an
+ * order always gets the same gate.
  */
 import type { GateId, OrderId } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
@@ -8,21 +8,15 @@ import type { Endpoint, EndpointGate } from "./merchant.ts";
 import type { GateFacts, Order } from "./order.ts";
 
 type GateConditions = {
-  /** Returns whether a request could be sent now. */
   isReady(gate: GateId): boolean;
-  /** The gates that the order has tried without success. */
   readonly passedOver: ReadonlySet<GateId>;
 };
 
-/** The parts of an order that decide its gate. */
 export type Routed = Pick<Order, "id"> & {
   readonly transaction: Pick<Order["transaction"], "kind" | "amount">;
 };
 
-/**
- * Chooses among gates sorted by rank. Returns undefined if no gate may process the order, whether
- * ready or not.
- */
+/** The gates are sorted by rank. Returns undefined if none may process the order, ready or not. */
 export function chooseGate(
   order: Routed,
   gates: readonly EndpointGate[],
@@ -44,10 +38,7 @@ export function chooseGate(
   return chooseAmong(fitting, setAside, { lot: lotOf(order.id), isReady: conditions.isReady });
 }
 
-/**
- * The lot of an order. Merchants share one sequence of ids, and the lots depend on neither the
- * merchant nor the sequence.
- */
+/** The lot is mixed: merchants share one sequence of ids, and lots must not follow it. */
 export function lotOf(id: OrderId): number {
   let mixed = Number(id.slice(-lotDigits));
   for (let round = 0; round < 2; round += 1) {
@@ -83,10 +74,7 @@ export function findUnreadyGates(
 type SetAside = { readonly gate: EndpointGate; readonly why: string };
 type Group = readonly [EndpointGate, ...EndpointGate[]];
 
-/**
- * Chooses by rank. If no gate is ready, the order gets the first choice nevertheless, because its
- * link may come up.
- */
+/** If no gate is ready, the order gets the first choice all the same: its link may come up. */
 function chooseAmong(
   fitting: readonly EndpointGate[],
   unfit: readonly SetAside[],
@@ -113,10 +101,7 @@ function notReady(gate: EndpointGate): SetAside {
   return { gate, why: "was not ready" };
 }
 
-/**
- * Chooses by weight. Each gate has as many lots as its weight. A second draw among fewer gates
- * still shares by weight, because the lots of a gate are consecutive.
- */
+/** The lots of a gate are consecutive, so that a draw among fewer gates still shares by weight. */
 function draw(group: Group, lot: number): EndpointGate {
   const [first, ...others] = group;
   let left = lot % weightOf(group);
@@ -140,7 +125,7 @@ function* ranksOf(gates: readonly EndpointGate[]): Iterable<Group> {
   }
 }
 
-/** Returns the reason why a gate may not process the order, whether it is ready or not. */
+/** Returns why a gate may not process the order, whether it is ready or not. */
 function obstacleOf(
   { transaction: { kind, amount } }: Routed,
   gate: EndpointGate,

@@ -1,7 +1,7 @@
 /**
- * The movements of money by which an order is compared with the acquirer's books: all those that
- * the acquirer has approved, under the reference that its files use. A hold moves no money, and
- * neither does a charge in doubt that was reversed.
+ * The movements of money to compare with the acquirer's books: all that the acquirer has approved,
+ * under the reference of its files. A hold moves no money, and neither does a charge in doubt that
+ * was reversed.
  */
 import type { GateId } from "../values/ids.ts";
 import type { Currency } from "../values/iso-codes.ts";
@@ -24,7 +24,7 @@ export type SettlementKind = keyof typeof settlementKinds;
 
 export type Sums = { readonly count: number; readonly minor: bigint };
 
-/** The totals of a day, for one gate and currency, as reconciliation messages count them. */
+/** A day's totals for one gate and currency, as reconciliation messages count them. */
 export type DayTotals = {
   readonly currency: Currency;
   /** Refunds and payouts: payments to cards. */
@@ -38,13 +38,9 @@ export type SettlementItem = {
   readonly reference: string;
   readonly kind: SettlementKind;
   readonly money: Money;
-  /** The time of the acquirer's approval. */
   readonly at: Instant;
   readonly gateId: GateId;
-  /**
-   * If true, the acquirer's file may omit it, because it reports disputes and released holds
-   * elsewhere.
-   */
+  /** The acquirer's file may omit it: disputes and released holds are reported elsewhere. */
   readonly isOptional: boolean;
 };
 

@@ -27,7 +27,6 @@ export function isFinal(stage: Stage): stage is FinalStage {
   return finalStages.some((final) => final === stage);
 }
 
-/** The order waits for the cardholder's browser. */
 export function waitsForCardholder(stage: Stage): boolean {
   return stagesOfCardholder.includes(stage);
 }
@@ -44,12 +43,9 @@ export function isBeforeSending(stage: Stage): boolean {
 /** Stages in doubt: the acquirer may have processed the request or not, and is being asked. */
 export const stagesInDoubt: readonly Stage[] = ["inquiring", "reversing", "repeating"];
 
-/** These effects are decided from memory, and are part of the commit that owes them. */
+/** Effects that are decided from memory, in the commit that owes them. */
 export const immediateEffects = ["screen", "look_up_3ds"] as const;
-/**
- * These effects wait for another system. The order's row owes them until their handler has
- * reported.
- */
+/** Effects that wait for another system. The order owes one until its handler has reported. */
 export const externalEffects = [
   "authenticate",
   "ask_enrolment",
@@ -62,7 +58,7 @@ export const externalEffects = [
   "pay_out",
   "alert_operator",
 ] as const;
-/** These effects are performed by the commit itself, which writes the row of the callback. */
+/** Effects that the commit itself performs: it writes the row of the callback. */
 export const outboxEffects = ["notify_merchant"] as const;
 
 export type ImmediateEffect = (typeof immediateEffects)[number];

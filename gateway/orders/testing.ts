@@ -45,7 +45,6 @@ export const start = asInstant(1_794_708_246_000);
 export const amount = new Money(1042n, getCurrency("USD"));
 const smaller = new Money(500n, getCurrency("USD"));
 
-/** A clock that stands still. */
 export const clockAt = (at: Instant) => ({ now: () => at, earliest: () => at });
 
 export const deadlines: Deadlines = {
@@ -158,13 +157,11 @@ export function inStage(stage: Stage, kind: TransactionKind = "sale"): Order {
   return { ...draft, version: 3, transaction: { ...draft.transaction, kind, stage } };
 }
 
-/** An order whose charge is approved. */
 export function approved(kind: ChargeKind = "sale"): Order {
   const asked = { ...draft, transaction: { ...draft.transaction, kind } };
   return meet(meet(asked, events.received), events.authorized);
 }
 
-/** Requests a capture or a return, of everything or of an amount in minor units. */
 export function asks(
   operation: FollowUpTerms["operation"],
   minor?: bigint,
@@ -224,7 +221,6 @@ const noGate = { code: "gate_unavailable", detail: "" } as const;
 const seen = { code: "duplicate_transmission", detail: "[94]" } as const;
 const inPart = { code: "partial_approval_refused", detail: "[10]" } as const;
 
-/** One event of each kind. */
 // biome-ignore format: a table
 export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   received:              { kind: "received" },

@@ -1,7 +1,7 @@
 /**
- * The order's transactions: the amounts held, charged and refunded, the transactions that may
- * follow, and disputes about the charge. Only approved transactions count. While one is open no
- * other begins, so the totals are correct at every moment.
+ * The order's transactions: amounts held, charged and refunded, the transactions that may follow,
+ * and disputes about the charge. Only approved ones count. While one is open no other begins, so
+ * the totals are correct at every moment.
  */
 import { Failure, type FailureCode } from "../values/failure.ts";
 import type { SerialNumber } from "../values/ids.ts";
@@ -32,15 +32,13 @@ export type Totals = {
   readonly held: Money;
   /** The amount that the sale or the capture has charged. */
   readonly charged: Money;
-  /** The amount that was refunded or voided. */
   readonly returned: Money;
-  /** The amount that was held and then released by a cancel. */
+  /** The amount that was held until a cancel released it. */
   readonly cancelled: Money;
-  /** The amount that was charged and not refunded. The acquirer counts it as charged. */
+  /** The amount that was charged and not refunded, as the acquirer counts. */
   readonly standing: Money;
-  /** The amount that is charged back now. */
   readonly chargedBack: Money;
-  /** The amount that can be refunded: what stands, less what is charged back. */
+  /** The amount that can be refunded: `standing`, less what is charged back. */
   readonly left: Money;
 };
 
@@ -48,17 +46,15 @@ export function transactionsOf({ earlier, transaction }: Order): readonly Transa
   return [...earlier, transaction];
 }
 
-/** Returns the transaction that began the order. */
 export function initialOf({ earlier, transaction }: Order): Transaction {
   return earlier[0] ?? transaction;
 }
 
-/** Whether a transaction of the kind begins an order. */
 export function isCharge(kind: TransactionKind): kind is ChargeKind {
   return beginnings[kind].event === "received";
 }
 
-/** Returns the transaction, or the stage of a dispute about the charge, with the serial number. */
+/** The serial number names a transaction, or a stage of a dispute about the charge. */
 export function findNamed(order: Order, serialNumber: SerialNumber): FoundOrder | undefined {
   const isNamed = (each: { readonly serialNumber: SerialNumber }) =>
     each.serialNumber === serialNumber;
@@ -68,7 +64,7 @@ export function findNamed(order: Order, serialNumber: SerialNumber): FoundOrder 
   return dispute && { order, transaction: initialOf(order), dispute };
 }
 
-/** Returns the capture of a preauthorisation, once it is approved. */
+/** Returns undefined until the capture is approved. */
 export function captureOf(order: Order): Transaction | undefined {
   return transactionsOf(order).find(
     ({ kind, stage }) => kind === "capture" && stage === "approved",
@@ -123,14 +119,14 @@ export function findRepeated(order: Order, asked: FollowUpTerms): Transaction | 
   });
 }
 
-/** A form that is sent again counts once, even if its reason or amount was corrected. */
+/** A form that is sent again is the same request, even if its reason or amount was corrected. */
 function isSame(one: FollowUpTerms, other: FollowUpTerms): boolean {
   if (one.operation !== other.operation || one.once !== other.once) return false;
   if (one.once !== undefined) return true;
   return one.comment === other.comment && isSameMoney(one.amount, other.amount);
 }
 
-/** Returns the transaction that the merchant requests, or the reason why it cannot begin. */
+/** Returns the transaction that the merchant requests, or why it cannot begin. */
 export function followUp(order: Order, event: FollowUpEvent, at: Instant): Transaction | Failure {
   const { serialNumber, request } = event;
   // The reversal of an earlier attempt concerns another charge and continues afterwards.
@@ -161,10 +157,7 @@ export function followUp(order: Order, event: FollowUpEvent, at: Instant): Trans
 const usualHoldDays = 7;
 const holdOver = new Failure("not_allowed_now", "the hold has ended");
 
-/**
- * The acquirer releases an old hold by itself. A capture after that would be a charge without
- * authorisation.
- */
+/** The acquirer releases an old hold by itself. A later capture would lack authorisation. */
 function isHoldOver(order: Order, at: Instant): boolean {
   const { identifiers } = initialOf(order);
   const days = identifiers?.gate.holdDays ?? usualHoldDays;
@@ -188,10 +181,7 @@ function isRefund(order: Order, event: FollowUpEvent, { amount, rule, at }: Aske
   });
 }
 
-/**
- * Returns the policy of the charge's gate as it is configured now. An operator's change of the gate
- * also counts for charges that were made before it.
- */
+/** An operator's change of the gate also holds for charges that were made before it. */
 export function refundPolicyNow(
   endpoint: Pick<Endpoint, "gates"> | undefined,
   order: Order,
@@ -215,7 +205,6 @@ function cleared(order: Order, event: FollowUpEvent): Failure {
     : new Failure("not_supported_by_gate");
 }
 
-/** Makes a new transaction, of which no message was sent. */
 export function newTransaction(
   asked: Pick<Transaction, "kind" | "serialNumber" | "amount">,
 ): Transaction {
@@ -232,21 +221,18 @@ export function newTransaction(
   };
 }
 
-/** The terms of a follow-up now: the highest amount, and whether a part of it may be requested. */
+/** The highest amount of a follow-up now, and whether a part of it may be requested. */
 type Rule = {
   readonly kind: FollowUpKind;
   readonly whole: Money;
   readonly part: "partialCapture" | "partialReversal" | "never";
-  /**
-   * If true, a part of the amount is already returned or captured, so even the whole rest is a
-   * part.
-   */
+  /** A part of the amount is returned or captured already, so even the whole rest is a part. */
   readonly begun: boolean;
 };
 
 const rules = { capture: captureRule, return: returnRule, void: voidRule } as const;
 
-/** Returns the terms of a void. It takes back a charge and never a hold. */
+/** A void takes back a charge and never a hold. */
 function isOfCharge({ kind }: Rule): boolean {
   return kind === "refund" || kind === "void";
 }
@@ -267,10 +253,7 @@ function returnRule({ held, left, charged }: Totals): Rule | undefined {
   };
 }
 
-/**
- * A charge that an issuer has once charged back was cleared, even if the merchant has won the
- * dispute.
- */
+/** A charge that was once charged back was cleared, even if the merchant has won the dispute. */
 function voidRule({ charged, returned }: Totals, { chargebacks = [] }: Order): Rule | undefined {
   const notes: readonly ChargebackStage[] = ["retrieval", "fraud"];
   const wasChargedBack = chargebacks.some(({ stage }) => !notes.includes(stage));
@@ -297,9 +280,8 @@ const inProgress = "another transaction of the order is on its way";
 const stillOnItsWay = new Failure("not_allowed_now", inProgress);
 
 /**
- * Returns the next amount to try, or undefined after the last. A payment may name several amounts,
- * of which the first that the issuer approves is charged. The gate accepts no amount below `least`,
- * in minor units.
+ * A payment may name several amounts, of which the first that the issuer approves is charged.
+ * Returns undefined after the last. The gate accepts no amount below `least`, in minor units.
  */
 export function nextAmount({ purchase, transaction }: Order, least = 0n): Money | undefined {
   const { amount, otherAmounts = [] } = purchase;
@@ -308,16 +290,11 @@ export function nextAmount({ purchase, transaction }: Order, least = 0n): Money 
   return amounts.slice(at + 1).find(({ minor }) => minor >= least);
 }
 
-/**
- * The first attempt number of refunds. Charges count from 1, and two digits in base 36 end at 1295.
- */
+/** The first attempt number of refunds. Charges count from 1. Two digits in base 36 end at 1295. */
 const firstRefundAttempt = 1_000;
 const refundsMax = 290;
 
-/**
- * A return. `chargedAt` is the time at which its charge was approved. `isPart` means that it
- * returns less than the whole charge.
- */
+/** `chargedAt` is when the charge was approved. `isPart` is a return of less than the charge. */
 type Return = {
   readonly policy: RefundPolicy | undefined;
   readonly zone: GateFacts["zone"];
@@ -327,13 +304,12 @@ type Return = {
 };
 
 /**
- * Whether a return is sent as a refund, which is a payment to the card with its own reference, or
- * as a reversal of its charge (0400), which many hosts only accept before clearing. The gate's
- * refund policy decides from when on.
+ * Whether a return is sent as a refund (a payment to the card with its own reference) or as a
+ * reversal of its charge (0400), which many hosts accept only before clearing. The gate's refund
+ * policy decides.
  */
 export function travelsAsRefund(transactions: readonly Transaction[], asked: Return): boolean {
-  // For the host, an amount that a refund returned is still charged. A reversal would return it
-  // again.
+  // For the host, a refunded amount is still charged. A reversal would return it again.
   const isRefunded = ({ stage, asRefund }: Transaction) =>
     asRefund === true && stage === "approved";
   if (transactions.some(isRefunded)) return true;
@@ -349,7 +325,7 @@ function isCleared({ chargedAt, at, zone = "UTC" }: Return, { after }: RefundPol
   return clearingDay(at, after, zone) !== clearingDay(chargedAt, after, zone);
 }
 
-/** Returns the day that ends at the cut-off, by the terminal's clock. */
+/** The day ends at the cut-off, by the terminal's clock. */
 function clearingDay(instant: Instant, cutOff: string, zone: string): number {
   const local = calendarIn(zone, instant);
   const isOver = `${local.hour}:${local.minute}` >= cutOff;
@@ -363,11 +339,11 @@ function refundReferenceOf(order: Pick<Order, "sequence" | "earlier">): string |
 }
 
 /**
- * The effect of each stage on the money of its case. `takes` charges its amount back, `frees` ends
- * that, and the others leave the money where it is. Merchants see a stage as a transaction of
- * `type`. A retrieval asks for documents. A representment contests the case, and the money comes
- * back if the merchant wins. `reversed` means that the merchant has won, or that the issuer
- * withdrew the case. `fraud` is a report of the issuer that the cardholder denies the payment.
+ * The effect of each stage of a dispute on the money of its case: `takes` charges the amount back,
+ * `frees` ends that. Merchants see a stage as a transaction of `type`. A retrieval asks for
+ * documents. A representment contests the case, and the money comes back if the merchant wins.
+ * `reversed`: the merchant has won, or the issuer withdrew the case. `fraud`: the issuer reports
+ * that the cardholder denies the payment.
  */
 const disputeStages: Readonly<
   Record<ChargebackStage, { readonly effect: "takes" | "frees" | "none"; readonly type: string }>
@@ -397,8 +373,7 @@ export function reasonCodeOf({ reason }: Pick<Chargeback, "reason">): string {
 }
 
 /**
- * Returns the amount that is charged back over all cases, in minor units of the charge. An amount
- * that was freed does not count.
+ * Adds up all cases, in minor units of the charge, without amounts that a later stage has freed.
  */
 function chargedBackMinor(order: Pick<Order, "chargebacks">): bigint {
   return chargebackChangesOf(order).reduce((sum, { minor }) => sum + minor, 0n);
@@ -417,18 +392,12 @@ export function chargebackChangesOf(order: Pick<Order, "chargebacks">) {
   });
 }
 
-/**
- * Compares stages by date. Files may be imported in any order. Stages of one date are sorted by
- * their import.
- */
+/** Files may be imported in any order. Stages of one date are sorted by their import. */
 export function byDate({ chargebacks = [] }: Pick<Order, "chargebacks">): readonly Chargeback[] {
   return chargebacks.length < 2 ? chargebacks : chargebacks.toSorted((a, b) => a.at - b.at);
 }
 
-/**
- * Returns the latest stage, with the amount that is charged back now over all cases. A report of
- * fraud is no stage of a chargeback: it moves no money.
- */
+/** Returns the latest stage but no report of fraud, with the amount that all cases charge back. */
 export function chargebackStateOf(order: Order) {
   const latest = byDate(order).findLast(({ stage }) => stage !== "fraud");
   if (latest === undefined) return undefined;
@@ -450,17 +419,13 @@ export function withChargeback(order: Order, chargeback: Chargeback): Order | Fa
   return { ...order, version, chargebacks: [...chargebacks, recorded] };
 }
 
-/**
- * Finds the latest stage of a dispute, if every transaction of the order had ended when the stage
- * was recorded.
- */
+/** Every transaction of the order must have ended when the dispute's stage was recorded. */
 export function findLatestDispute(order: Order): FoundOrder | undefined {
   const dispute = byDate(order).at(-1);
   const isLatest = dispute?.transactions === transactionsOf(order).length;
   return dispute && isLatest ? { order, transaction: initialOf(order), dispute } : undefined;
 }
 
-/** Finds a chargeback that was recorded before: one with the same case and stage. */
 export function findRecorded(
   { chargebacks = [] }: Order,
   { caseId, stage }: Pick<Chargeback, "caseId" | "stage">,
@@ -470,10 +435,7 @@ export function findRecorded(
 
 const alreadyRecorded = new Failure("not_allowed_now", "", "recorded already");
 
-/**
- * The sequence of the callback to the order's own URL: transactions are counted from 1, and
- * disputes come after them.
- */
+/** Transactions are counted from 1, and disputes come after them. */
 export function callbackSequenceOf({ order, dispute }: FoundOrder): number {
   const { earlier, chargebacks = [] } = order;
   return dispute === undefined ? earlier.length + 1 : disputesFrom + chargebacks.length;

@@ -1,8 +1,8 @@
 /**
- * The life of a transaction. There is one table for each kind, with a row for each stage and a cell
- * for each event that the stage accepts. Outcomes that lead to different stages are different
- * events, so the tables need no conditions. `beginnings` has the events that begin a transaction,
- * and `anyStage` those that every stage accepts. `docs/orders.md` is drawn from these tables.
+ * The life of a transaction: a table for each kind, with a row for each stage and a cell for each
+ * event that the stage accepts. Outcomes that lead to different stages are different events, so the
+ * tables need no conditions. `beginnings` has the events that begin a transaction, `anyStage` those
+ * that every stage accepts. `docs/orders.md` is drawn from these tables.
  */
 import type { EventKind, FollowUpEvent, OrderEvent } from "./events.ts";
 import type { TransactionKind } from "./order.ts";
@@ -16,8 +16,8 @@ export type TransitionTable = { readonly [Where in Stage]?: Row };
 
 // biome-ignore format: a table
 const sale: TransitionTable = {
-  // The stage of an order on its payment page. No other stage accepts a card, so there is one try
-  // at a time, and none while one is in doubt.
+  // The order is on its payment page. No other stage accepts a card, so there is one try at a time,
+  // and none while one is in doubt.
   awaiting_card: {
     card_entered:          to("filtering", "screen"),
     expired:               to("declined", "notify_merchant"),
@@ -80,8 +80,7 @@ const sale: TransitionTable = {
     amount_refused:        to("authorizing", "authorize"),
     amount_in_doubt:       to("reversing", "reverse"),
     authentication_demanded: to("authenticating", "look_up_3ds"),
-    // Rerouting is possible only while nothing was sent. An unknown outcome never goes to another
-    // gate.
+    // Orders are rerouted only while nothing was sent. An unknown outcome stays at its gate.
     rerouted:              to("authorizing", "authorize"),
     gate_unavailable:      to("error", "notify_merchant"),
     outcome_in_question:   to("inquiring", "inquire"),
@@ -121,10 +120,7 @@ const sale: TransitionTable = {
   error: unpaid("error"),
 };
 
-/**
- * A charge that was approved late, or refused in doubt, is reversed after the final result. No
- * callback follows.
- */
+/** A late approval, or a refusal in doubt, is reversed after the final result, without callback. */
 function unpaid(stage: "declined" | "error"): Row {
   return {
     approved_late: to(stage, "reverse"),
@@ -149,9 +145,8 @@ function without(row: Row | undefined, event: EventKind): Row {
 }
 
 /**
- * Captures, refunds, cancels and voids are messages that say whether they are a repeat, and the
- * host processes a repeated one once. Therefore doubt is settled by repeating the message until the
- * host answers.
+ * Captures, refunds, cancels and voids say whether they are a repeat, and the host processes a
+ * repeated one once. So doubt is settled by repeating the message until the host answers.
  */
 // biome-ignore format: a table
 function followUp(asking: Stage, ask: ExternalEffect, done: EventKind): TransitionTable {
@@ -196,7 +191,7 @@ const payout: TransitionTable = {
   paying: {
     paid_out:            to("approved", "notify_merchant"),
     refused:             to("declined", "notify_merchant"),
-    // Only while nothing was sent.
+    // A payout is rerouted only while nothing was sent.
     rerouted:            to("paying", "pay_out"),
     gate_unavailable:    to("error", "notify_merchant"),
     outcome_unknown:     to("repeating", "pay_out"),
@@ -242,9 +237,8 @@ export const tables: Readonly<Record<TransactionKind, TransitionTable>> = {
 };
 
 /**
- * Derives the tables for payment pages with another try left. There a refused try leads back to the
- * page, and the merchant is not notified. A refusal in doubt is reversed first, and the next try
- * begins when that is proved.
+ * On a payment page with another try left, a refused try leads back to the page, and the merchant
+ * is not notified. A refusal in doubt is reversed before the next try begins.
  */
 export const tablesWithTriesLeft: typeof tables = {
   ...tables,
@@ -277,17 +271,13 @@ const immediateEvents: ReadonlySet<string> = new Set(
     .flatMap(([kind, { effects }]) => (effects.some(isImmediate) ? [kind] : [])),
 );
 
-/** Returns whether the event may lead to an immediate effect. */
 export function needsConditions({ kind }: OrderEvent): boolean {
   return immediateEvents.has(kind);
 }
 
 export type FirstCell = Cell & { readonly event: "received" | FollowUpEvent["kind"] };
 
-/**
- * For each kind of transaction, the event that begins it, its first stage, and the effect that it
- * owes then.
- */
+/** The event that begins a transaction of each kind, its first stage, and the effect owed there. */
 export const beginnings: Readonly<Record<TransactionKind, FirstCell>> = {
   sale: { event: "received", ...to("filtering", "screen") },
   preauth: { event: "received", ...to("filtering", "screen") },
@@ -306,9 +296,9 @@ export const beginningOnPage: FirstCell = { event: "received", ...to("awaiting_c
 export type AnyStageCell = {
   readonly in: "every stage" | "every open stage of a charge";
   /**
-   * The effect that the order owes afterwards. `as before`: the same effect with the same lease.
-   * `renewed`: the same effect, with a whole lease for the node of the event. `reverse_prior`: that
-   * effect, if an attempt has a reversal to come and the order is free for it.
+   * The effect owed afterwards. `as before`: the same effect and lease. `renewed`: the same effect,
+   * with a whole lease for the event's node. `reverse_prior`: that effect, if an attempt has a
+   * reversal to come and the order is free for it.
    */
   readonly owes: "as before" | "renewed" | "reverse_prior";
   readonly effects: readonly Effect[];
@@ -316,8 +306,8 @@ export type AnyStageCell = {
 type AnyStageTable = { readonly [Kind in EventKind]?: AnyStageCell };
 
 /**
- * Events that do not concern the open transaction, but the node that runs the order, a dispute, the
- * payment page, or a charge of an earlier attempt.
+ * Events about the node that runs the order, a dispute, the payment page, or a charge of an earlier
+ * attempt, and not about the open transaction.
  */
 // biome-ignore format: a table
 export const anyStage: AnyStageTable = {
@@ -331,10 +321,7 @@ export const anyStage: AnyStageTable = {
   prior_unreversed:    stay("every stage", "reverse_prior"),
 };
 
-/**
- * While the order owes `reverse_prior`, operators' decisions are about that reversal in every
- * stage.
- */
+/** While the order owes `reverse_prior`, operators' decisions are about that reversal. */
 export const whileOwingPrior: AnyStageTable = {
   asked_again: stay("every stage", "reverse_prior"),
   settled_as_not_done: stay("every stage", "reverse_prior"),
