@@ -1,8 +1,7 @@
 /**
- * The requests that the gateway makes of an acquirer. Card, link and time are settled before a
- * request is made. Implementations never throw and never retry: a lost answer is the outcome
- * `unknown`, because the money may have moved. The order's transition table decides which message
- * makes the outcome certain.
+ * The requests that the gateway makes of an acquirer. Implementations never throw and never retry:
+ * a lost answer is the outcome `unknown`, because the money may have moved. The order's transition
+ * table decides which message makes the outcome certain.
  */
 import type { CardData, OrderEvent } from "../orders/events.ts";
 import type { Endpoint } from "../orders/merchant.ts";
@@ -23,33 +22,21 @@ import type { Secret } from "../values/secret.ts";
 import { asInstant, type Clock, type Instant } from "../values/time.ts";
 
 export type Acquirer = {
-  /**
-   * Returns whether a request can be sent, because a link is signed on. The caller asks before it
-   * sends, never after.
-   */
+  /** Asked before a message is sent, never after. A request can be sent if a link is signed on. */
   isReady(): boolean;
   /** Returns whether the host's messages have a place for the request's authentication value. */
   hasPlaceFor(request: AuthorizationRequest): boolean;
-  /**
-   * Charges the card, holds an amount, only verifies the card, or pays out to it, depending on the
-   * request's kind.
-   */
+  /** Charges the card, holds an amount, verifies the card, or pays out to it, as the kind says. */
   authorize(request: AuthorizationRequest): Promise<Authorization>;
-  /** Asks for the outcome of a charge. It is absent if the host has no message for that. */
+  /** Asks for the outcome of a charge; undefined if the host has no message for that. */
   readonly inquire: ((request: AuthorizationRequest) => Promise<Found>) | undefined;
   /** Demands that a charge of unknown outcome must not stand. It may be repeated. */
   reverse(request: AuthorizationRequest, advice: ReversalRequest): Promise<Reversal>;
-  /**
-   * Takes the money that an approved preauthorisation holds. It may be repeated if it is marked as
-   * a repeat.
-   */
+  /** Takes the money of an approved preauthorisation. A repeat must be marked as one. */
   capture(request: FollowUpMessage): Promise<FollowUpAnswer>;
-  /** Refunds money, or cancels a hold. It may be repeated if it is marked as a repeat. */
+  /** Refunds money, or cancels a hold. A repeat must be marked as one. */
   refund(request: FollowUpMessage): Promise<FollowUpAnswer>;
-  /**
-   * Asks for the outcome of one of these messages. It is absent if the host has no message for
-   * that.
-   */
+  /** Asks for the outcome of a capture or refund; undefined if the host has no message for that. */
   readonly inquireAfter: ((message: SentFollowUp) => Promise<Found>) | undefined;
 };
 
@@ -60,14 +47,9 @@ export type AuthorizationRequest = {
   readonly amount: Money;
   readonly card: ChargedCard;
   readonly cvv: Secret<string> | undefined;
-  /**
-   * The result of 3-D Secure: the indicator, and the authentication value (CAVV, AAV) in base64.
-   */
+  /** The indicator of 3-D Secure, and the authentication value (CAVV, AAV) in base64. */
   readonly authentication: Readonly<Record<"eci" | "value", string | undefined>> | undefined;
-  /**
-   * The description of a payment with a stored card, as the networks require it; undefined if the
-   * cardholder typed the number.
-   */
+  /** Present for a payment with a stored card; undefined if the cardholder typed the number. */
   readonly credential: Credential | undefined;
   /** An earlier payout message went unanswered: this one is marked as a repeat. */
   readonly repeated?: boolean;
@@ -79,7 +61,7 @@ type ChargedCard = Card & { readonly isDevice?: true };
 
 export type ReversalRequest = {
   readonly traceNumber: string;
-  /** If true, an earlier reversal got no answer, and the message is marked as a repeat. */
+  /** An earlier reversal got no answer: this one is marked as a repeat. */
   readonly repeated: boolean;
   readonly approvalCode: string | undefined;
 };
@@ -91,7 +73,6 @@ export type FollowUpMessage = {
     readonly identifiers: AcquirerIdentifiers;
     readonly approvalCode: string | undefined;
     readonly networkId: string | undefined;
-    /** The approved amount. */
     readonly amount: Money;
     /** The capture that took the money, if the charge only held it. */
     readonly capture: Pick<FollowUpMessage, "traceNumber" | "transmittedAt" | "amount"> | undefined;
@@ -101,13 +82,10 @@ export type FollowUpMessage = {
   /** The amount that the cardholder still pays afterwards. */
   readonly remaining: Money;
   readonly traceNumber: string;
-  /**
-   * The reference of a refund, which is a payment of its own. A reversal has the reference of its
-   * charge.
-   */
+  /** A refund is a payment with a reference of its own. A reversal has that of its charge. */
   readonly reference?: string;
   readonly transmittedAt: Instant;
-  /** If true, an earlier message got no answer, and this one is marked as a repeat. */
+  /** An earlier message got no answer: this one is marked as a repeat. */
   readonly repeated: boolean;
   readonly keep?: Keep;
 };
@@ -125,10 +103,7 @@ export type Unknown = {
 };
 
 export type Authorization = Approved | ApprovedInPart | Refused | NotSent | Unknown;
-/**
- * `other_answer` means that the host confirms neither that the charge stands nor that it does not
- * know the charge.
- */
+/** With `other_answer`, the host neither confirms the charge nor says that it does not know it. */
 export type Found =
   | Approved
   | ApprovedInPart
@@ -148,38 +123,29 @@ export type Reversal =
 /** The meaning of a refusal, by the host's own table of response codes. */
 export type Refusal = {
   readonly reason: Reason;
-  /** If true, the card must not be charged again with any amount. */
+  /** The card must not be charged again with any amount. */
   readonly isHard: boolean;
   readonly hint: RefusalHint | undefined;
 };
 
 /**
- * Additional meanings of a refusal. `authenticate`: the issuer wants the cardholder authenticated.
- * `may_yet_be_done`: the request is in progress, late, or was seen before. `host_fault`: the fault
- * is in the host or its network, and the same message may succeed later.
+ * `authenticate`: the issuer wants the cardholder authenticated. `may_yet_be_done`: the request is
+ * in progress, late, or was seen before. `host_fault`: the same message may succeed later.
  */
 export type RefusalHint = "authenticate" | "may_yet_be_done" | "host_fault";
 
 export type AcquirerDependencies = {
   readonly findAcquirer: (gate: GateId) => Acquirer | undefined;
-  /**
-   * Finds the card in the vault. Returns undefined if it is destroyed. A condemned card begins no
-   * new order.
-   */
+  /** Returns undefined if the card is destroyed. A condemned card begins no new order. */
   readonly findCard: (
     order: Order,
   ) => Promise<(ChargedCard & { readonly isCondemned?: boolean }) | undefined>;
-  /**
-   * Returns the card with its CVV, which was stored while the cardholder was being authenticated.
-   */
+  /** Returns the card with its CVV, which is stored while the cardholder is being authenticated. */
   readonly findPendingCard: (order: Order) => Promise<CardData | undefined>;
   readonly destroyPendingCard: (order: Order) => Promise<void>;
   readonly getEndpoint: (id: EndpointId) => Endpoint;
   readonly receiptIdOf: (order: Order) => ReceiptId;
-  /**
-   * The clock. The true time is at least `earliest()`, which proves that a time has passed; `now()`
-   * only suggests it.
-   */
+  /** Only `earliest()` proves that a time has passed: the true time is not before it. */
   readonly clock: Pick<Clock, "now"> & { readonly earliest: () => Instant };
   readonly answerTimeoutMs: number;
   readonly processingDeadlineMs: number;
@@ -189,7 +155,6 @@ export type AcquirerDependencies = {
   readonly linkWaitMs: number;
 };
 
-/** Describes the result of an inquiry that found no approval. */
 export function describeFound(found: Exclude<Found, { readonly answer: Answer }>): string {
   if (found.kind === "unknown") return found.cause;
   return found.kind === "other_answer" ? `answered ${found.code}` : found.kind;
@@ -203,7 +168,7 @@ export function acquirerOf(
   return gate === undefined ? undefined : findAcquirer(gate);
 }
 
-/** Returns the smallest amount, in minor units, that the order's gate accepts. */
+/** Returns the least amount that the order's gate accepts, in minor units. */
 export function leastOf(
   { endpointId, transaction }: Order,
   { getEndpoint }: Pick<AcquirerDependencies, "getEndpoint">,
@@ -212,10 +177,7 @@ export function leastOf(
   return gates.find(({ id }) => id === transaction.identifiers?.gate.id)?.amountMin;
 }
 
-/**
- * Returns an order's charge in the form for the acquirer, or undefined if the transaction is not a
- * charge or has no gate yet. The wallet's cryptogram is revealed here.
- */
+/** Returns undefined without a charge or a gate. The wallet's cryptogram is revealed here. */
 export function authorizationRequestOf(
   { transaction, purchase }: Order,
   card: ChargedCard,
@@ -235,10 +197,7 @@ export function authorizationRequestOf(
   return { kind, identifiers, amount, card: charged, cvv, authentication: proof, credential };
 }
 
-/**
- * Returns whether another node may claim the order before the host could answer. A message that is
- * not sent now cannot cross one that the claiming node sends.
- */
+/** Whether another node may claim the order, and send too, before the host can answer. */
 export function isTooLate(
   { owed }: Order,
   { clock, answerTimeoutMs }: Pick<AcquirerDependencies, "clock" | "answerTimeoutMs">,
@@ -246,10 +205,7 @@ export function isTooLate(
   return clock.now() + answerTimeoutMs >= (owed?.claimableAt ?? 0);
 }
 
-/**
- * Waits until there is a link, but no longer than the limit or than the order's lease allows.
- * Waiting orders count as in flight, so their number is limited.
- */
+/** Waits within the order's lease. Waiting orders count as in flight, so that they are limited. */
 export async function waitForLink(
   { owed }: Order,
   { clock, answerTimeoutMs, linkWaitMs, nextReady }: WaitDependencies,

@@ -1,7 +1,7 @@
 /**
- * The `authorize` and `inquire` effects. Their handlers request the money from the order's
- * acquirer, or ask for the outcome of an unanswered charge, and report the answer as an event.
- * Another gate may only get the order until a message has been sent.
+ * The `authorize` and `inquire` effects: request the money from the order's acquirer, or ask for
+ * the outcome of an unanswered charge. Another gate may only get the order until a message has been
+ * sent.
  */
 import {
   type CardData,
@@ -35,8 +35,7 @@ import {
 export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler {
   return async (order, context) => {
     const event = await authorize(order, context);
-    // The CVV is destroyed before the event is committed, so that it does not outlive the
-    // authorisation if this node dies now.
+    // The CVV is destroyed before the commit, so that it never outlives the authorisation.
     if (!isBeforeNextAttempt(event)) await dependencies.destroyPendingCard(order);
     return event;
   };
@@ -67,7 +66,7 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
       case "not_sent":
         return reroute(order, request, "nothing was sent");
       case "unknown":
-        // With any other outcome the messages follow from the order, so they are not stored.
+        // Messages are stored only for this outcome. After any other, they follow from the order.
         return kept.with(inDoubt(acquirer, outcome.cause));
       case "refused":
         return refused(order, outcome);
@@ -76,10 +75,7 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     }
   }
 
-  /**
-   * Whether the card may be charged without its CVV: the merchant has a reference to it, or the
-   * issuer has already checked its CVV once.
-   */
+  /** No CVV is needed for a referenced card, or for one whose CVV the issuer has checked once. */
   async function findCardToCharge(order: Order): Promise<CardData | undefined> {
     const { transaction, purchase } = order;
     const pending = transaction.threeds && (await dependencies.findPendingCard(order));
@@ -159,10 +155,7 @@ function acceptsPartialApproval({ transaction }: Order, { settings }: Endpoint):
   return transaction.kind === "account-verification" || settings.acceptsPartialApprovals === true;
 }
 
-/**
- * Whether the gateway may challenge the cardholder. It does so once, and only if the issuer
- * supports it.
- */
+/** Whether the gateway may challenge the cardholder, which it does only once. */
 function mayChallenge(
   { endpointId, purchase, card, transaction }: Order,
   { getEndpoint }: AcquirerDependencies,
@@ -176,7 +169,7 @@ function mayChallenge(
     card.enrolment !== undefined &&
     purchase.credential?.initiator !== "MERCHANT" &&
     purchase.isUnattended !== true &&
-    // The proof is the wallet's cryptogram. No card range of 3-D Secure contains a device number.
+    // A wallet's cryptogram is the proof. No card range of 3-D Secure contains device numbers.
     purchase.wallet?.isDevice !== true &&
     (forces3ds === true || getEndpoint(endpointId).settings.threeDSecure !== "off")
   );
@@ -191,10 +184,7 @@ function hasNoPlace(
   return gates.every(({ id }) => findAcquirer(id)?.hasPlaceFor(request) === false);
 }
 
-/**
- * Returns another ready gate with a place for the request, if there were fewer attempts than gates
- * and amounts.
- */
+/** Returns another ready gate, unless there were as many attempts as gates and amounts. */
 export function findOtherGate(
   order: Order,
   request: AuthorizationRequest,

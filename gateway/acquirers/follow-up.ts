@@ -1,9 +1,8 @@
 /**
- * The effects that follow a charge. The handler of `capture` requests money that the acquirer
- * holds, `refund` refunds money or cancels the hold, and `reverse` demands that a charge must not
- * stand. A message that may have been sent already is sent as a repeat, which the host processes
- * once. If the host or the issuer refuses a repeat, that proves nothing about the earlier message:
- * an inquiry or an operator settles it.
+ * The effects after a charge: `capture` requests money that the acquirer holds, `refund` refunds
+ * money or cancels the hold, `reverse` demands that a charge must not stand. A message that may
+ * have been sent is sent as a repeat, which the host processes once. A refused repeat proves
+ * nothing about the earlier message: an inquiry or an operator settles it.
  */
 import assert from "node:assert/strict";
 import type { EffectHandler, EventOf, OrderEvent, Unproved } from "../orders/events.ts";
@@ -134,9 +133,7 @@ function messageOf(order: Order, repeated: boolean) {
   return { original, amount, traceNumber, ...reference, transmittedAt, repeated };
 }
 
-/**
- * Returns the amount that the cardholder still pays afterwards. A cancel releases the whole hold.
- */
+/** Returns the amount that the cardholder still pays. A cancel releases the whole hold. */
 function remainingOf(order: Order): Money {
   const { held, standing } = totalsOf(order);
   const before = order.transaction.kind === "cancel" ? held : standing;
@@ -158,10 +155,9 @@ type ReverseDependencies = Pick<
 
 /**
  * The `reverse` effect. The advice is repeated until the host confirms it, however long that takes.
- * An answer that the host does not know the charge only counts once it is confirmed, by an inquiry
- * or by the same answer to a repeat. The confirmation only counts after the timeout for answers:
- * until then the charge itself may still be on its way, because a lost link does not empty the
- * host's queue.
+ * An answer that the host does not know the charge must be confirmed by an inquiry or by the answer
+ * to a repeat, after the timeout for answers: until then the charge itself may still be on its way,
+ * because a lost link does not empty the host's queue.
  */
 export function makeReverse(dependencies: ReverseDependencies): EffectHandler {
   const { findCard, clock, processingDeadlineMs } = dependencies;
@@ -193,8 +189,7 @@ export function makeReverse(dependencies: ReverseDependencies): EffectHandler {
     if (stage !== "reversing") return { kind: "reversed" };
     const next = isInTime ? nextAmount(order, leastOf(order, dependencies)) : undefined;
     if (next !== undefined) return { kind: "amount_reversed", next };
-    // With a reason, the host has answered the charge with a decline. Otherwise settled doubt ends
-    // in an error.
+    // A reason says that the host declined the charge. Without one, settled doubt is an error.
     return { kind: reason === undefined ? "reversed" : "part_reversed" };
   }
 }
@@ -244,9 +239,8 @@ function unanswered(cause: string): EventOf<"reversal_unanswered"> {
 }
 
 /**
- * The `reverse_prior` effect. It reverses a charge of an earlier attempt that was approved late. It
- * is not a repeat of a reversal that was sent before the order continued, because that one may have
- * found no charge.
+ * The `reverse_prior` effect: reverses a charge of an earlier attempt that was approved late. It
+ * repeats no earlier reversal, because that one may have found no charge.
  */
 export function makeReversePrior(dependencies: ReverseDependencies): EffectHandler {
   return async (order, { startedBefore }) => {

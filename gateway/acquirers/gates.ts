@@ -1,7 +1,4 @@
-/**
- * The acquirers of the gates. There is one for each gate: it is started when the gate appears in
- * the configuration, changed with its settings, and stopped when the gate is removed.
- */
+/** The acquirers of the gates, which start, change and stop with the gates in the configuration. */
 import { isDeepStrictEqual } from "node:util";
 import type { MacKey, ZoneCipher } from "@tollgate/protocols/iso8583";
 import { readCertificateFiles } from "../certificates/certificate-files.ts";
@@ -14,12 +11,9 @@ import type { Clock, Instant } from "../values/time.ts";
 import type { Acquirer } from "./acquirer.ts";
 
 export type RunningAcquirer = Acquirer & {
-  /** Returns the number of connections that are up, and the number that should be. */
+  /** `up` counts connections that are up, `wanted` those that should be. */
   connections(): { readonly up: number; readonly wanted: number };
-  /**
-   * Takes an answer that the host sent to another process. Returns false if no request of this
-   * process waits for it.
-   */
+  /** Takes an answer from another process. Returns false if no request here waits for it. */
   takeAnswer(answer: string, receivedAt: number): boolean;
   /** `asked` means that the host delivers the key by a message of its own. */
   askForKey(): Promise<"delivered" | "asked" | Problem>;
@@ -28,12 +22,11 @@ export type RunningAcquirer = Acquirer & {
   stop(): Promise<void>;
 };
 type DueKeys = {
-  /** Returns the gates whose next key is due. Each is returned to one node. */
+  /** Each gate whose next key is due is returned to one node. */
   claimDue(): Promise<readonly GateId[]>;
   postpone(gate: GateId): Promise<void>;
 };
 
-/** Asks the hosts whose next key for message authentication is due. */
 export async function askForDueKeys(
   gates: Pick<Gates, "find">,
   { claimDue, postpone }: DueKeys,
@@ -47,14 +40,12 @@ export async function askForDueKeys(
   }
 }
 
-/** Starts an acquirer. `onReady` is called whenever a connection of the gate comes up. */
+/** `onReady` is called whenever a connection of the gate comes up. */
 export type StartAcquirer = (gate: Gate, onReady: () => void) => RunningAcquirer;
 
 export type Gates = ReturnType<typeof makeGates>;
 
-/**
- * Makes the acquirers. While `mayStart` returns false, no link signs on; links that are up stay.
- */
+/** While `mayStart` returns false, no link signs on; links that are up stay. */
 export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
   const running = new Map<GateId, { gate: Gate; readonly acquirer: RunningAcquirer }>();
   const stopping = new Set<Promise<void>>();
@@ -64,16 +55,12 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
   return {
     find: (id: GateId): RunningAcquirer | undefined => running.get(id)?.acquirer,
     isReady: (id: GateId) => running.get(id)?.acquirer.isReady() === true,
-    /**
-     * Resolves with true when a connection of any gate has come up, and with false at the given
-     * moment.
-     */
+    /** Resolves with true when a connection of any gate is up, and with false at the given time. */
     nextReady,
-    /** Returns the connections by the names of their gates. */
     connections: () =>
       new Map([...running.values()].map((each) => [each.gate.name, each.acquirer.connections()])),
     list: (): readonly Gate[] => [...running.values()].map(({ gate }) => gate),
-    /** Starts links from now on. */
+    /** From now on, links are started. */
     open(opened: StartAcquirer): void {
       start = opened;
     },
@@ -86,8 +73,7 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
       if (errors.length > 0) throw errors[0];
     },
     async stop(): Promise<void> {
-      // A configuration that is read after this moment must not start links again, because nothing
-      // would stop them.
+      // A configuration that is read later must not start links, because nothing would stop them.
       start = undefined;
       for (const id of [...running.keys()]) stopOne(id);
       for (const end of [...waits]) end(false);
@@ -113,7 +99,7 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
     for (const end of [...waits]) end(true);
   }
 
-  /** The error because of which the gate could not be started or changed. */
+  /** Returns the error because of which the gate could not be started or changed. */
   function put(gate: Gate): unknown {
     try {
       const known = running.get(gate.id);
@@ -139,15 +125,13 @@ export function makeGates(clock: Clock, mayStart: () => boolean = () => true) {
   }
 }
 
-/** A gate: the settings of one way to an acquirer, as they are stored in the database. */
+/** The settings of one way to an acquirer, as they are stored in the database. */
 export type Gate = {
   readonly id: GateId;
   readonly name: string;
   readonly kind: GateKind;
   readonly settings: GateSettings;
-  /**
-   * The keys for message authentication, the newest first. A gate without keys works without codes.
-   */
+  /** Keys for message authentication, the newest first. Without keys there are no codes. */
   readonly macKeys?: readonly GateMacKey[];
   /** The key under which the host delivers those keys; undefined if it does not deliver any. */
   readonly zoneKey?: GateZoneKey;
@@ -172,13 +156,9 @@ export type DeliveredKey = Pick<MacKey, "algorithm" | "bytes"> & {
   readonly digest: Uint8Array;
 };
 
-/**
- * `known` means that the key is already the gate's newest. `replayed` means that the key was used
- * before and is not accepted again.
- */
+/** `known`: it is the gate's newest key. `replayed`: it was used before and is refused. */
 export type StoreKey = (delivered: DeliveredKey) => Promise<"stored" | "known" | "replayed">;
 
-/** The part of a gate from which its acquirer is made. */
 export type ConfiguredGate = Pick<Gate, "kind" | "settings" | "macKeys" | "zoneKey">;
 
 /** The dialects of hosts. Each has a table of its own. */
@@ -197,8 +177,8 @@ export type GateSettings = {
   readonly acquirerId: string;
   readonly descriptor: string;
   /**
-   * How often the gate was moved to another host, dialect or identity at its acquirer; never if
-   * absent. The present host's answers about charges from before the last move prove nothing.
+   * How often the gate was moved to another host, dialect or identity; never if absent. The present
+   * host's answers about charges from before a move prove nothing.
    */
   readonly hostChanges?: number;
   /** The terminal's time zone as an IANA name; UTC if absent. */
@@ -206,46 +186,41 @@ export type GateSettings = {
   readonly worksWithoutCvv: boolean;
   readonly partialReversal: boolean;
   readonly partialCapture: boolean;
-  /** From when on returns are sent as refunds; never if absent. */
+  /** Returns are never sent as refunds if absent. */
   readonly refunds?: RefundPolicy;
-  /** How long a hold lasts; seven days if absent. */
   readonly holdDays?: number;
-  /** Whether the gate leads to a sandbox, as gates of staging and of a rehearsal do. */
+  /** Whether the gate leads to a sandbox, as in staging and in a rehearsal. */
   readonly sandbox?: boolean;
-  /** The currencies that the gate accepts; every currency if absent. */
+  /** Every currency if absent. */
   readonly currencies?: readonly string[];
   /** In minor units, as text. Orders with other amounts go through another gate. */
   readonly amountMin?: string;
   readonly amountMax?: string;
-  /** Whether the acquirer takes payouts, and on which terms. */
   readonly payouts?: boolean;
   readonly payoutRepeatHours?: number;
   readonly payoutFields?: readonly string[];
-  /** The defaults for recurrent payments that do not state their initiator and scenario. */
+  /** Defaults of recurrent payments that do not state their initiator and scenario. */
   readonly recurrent?: CredentialDefaults;
-  /** The acquirer's fee. */
   readonly fee?: Fee;
-  /** Further addresses of the host. */
   readonly otherAddresses?: readonly Address[];
-  /** The number of connections over all addresses together; one for each address if absent. */
+  /** The number over all addresses together; one for each address if absent. */
   readonly connections?: number;
   /** Whether every connection signs on, which is the default. */
   readonly signOn?: boolean;
-  /** Whether the connection uses TLS; by default it is plain TCP. */
   readonly tls?: boolean;
   /** PEM files with the authorities of the host's certificate; those of the system if absent. */
   readonly tlsRootsFile?: string;
   /** The name in the host's certificate, if it is not the address. */
   readonly tlsServerName?: string;
-  /** The gateway's client certificate and its key, for hosts that demand one. */
+  /** The client certificate and its key, for hosts that demand one. */
   readonly tlsCertificateFile?: string;
   readonly tlsKeyFile?: string;
 };
 
 /**
  * The effect of a changed setting in a running node. `links`: new links are opened, and the old
- * ones are drained. `messages`: it applies to messages that are built from then on. `routing`: it
- * applies to orders that are routed from then on. A change of the kind is a change of the links.
+ * ones are drained. `messages` and `routing`: later messages, or orders routed later, use the
+ * setting. A change of the kind changes the links.
  */
 export const consequences: Readonly<Record<keyof GateSettings, "links" | "messages" | "routing">> =
   {
@@ -305,10 +280,7 @@ export function certificateFilesOf(settings: GateSettings) {
   return { ...own, authorityFile: tlsRootsFile };
 }
 
-/**
- * Reads each gate's client certificate, which the next connection shows, from its files. It is
- * undefined if the files cannot be read.
- */
+/** Returns the certificates that the next connections show; undefined if unreadable. */
 export async function readGateCertificates(
   gates: readonly Gate[],
 ): Promise<readonly (readonly [name: string, certificate: string | undefined])[]> {

@@ -1,19 +1,15 @@
 /**
- * Passes answers between processes. A host may answer over any connection of a gate, even over one
- * of another process. The answer is sent to all processes, and the one that waits takes it. It is
- * sent twice, because a process that loses its connection to the database misses everything until
- * it is back. The answer may contain a card number, so it is sealed. If it is lost both times, the
- * charge is in doubt.
+ * Passes answers between processes, because a host may answer over another process's connection.
+ * All processes get the answer, and the one that waits takes it. It is sent twice, because a
+ * process without its database connection misses everything. It may contain a card number, so it is
+ * sealed. If it is lost both times, the charge is in doubt.
  */
 import { asGateId, type GateId } from "../values/ids.ts";
 import { Secret } from "../values/secret.ts";
 import type { Clock } from "../values/time.ts";
 import type { Gates } from "./gates.ts";
 
-/**
- * The time between both sendings. It is longer than a process takes to notice the loss of its
- * connection.
- */
+/** Longer than a process takes to notice the loss of its database connection. */
 const againAfterMs = 5_000;
 
 export type HandedAnswers = ReturnType<typeof makeHandedAnswers>;

@@ -1,7 +1,7 @@
 /**
  * The `pay_out` effect: money for a card, which its sender cannot take back. It is sent once, and
- * another gate gets the payout only while nothing was sent. Doubt is settled by an inquiry where
- * the host has one, otherwise by a repeat while the host recognises it, otherwise by an operator.
+ * another gate gets the payout only while nothing was sent. Doubt is settled by an inquiry, or else
+ * by a repeat while the host recognises it, or else by an operator.
  */
 import type { EffectHandler, EventOf, OrderEvent } from "../orders/events.ts";
 import { keptTries, makeKept } from "../orders/messages.ts";
@@ -84,10 +84,7 @@ export function makePayOut(dependencies: AcquirerDependencies): EffectHandler {
     );
   }
 
-  /**
-   * That the host does not know the payout counts once it says so again, a timeout later: until
-   * then the message may still be on its way.
-   */
+  /** The host must deny the payout again after a timeout: the message may still be on its way. */
   async function ask(
     order: Order,
     inquire: NonNullable<Acquirer["inquire"]>,
@@ -131,13 +128,12 @@ export function makePayOut(dependencies: AcquirerDependencies): EffectHandler {
     }
   }
 
-  /** Returns the operator's present terms for payouts through the order's gate. */
   function termsOf({ endpointId, transaction }: Order) {
     const { gates } = getEndpoint(endpointId);
     return gates.find(({ id }) => id === transaction.identifiers?.gate.id)?.payouts;
   }
 
-  /** After that time the host has forgotten the message, and would pay again. */
+  /** Whether the host still knows the message. Once it has forgotten it, it would pay again. */
   function isRecognised(order: Order): boolean {
     const { transmittedAt } = order.transaction.identifiers ?? {};
     const recognisedHours = termsOf(order)?.repeatHours;

@@ -1,7 +1,6 @@
 /**
- * One connection to a host, over TLS or plain TCP. It sends and receives messages with their
- * authentication codes. Messages of one turn of the event loop are written together, because a
- * write per message would cost more than the message.
+ * One connection to a host, over TLS or plain TCP, with authentication codes of messages. Messages
+ * of one turn of the event loop are written together: a write would cost more than its message.
  */
 import { Buffer } from "node:buffer";
 import { connect, isIP, type Socket } from "node:net";
@@ -34,7 +33,7 @@ type ConnectionEvents = {
   readonly onLost: (why: string) => void;
 };
 
-/** Reads the certificate files for every connection, so that renewed ones are used from then on. */
+/** The files are read for every connection, so that it uses renewed certificates. */
 export type Tls = {
   readonly read: () => Promise<CertificateTexts>;
   /** The name in the host's certificate; the host's address if absent. */
@@ -66,16 +65,15 @@ export class Connection {
   }
 
   /**
-   * Resets the connection. A connection that is merely closed delivers what it still holds: after
-   * an interruption of the line, a charge could reach the host minutes after it was proved not to
+   * Resets the connection. One that is merely closed delivers what it still holds: after an
+   * interruption of the line, a charge could reach the host minutes after it was proved not to
    * exist.
    */
   drop(why: string): void {
     this.#end(why, () => {
       const [socket, tcp] = [this.#socket, this.#tcp];
       const isOpen = socket?.destroyed === false && tcp?.destroyed === false && !tcp.connecting;
-      // TLS ends with the socket below it. If the TLS socket were destroyed here as well, the
-      // process would end.
+      // TLS ends with the socket below it. Destroying the TLS socket too would end the process.
       if (isOpen) tcp.resetAndDestroy();
       else socket?.destroy();
     });
@@ -171,7 +169,7 @@ const unknownAuthority = "the host's certificate is of an unknown authority";
 const needsCertificate = "the host demands a client certificate";
 const refusesCertificate = "the host refuses the client certificate";
 
-/** Explanations of error codes, and of alert names at the end of codes. */
+/** Explanations by error codes, and by alert names at the end of codes. */
 const tlsFaults: ReadonlyMap<string, string> = new Map([
   ["CERT_HAS_EXPIRED", "the host's certificate has expired"],
   ["CERT_NOT_YET_VALID", "the host's certificate is not valid yet"],
@@ -197,10 +195,7 @@ const tlsFaults: ReadonlyMap<string, string> = new Map([
   ["ERR_SSL_PACKET_LENGTH_TOO_LONG", "the host does not speak TLS"],
 ]);
 
-/**
- * Returns the failure in the terms of the protocol, with the code that the documentation of TLS
- * uses.
- */
+/** Describes the failure, with the code that the documentation of TLS uses. */
 function causeOf({ code = "error" }: NodeJS.ErrnoException): string {
   const alert = /_ALERT_(\w+)$/.exec(code)?.[1] ?? "";
   const fault = tlsFaults.get(code) ?? tlsFaults.get(alert);
@@ -211,9 +206,9 @@ function causeOf({ code = "error" }: NodeJS.ErrnoException): string {
 export type GateAuthentication = ReturnType<typeof makeGateAuthentication>;
 
 /**
- * The message authentication of one gate. Its keys are revealed here. A gate with a key requires a
- * code in every message of the host. A message without a genuine code is ignored, and the request
- * that it may have answered stays unanswered (decision 0029).
+ * A gate's message authentication. Its keys are revealed here. With a key, every message of the
+ * host needs a code. A message without a genuine one is ignored, and the request that it may have
+ * answered stays unanswered (decision 0029).
  */
 export function makeGateAuthentication(
   { specification, network }: Pick<Dialect, "specification" | "network">,
@@ -229,10 +224,7 @@ export function makeGateAuthentication(
   use(keys);
   return { write: authenticator.write, read: authenticator.read, use };
 
-  /**
-   * Uses these keys from the next message on, on every connection. The newest key comes first and
-   * signs.
-   */
+  /** Every connection uses these keys from its next message on. The newest key signs. */
   function use(given: readonly GateMacKey[] = []): void {
     authenticator.use(given.map(({ id: _, key, ...rest }) => ({ ...rest, key: key.reveal() })));
   }

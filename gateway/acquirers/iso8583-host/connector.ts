@@ -1,7 +1,6 @@
 /**
  * An acquirer with an ISO 8583 host. It never throws and never sends twice. `messages.ts` decides
- * the meaning of answers, `link.ts` handles one link, and `running-acquirer.ts` follows the gate's
- * settings.
+ * the meaning of answers, and `running-acquirer.ts` follows the gate's settings.
  */
 import {
   describe,
@@ -35,13 +34,10 @@ export type Iso8583Options = {
   readonly answerTimeoutMs: number;
   readonly log: (event: ConnectorEvent, facts: object) => void;
   readonly onLateApproval: (approval: LateApproval) => void;
-  /**
-   * Called with an answer that belongs to no request of this process. The text is for `takeAnswer`
-   * of another process.
-   */
+  /** Called with an answer to no request of this process, for `takeAnswer` of another process. */
   readonly onUnmatched: (answer: string) => void;
   readonly onUnreadable: (reason: string) => void;
-  /** Called for each answer with the type of its request. */
+  /** `mti` is the type of the answered request. */
   readonly onAnswer: (mti: string, answerMs: number) => void;
 };
 
@@ -52,7 +48,6 @@ export type GateVersion = {
   readonly links: Links;
 };
 
-/** Names of log events. */
 type ConnectorEvent =
   | "acquirer.link_up"
   | "acquirer.link_down"
@@ -118,10 +113,7 @@ export function makeIso8583Acquirer(version: GateVersion, options: Iso8583Option
     refund: (request) => followUp(request, messages.makeReturn),
   };
 
-  /**
-   * This host never had the charge. If it does not know the charge, or reverses it, that proves
-   * nothing.
-   */
+  /** This host never had the charge. If it denies or reverses it, that proves nothing. */
   function isOfOtherHost({ identifiers: { gate } }: Pick<AuthorizationRequest, "identifiers">) {
     return (gate.hostChanges ?? 0) !== (settings.hostChanges ?? 0);
   }
@@ -181,8 +173,7 @@ export function makeOnUnmatched(
     const reference = message.fields[37];
     if (reference !== undefined && earlierCode === undefined) onUnmatched(JSON.stringify(message));
     const answer = readAnswer(message.fields, clock.now());
-    // The answer to a refund has the same type as that to a charge. Doubt about it is settled by a
-    // repeat.
+    // An answer to a refund has the type of one to a charge. A repeat settles doubt about it.
     if (!answersToCharges.has(message.mti) || isOf("20", message)) return;
     if (reference === undefined || answer === undefined) return;
     if (meaningOf(answer.responseCode) === "refused") return;
@@ -192,7 +183,6 @@ export function makeOnUnmatched(
   };
 }
 
-/** Whether the processing code of the message begins with these digits. */
 function isOf(processing: string, { fields }: IsoMessage): boolean {
   return fields[3]?.startsWith(processing) === true;
 }
@@ -241,14 +231,12 @@ function makeExchange({ links, dialect }: GateVersion, options: Iso8583Options):
   }
 }
 
-/** The dialect of every kind of gate. */
 export const dialects: Readonly<Record<GateKind, Dialect>> = {
   sandbox,
   iso87_binary: iso87Binary,
   iso93_ascii: iso93,
 };
 
-/** Returns the number of digits that an amount can have at a gate of this kind. */
 export function amountDigitsOf(kind: GateKind): number {
   return dialects[kind].amountDigits;
 }

@@ -1,6 +1,6 @@
 /**
- * A dialect describes how one kind of host speaks ISO 8583. It is a table: which message has which
- * field, and how its value is made. A host with other habits is another table.
+ * How one kind of host speaks ISO 8583, as a table: which message has which field, and how its
+ * value is made. A host with other habits is another table.
  */
 import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
 import { type ChargeKind, type Loyalty, loyaltyNames } from "../../orders/order.ts";
@@ -18,13 +18,13 @@ export type Dialect = {
   readonly mtis: Mtis;
   readonly codes: ResponseCodes;
   readonly network: NetworkMessages;
-  /** How the host delivers keys for message authentication; absent if it cannot. */
+  /** Absent if the host cannot deliver keys for message authentication. */
   readonly keyExchange?: KeyExchangeMessages;
   /** The number of digits of an amount in minor units (field 4). */
   readonly amountDigits: number;
   /** Whether the host has an inquiry for the outcome of a charge. */
   readonly hasInquiry: boolean;
-  /** How the host compares the totals of a day; absent if it cannot. */
+  /** Absent if the host cannot compare the totals of a day. */
   readonly totals?: TotalsMessage;
   readonly gateRows: readonly GateRow[];
   readonly rows: readonly FactRow[];
@@ -32,10 +32,7 @@ export type Dialect = {
   readonly hasPlaceFor: (value: string, network: CardNumber["network"]) => boolean;
   /** Returns the network's id of the transaction from an answer. */
   readonly readNetworkId: (fields: IsoFields) => string | undefined;
-  /**
-   * Returns the host's local time as `YYYY-MM-DDThh:mm:ss`, or without the year as
-   * `-MM-DDThh:mm:ss`.
-   */
+  /** Returns `YYYY-MM-DDThh:mm:ss`, or `-MM-DDThh:mm:ss` without the year, in the host's time. */
   readonly readLocalTime: (fields: IsoFields) => string | undefined;
   /** Reads an answer's texts for the cardholder. Most answers have none. */
   readonly readRemarks: (fields: IsoFields) => Remarks | undefined;
@@ -50,22 +47,18 @@ export type GateRow = Row<(settings: GateSettings) => string>;
 /** If a fact is undefined, the message does not have the field. */
 export type FactRow = Row<(facts: Facts) => string | undefined>;
 
-/** The merchant's code at the acquirer (field 42), and the acquirer's own id (field 32). */
+/** The merchant's code and the acquirer's id (fields 42 and 32). */
 export type Identity = Pick<GateSettings, "merchantCode" | "acquirerId">;
 
-/**
- * The facts of one message. Only a charge has the CVV and a proof of authentication. `sent` and
- * `traceNumber` are the message's own, not those of the charge.
- */
+/** Only a charge has secrets. `sent` and `traceNumber` are the message's, not the charge's. */
 export type Facts = Omit<AuthorizationRequest, "kind"> &
   Identity & {
     readonly sent: Calendar;
-    /** The time of sending, in the terminal's time zone. */
     readonly local: LocalTime;
     readonly traceNumber: string;
-    /** The reference of a refund. Other messages about a charge have the charge's reference. */
+    /** A refund's reference. Other messages about a charge have the charge's reference. */
     readonly reference?: string | undefined;
-    /** The charge that the message is about. The message of a charge itself has none. */
+    /** The charge that the message is about; undefined for a charge itself. */
     readonly original: Original | undefined;
   };
 
@@ -76,7 +69,7 @@ type Original = {
   readonly acquirerId: string;
   readonly approvalCode: string | undefined;
   readonly networkId: string | undefined;
-  /** The amount of the charge. It is absent in messages about doubt, which have the same amount. */
+  /** The charge's amount. It is absent in messages about doubt, which have the same amount. */
   readonly amount: Money | undefined;
   /** The capture that took the money, if the charge only held it. A return undoes the capture. */
   readonly capture: Capture | undefined;
@@ -120,7 +113,6 @@ export const all = [...charges, ...aboutCharge, "payout"] as const;
 export type NetworkMessages = {
   readonly mti: string;
   readonly codes: Readonly<Record<"signOn" | "signOff" | "echo", string>>;
-  /** The field with the code. */
   readonly codeField: number;
   /** The fields that an answer to the host's own messages repeats. */
   readonly echoed: readonly number[];
@@ -131,9 +123,7 @@ export type NetworkMessages = {
 
 /** Network messages about keys. Decision 0029 lists the hosts that have them. */
 type KeyExchangeMessages = {
-  /**
-   * The code with which the host delivers a key, and the one with which the gateway asks for one.
-   */
+  /** The code by which the host delivers a key, and the one by which the gateway asks for one. */
   readonly deliver: string;
   readonly ask: string;
   /** Field 39 of the answer that refuses a key. */
@@ -142,23 +132,19 @@ type KeyExchangeMessages = {
   readonly read: (fields: IsoFields) => string | undefined;
 };
 
-/**
- * The message that asks the host whether the gateway's totals of a day and a currency equal its
- * own.
- */
+/** This message asks the host whether the gateway's totals of a day equal its own. */
 export type TotalsMessage = {
   readonly mti: string;
-  /** The values of field 39 in the answer. */
+  /** Field 39 of the answer. */
   readonly inBalance: string;
   readonly outOfBalance: string;
-  /** Whether field 66 of the answer contains the result too: 1 in balance, 2 out of balance. */
+  /** Whether field 66 of the answer has the result too: 1 in balance, 2 out of balance. */
   readonly hasSettlementCode: boolean;
   readonly rows: readonly (readonly [field: number, write: (facts: TotalsFacts) => string])[];
 };
 
 type TotalsFacts = Pick<Facts, "sent" | "local" | "traceNumber"> & {
   readonly settings: GateSettings;
-  /** The day of the totals. */
   readonly day: Calendar;
   readonly totals: DayTotals;
 };
@@ -179,10 +165,7 @@ export function makeRemarks<Place>(
   };
 }
 
-/**
- * Returns the remark without padding. A remark of spaces only says nothing, and neither does one
- * whose bytes are not text, which the codec tolerates if no money depends on it.
- */
+/** A remark must be text. The codec tolerates other bytes where no money depends on them. */
 export function trimField(field: string | undefined): string | undefined {
   const text = field?.trimEnd();
   return text === "" || text === undefined || !isText.test(text) ? undefined : text;
@@ -190,19 +173,15 @@ export function trimField(field: string | undefined): string | undefined {
 
 const isText = /^[ -~]*$/;
 
-/**
- * Returns the id unless it is too long. Later messages repeat the id in a sub-element, so an id
- * that does not fit there is not stored.
- */
+/** Later messages repeat the id in a sub-element, so an id that is too long is not stored. */
 export function readNetworkId62({ 62: field }: IsoFields): string | undefined {
   const id = trimField(field);
   return id !== undefined && id.length <= 99 ? id : undefined;
 }
 
 /**
- * The meanings of a host's response codes. Each dialect has one table; `iso87Codes` is that of ISO
- * 8583:1987. A code without a row is a refusal. Only a code that the table lists as an approval is
- * one.
+ * The meanings of a host's response codes, by one table for each dialect. Only a code that the
+ * table lists as an approval is one; a code without a row is a refusal.
  */
 export type ResponseCodes = ReturnType<typeof makeResponseCodes>;
 
@@ -212,9 +191,7 @@ type CodeTable = {
   readonly stands: readonly string[];
   /** Codes of answers to a reversal which mean that the host has performed it. */
   readonly reversed: readonly string[];
-  /**
-   * Codes of answers to a reversal or an inquiry which mean that the host does not know the charge.
-   */
+  /** Codes of answers to reversals and inquiries which mean that the charge is not known. */
   readonly notFound: readonly string[];
   /** The code that accepts a sign-on, a sign-off or an echo. */
   readonly networkAccepted: string;
@@ -245,7 +222,7 @@ export function makeResponseCodes(table: CodeTable) {
     return byCode.get(code)?.[1] ?? "refused";
   }
 
-  /** Returns the reason why an order with this answer did not end approved. */
+  /** Returns why an order with this answer did not end approved. */
   function refusalOf(code: string): Refusal {
     const [, , reason, again, hint] = byCode.get(code) ?? unlisted;
     return {

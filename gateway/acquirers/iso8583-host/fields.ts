@@ -1,6 +1,6 @@
 /**
- * The fields whose place and meaning ISO 8583:1987 itself defines, as rows that dialects share. A
- * host with other habits leaves rows out and has its own. The card number is revealed here.
+ * The fields that ISO 8583:1987 itself defines, as rows that dialects share. A host with other
+ * habits leaves rows out and has its own. The card number is revealed here.
  */
 import { Buffer } from "node:buffer";
 import { type IsoFields, writeOriginalData } from "@tollgate/protocols/iso8583";
@@ -23,7 +23,6 @@ import {
   type TotalsMessage,
 } from "./dialect.ts";
 
-/** Fields that are the same in every message of a gate. */
 export const iso87GateRows: readonly GateRow[] = [
   [3, [...charges, ...changes], () => "000000"], // purchase
   [3, ["refund"], () => "200000"], // payment to the card
@@ -70,22 +69,17 @@ export const iso87Network: NetworkMessages = {
   }),
 };
 
-/** Fields 13 and 12. */
 export function readLocalTime87({ 12: time, 13: date }: IsoFields): string | undefined {
   if (time === undefined || date === undefined) return undefined;
   return `-${date.slice(0, 2)}-${date.slice(2)}T${time.match(/../g)?.join(":")}`;
 }
 
-/** The same for hosts with field 12 only, which begins with the year. */
 export function readLocalTime93({ 12: field = "" }: IsoFields): string | undefined {
   const [year, month, day, ...time] = field.match(/../g) ?? [];
   return time.length === 3 ? `20${year}-${month}-${day}T${time.join(":")}` : undefined;
 }
 
-/**
- * Fields of the totals message, which are the same in both editions. A gateway reverses no payment
- * to a card, so 75 and 87 are zero.
- */
+/** The totals message. A gateway reverses no payment to a card, so 75 and 87 are zero. */
 const totalsRows: TotalsMessage["rows"] = [
   [7, ({ sent }) => transmissionTime(sent)],
   [11, ({ traceNumber }) => traceNumber],
@@ -159,10 +153,7 @@ function expiry({ expiryYear, expiryMonth }: Facts["card"]): string | undefined 
   return expiryYear.slice(-2) + expiryMonth.padStart(2, "0");
 }
 
-/**
- * 01 means that the number was typed, 10 that it was on file, and 81 a wallet's number with its
- * cryptogram. There is no PIN.
- */
+/** 01 is a typed number, 10 one on file, and 81 a wallet's with its cryptogram. There is no PIN. */
 function entryMode({ credential, card }: Facts): string {
   if (card.isDevice === true) return "810";
   return credential === undefined ? "010" : "100";
@@ -180,7 +171,7 @@ function amountBefore({ amount, original }: Facts): string {
   return writeAmount(amount.minor + (original?.remaining?.minor ?? 0n));
 }
 
-/** Returns the amount that remains charged, with zeros for the other amounts of the field. */
+/** Zeros stand for the other amounts of the field. */
 function replacementAmounts({ original }: Facts): string | undefined {
   const remaining = original?.remaining;
   return remaining && writeAmount(remaining.minor).padEnd(42, "0");
@@ -196,17 +187,13 @@ export function writeAmount(minor: bigint): string {
 
 /**
  * Whether the network's authentication values travel as the text of a UCAF. Mastercard's are text
- * (an AAV of 3-D Secure, a wallet's cryptogram) and have no fixed number of bytes; the values of
- * all other networks (CAVV, AEVV and their like) are 20 bytes.
+ * of any length; those of all other networks (CAVV, AEVV, …) are 20 bytes.
  */
 export function usesUcaf(network: Network | undefined): boolean {
   return network === "MASTERCARD" || network === "MAESTRO";
 }
 
-/**
- * Returns the value unchanged, or undefined if it is too long for the UCAF, which has 32
- * characters.
- */
+/** Returns undefined if the value is too long for the UCAF, which has 32 characters. */
 export function writeUcaf(value: string): string | undefined {
   return /^[\x21-\x7e]{1,32}$/.test(value) ? value : undefined;
 }
@@ -214,24 +201,19 @@ export function writeUcaf(value: string): string | undefined {
 /** Returns the bytes in hexadecimal, or undefined if the base64 is not that of 20 bytes. */
 export function writeCavv(value: string): string | undefined {
   const bytes = Buffer.from(value, "base64");
-  // The bytes are encoded again for a comparison, because Node's base64 decoder ignores characters
-  // after the end.
+  // Node's base64 decoder ignores characters after the end, so the bytes are encoded again.
   const isWhole = bytes.length === 20 && bytes.toString("base64") === value;
   return isWhole ? bytes.toString("hex").toUpperCase() : undefined;
 }
 
-/**
- * Returns the UCAF collection indicator for Mastercard's ECI: 2 for full, 1 for an attempt, 0 for
- * none.
- */
+/** The UCAF collection indicator: 2 for a full authentication, 1 for an attempt, 0 for none. */
 export function ucafIndicatorOf(eci: string): string {
   return eci.slice(-1);
 }
 
 /**
- * Returns the ECI in Visa's terms, in which 01 to 04 mean mail order and recurring payments. A
- * Mastercard payment with data only (04), with an exemption (06) or initiated by the merchant (07)
- * is not authenticated there.
+ * Visa's ECI 01 to 04 mean mail order and recurring payments. A Mastercard payment with data only
+ * (04), an exemption (06) or initiated by the merchant (07) is not authenticated there.
  */
 export function visaIndicatorOf(eci: string, network: Network | undefined): string {
   const countsLow = usesUcaf(network) || network === "MIR";

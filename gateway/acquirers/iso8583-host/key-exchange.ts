@@ -1,7 +1,7 @@
 /**
- * Keys for message authentication: those that an operator types, and those that a host delivers by
- * network messages, encrypted under the gate's zone key. This file decides which messages are
- * accepted and how they are answered. Keys are revealed here and never logged (decision 0029).
+ * Keys for message authentication, typed by an operator, or delivered by a host in network messages
+ * under the gate's zone key: which messages are accepted, and how they are answered. Keys are
+ * revealed here and never logged (decision 0029).
  */
 import { createHash } from "node:crypto";
 import {
@@ -43,10 +43,7 @@ export function makeKeyExchange({ wire, zoneKey, storeKey, log }: KeyExchangeOpt
   const { network, codes, keyExchange } = wire;
   return { answer, take };
 
-  /**
-   * Returns the answer to a network message of the host, or undefined for a message that it does
-   * not send here.
-   */
+  /** Answers a network message of the host. Returns undefined for one that hosts do not send. */
   async function answer(request: IsoMessage): Promise<IsoMessage | undefined> {
     if (request.mti !== network.mti) return undefined;
     const code = request.fields[network.codeField];
@@ -66,9 +63,7 @@ export function makeKeyExchange({ wire, zoneKey, storeKey, log }: KeyExchangeOpt
     return { mti: responseMti(mti), fields: { ...Object.fromEntries(echoed), 39: code } };
   }
 
-  /**
-   * Stores the key of a message, unless the message is not genuine or the key was delivered before.
-   */
+  /** A key is stored only if its message is genuine and it was not delivered before. */
   async function take(fields: IsoFields): Promise<Taken> {
     const zone = zoneKey();
     const text = keyExchange?.read(fields);
@@ -103,15 +98,13 @@ type Asking = {
   readonly answerTimeoutMs: number;
 };
 
-/**
- * The host's answer contains the key, or the host delivers it afterwards by a message of its own.
- */
+/** The host's answer contains the key, or the host delivers it by a message of its own. */
 export async function askForKey(asking: Asking): Promise<"delivered" | "asked" | Problem> {
   const { wire, links, exchange, clock, zone = "UTC", answerTimeoutMs } = asking;
   const { keyExchange, network, codes } = wire;
   if (keyExchange === undefined) return new Problem("The dialect has no message for keys.");
   const at = clock.now();
-  // Trace numbers begin at 900,000 here, because links number their own network messages from 1 on.
+  // Links number their own network messages from 1 on, so trace numbers here begin at 900,000.
   const traceNumber = String(900_000 + (Math.floor(at / 1_000) % 100_000));
   const message = makeNetworkMessage(network, keyExchange.ask, traceNumber, { at, zone });
   const answer = await links.send(message, { timeoutMs: answerTimeoutMs });
@@ -146,7 +139,6 @@ function readDelivery(text: string, zone: GateZoneKey): DeliveredKey | string {
 
 export const zoneCiphers = Object.keys(zoneKeyBytes) as readonly ZoneCipher[];
 
-/** Reads the zone key as an operator types it. */
 export function readZoneKey(given: string, cipher: ZoneCipher) {
   const key = given.replace(/\s/g, "").toUpperCase();
   const lengths = zoneKeyBytes[cipher].map((count) => count * 2);
@@ -163,7 +155,7 @@ export function readZoneKey(given: string, cipher: ZoneCipher) {
 
 export const macAlgorithmNames = Object.keys(macAlgorithms) as readonly MacAlgorithm[];
 
-/** Reads a key as an operator types it, with its check value. A problem never quotes the key. */
+/** A problem never quotes the key. */
 export function readMacKey(given: string, algorithm: MacAlgorithm) {
   const key = given.replace(/\s/g, "").toUpperCase();
   const lengths = macAlgorithms[algorithm].keyBytes.map((count) => count * 2);

@@ -1,7 +1,7 @@
 /**
- * A long-lived link to one host, one of the links of a gate. It connects, signs on, sends an echo
- * when it is quiet, and reconnects by itself. An answer belongs to the request of the gate with the
- * same message type, trace number and reference, because trace numbers alone repeat.
+ * A long-lived link to a host, one of a gate's. It connects, signs on, sends an echo when it is
+ * quiet, and reconnects by itself. An answer belongs to the gate's request with the same message
+ * type, trace number and reference, because trace numbers alone repeat.
  */
 import { type DecodeFault, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { Clock } from "../../values/time.ts";
@@ -11,54 +11,43 @@ import type { Dialect } from "./dialect.ts";
 import { makeNetworkMessage } from "./messages.ts";
 import { type Ending, PendingAnswers, type Recent, type WaitersByKey } from "./pending-answers.ts";
 
-/**
- * `closed` means that the link sends nothing more and does not reconnect. It may still wait for
- * answers.
- */
+/** A `closed` link sends nothing more and does not reconnect, but may still wait for answers. */
 export type LinkState = "connecting" | "signing_on" | "online" | "down" | "closed";
 
 export const usualLinkLimits = {
   connectTimeoutMs: 5_000,
-  /** The time limit of the answers to sign-on, echo and sign-off. */
+  /** The time limit of answers to sign-on, echo and sign-off. */
   networkTimeoutMs: 10_000,
   /** An echo is sent when nothing was received for as long as this. */
   echoAfterMs: 60_000,
-  /** The gap between attempts to connect. It doubles from the first value to the second. */
+  /** The gap between attempts to connect doubles from the first value to the second. */
   backOffMinMs: 250,
   backOffMaxMs: 5_000,
-  /**
-   * The longest gap while another link of the gate is up, because the host may permanently refuse
-   * this one.
-   */
+  /** Used while another link of the gate is up: the host may permanently refuse this one. */
   backOffSpareMaxMs: 30_000,
   /** A link that was up for less than this counts as a failed attempt. */
   steadyAfterMs: 1_000,
   /** How long a closing link waits for answers. */
   drainMs: 30_000,
-  /**
-   * How many answered requests are remembered, so that a repeated answer is distinguished from a
-   * late one.
-   */
+  /** Answered requests to remember, so that a repeated answer is distinguished from a late one. */
   answersRemembered: 50_000,
 };
 
 export type LinkLimits = Readonly<typeof usualLinkLimits>;
 
-/** The state that the links of a gate share, because a host may answer over another connection. */
+/** The links of a gate share this, because a host may answer over another connection. */
 export type Conversation = {
   readonly waiting: WaitersByKey;
   /** The response codes of answered requests. */
   readonly answered: Recent<string>;
 };
 
-/**
- * The clocks of two nodes may differ by this much, which may make an answer seem older than it is.
- */
+/** The clocks of two nodes may differ by this, which may make an answer seem older than it is. */
 const clocksDifferMs = 2_000;
 
 /**
- * Returns false if no request of this process waits for the answer. Another process may have handed
- * it over late: an answer that it received before the request was sent is about an earlier one.
+ * Returns false if no request of this process waits for the answer. An answer that another process
+ * received before the request was sent is about an earlier request.
  */
 export function takeAnswer(
   { waiting, answered }: Conversation,
@@ -80,7 +69,7 @@ export type LinkOptions = {
   readonly wire: Wire & Pick<Dialect, "codes" | "network">;
   /** The terminal's time zone; UTC if absent. */
   readonly zone?: string | undefined;
-  /** The TLS settings; plain TCP if absent. */
+  /** Plain TCP if absent. */
   readonly tls: Tls | undefined;
   /** Whether the host wants a sign-on on every connection. */
   readonly signsOn: boolean;
@@ -89,36 +78,24 @@ export type LinkOptions = {
   readonly limits: LinkLimits;
   readonly events: {
     readonly onState: (state: LinkState, why: string, address: Address) => void;
-    /**
-     * Called with an answer that no request waits for. `earlierCode` is the response code of the
-     * earlier answer to the same request.
-     */
+    /** No request waits for the answer. `earlierCode` is the code of its earlier answer, if any. */
     readonly onUnmatched: (message: IsoMessage, earlierCode: string | undefined) => void;
-    /**
-     * Returns the answer to a network message of the host, or undefined if there is none. Never
-     * rejects.
-     */
+    /** Answers a network message of the host, if it has an answer. Never rejects. */
     readonly onRequest: (request: IsoMessage) => Promise<IsoMessage | undefined>;
-    /**
-     * Called with an unreadable message, which may be the answer to any request. All requests
-     * continue to wait, and the right one times out.
-     */
+    /** An unreadable message may answer any request. All wait on, and the right one times out. */
     readonly onUnreadable: (fault: DecodeFault, bytes: number) => void;
   };
-  /**
-   * Returns whether the gate can do without this link, so that it does not have to reconnect
-   * quickly.
-   */
+  /** Whether the gate can do without this link, which then reconnects more slowly. */
   readonly isSpare: () => boolean;
-  /** Returns a random number from 0 to 1 for the jitter. */
+  /** A random number from 0 to 1 for the jitter. */
   readonly random: () => number;
 };
 
 export type SendLimit = {
   readonly timeoutMs: number;
   /**
-   * Resets the connection if the answer does not come in time, so that the message cannot reach the
-   * host later: after its repeat, or after it was proved not to exist.
+   * Resets the connection after the timeout, so that the message cannot reach the host after its
+   * repeat, or after it was proved not to exist.
    */
   readonly resets?: boolean;
 };
@@ -126,13 +103,11 @@ export type SendLimit = {
 export class Link {
   readonly #options: LinkOptions;
   readonly #waiting: PendingAnswers;
-  /**
-   * The host answers an echo over the same connection, and the answer proves that connection only.
-   */
+  /** An echo is answered over its own connection, because it proves no other connection. */
   readonly #network: PendingAnswers;
   #state: LinkState = "down";
   #connection: Connection | undefined;
-  /** Each state has at most one timer. */
+  /** There is one timer at most, because each state of the link needs only one. */
   #callOffTimer: () => void = () => {};
   #receivedAtMs = 0;
   #onlineAtMs = 0;
@@ -158,7 +133,6 @@ export class Link {
     return this.#state === "online";
   }
 
-  /** The number of requests that wait for their answers. */
   get inFlight(): number {
     return this.#waiting.count;
   }
@@ -179,10 +153,7 @@ export class Link {
     this.#setTimer(limits.connectTimeoutMs, () => connection.giveUp());
   }
 
-  /**
-   * `not_sent` guarantees that nothing was sent. With any other ending, the message may have been
-   * sent.
-   */
+  /** `not_sent` guarantees that nothing was sent. Any other ending leaves that open. */
   send(message: IsoMessage, limit: SendLimit): Promise<Ending | "not_sent"> {
     const connection = this.#connection;
     if (connection === undefined || !this.isReady()) return Promise.resolve("not_sent");
@@ -250,10 +221,7 @@ export class Link {
     this.#watch(connection, this.#options.limits.echoAfterMs);
   }
 
-  /**
-   * One timer regularly checks how long the link has been quiet, because a timer per message would
-   * cost too much.
-   */
+  /** One timer checks how long the link is quiet: a timer per message would cost too much. */
   #watch(connection: Connection, delayMs: number): void {
     const { clock, limits } = this.#options;
     this.#setTimer(delayMs, () => {
@@ -284,7 +252,6 @@ export class Link {
     }
   }
 
-  /** Answers a message of the host about the link. */
   async #serve(request: IsoMessage): Promise<void> {
     const { events } = this.#options;
     const connection = this.#connection;
@@ -312,9 +279,7 @@ export class Link {
     this.#waiting.loseAll();
   }
 
-  /**
-   * Jitter shortens the gap by up to a half, so that nodes do not all reconnect at the same moment.
-   */
+  /** Jitter shortens the gap by up to a half, so that nodes do not all reconnect at once. */
   #nextBackOffMs(): number {
     const { limits, random, isSpare } = this.#options;
     const maxMs = isSpare() ? limits.backOffSpareMaxMs : limits.backOffMaxMs;
@@ -338,7 +303,7 @@ export function keyOf(responseType: string, { fields }: IsoMessage): string {
   return `${responseType} ${fields[11] ?? ""} ${fields[37] ?? ""}`;
 }
 
-/** Sends one message for two simultaneous requests, which share the answer. */
+/** Two simultaneous requests with the same message share its answer. */
 function ask(
   waiting: PendingAnswers,
   connection: Connection,

@@ -1,7 +1,6 @@
 /**
- * The links of a gate: several independent connections over its addresses. A message is sent over
- * the link with the fewest requests in flight. The loss of one link puts only its own requests in
- * doubt.
+ * The links of a gate: independent connections over its addresses. A message goes over the link
+ * with the fewest requests in flight. The loss of a link puts only its own requests in doubt.
  */
 import type { IsoMessage } from "@tollgate/protocols/iso8583";
 import { daysLeft, makeCertificateReader } from "../../certificates/certificate-files.ts";
@@ -9,9 +8,7 @@ import { type Addresses, addressesOf, certificateFilesOf, type GateSettings } fr
 import { Link, type LinkOptions, type LinkState, type SendLimit } from "./link.ts";
 import type { Ending } from "./pending-answers.ts";
 
-/**
- * A process's share of a gate's connections. The first of four processes has `{ place: 0, of: 4 }`.
- */
+/** A process's share of a gate's connections. The first of four has `{ place: 0, of: 4 }`. */
 export type LinkShare = { readonly place: number; readonly of: number };
 
 type LinksOptions = Omit<
@@ -19,18 +16,14 @@ type LinksOptions = Omit<
   "addresses" | "tls" | "signsOn" | "zone" | "isSpare" | "events"
 > & {
   readonly settings: GateSettings;
-  /**
-   * This process's share of the gate's connections, if several processes divide them; all if
-   * absent.
-   */
+  /** If absent, this process opens all of the gate's connections. */
   readonly share?: LinkShare | undefined;
   readonly events: Omit<LinkOptions["events"], "onState"> & {
     readonly onState: (state: LinkState, facts: LinkFacts) => void;
     /** Called if the certificate files cannot be used now. Those that were read before are used. */
     readonly onCertificateFault: (cause: string) => void;
-    /** Called with the client certificate that a connection is about to send. */
+    /** `days` are those of the client certificate that a connection is about to send. */
     readonly onCertificateExpiring: (days: number) => void;
-    /** Called when a link comes up. */
     readonly onReady: () => void;
   };
 };
@@ -83,7 +76,7 @@ export class Links {
     return { up, wanted: this.#links.length };
   }
 
-  /** `not_sent` is a promise that nothing left; with any other ending it may have. */
+  /** `not_sent` guarantees that nothing was sent. Any other ending leaves that open. */
   send(message: IsoMessage, limit: SendLimit): Promise<Ending | "not_sent"> {
     return this.#choose()?.send(message, limit) ?? Promise.resolve("not_sent");
   }
@@ -93,7 +86,7 @@ export class Links {
     await Promise.all(this.#links.map((link) => link.close()));
   }
 
-  /** Returns the link with the fewest requests in flight. Equal links take turns. */
+  /** Chooses the link with the fewest requests in flight. Equal links take turns. */
   #choose(): Link | undefined {
     const { length } = this.#links;
     let chosen: Link | undefined;
@@ -108,9 +101,8 @@ export class Links {
 }
 
 /**
- * Returns the numbers, from 0, of the connections that this process opens. It opens one even if
- * there are fewer connections than processes, because without one it could process no orders for
- * the gate.
+ * Returns the numbers, from 0, of this process's connections. It opens at least one, because
+ * without one it could process no orders for the gate.
  */
 function placesOf(settings: GateSettings, { place, of }: LinkShare = { place: 0, of: 1 }) {
   const count = settings.connections ?? addressesOf(settings).length;

@@ -1,9 +1,8 @@
 /**
- * Builds the messages of a gate, and reads their answers. The fields that are the same in every
- * message are written once, when the gate is made, and settings that do not fit their fields fail
- * there. An approval of a charge counts only if it is complete: with an approval code, for this
- * charge, in its currency. Any other message that says "approved" may mean that money was taken, so
- * its outcome is unknown and has to be settled. It is never a refusal.
+ * Builds the messages of a gate and reads their answers. Fields that are the same in every message
+ * are written once, so that settings that do not fit fail when the gate is made. An approval must
+ * be complete: with an approval code, for this charge, in its currency. Any other "approved" may
+ * mean that money was taken: its outcome is unknown and never a refusal.
  */
 import { encode, type IsoFields, type IsoMessage } from "@tollgate/protocols/iso8583";
 import type { AcquirerIdentifiers, Answer } from "../../orders/order.ts";
@@ -70,9 +69,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return make(returnKindOf(request), factsOf(request), request.repeated);
   }
 
-  /**
-   * Makes the inquiry about a follow-up. Its original is the follow-up itself and not the charge.
-   */
+  /** The inquiry's original is the follow-up itself and not the charge. */
   function makeInquiryAfter(request: SentFollowUp, traceNumber: string, at: Instant): IsoMessage {
     const { original, identifiers, ...facts } = factsOf(request);
     const { sent, local } = facts;
@@ -96,10 +93,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     return { mti, fields: fill[kind]({ ...facts, ...identityOf(facts.identifiers) }) };
   }
 
-  /**
-   * Returns the merchant code and acquirer id of the charge, because the gate may have others by
-   * now.
-   */
+  /** Returns the charge's merchant code and acquirer id: the gate may have others by now. */
   function identityOf({ gate }: AcquirerIdentifiers): Identity {
     const { merchantCode = settings.merchantCode, acquirerId = settings.acquirerId } = gate;
     return { merchantCode, acquirerId };
@@ -173,7 +167,7 @@ function makeFill(dialect: Dialect, kind: MessageKind, settings: GateSettings): 
   for (const [field, kinds, write] of dialect.gateRows) {
     if (kinds.includes(kind)) constant[field] = write(settings);
   }
-  // These fields are checked for the same reason.
+  // Settings that cannot be encoded fail here, before the first payment needs them.
   encode(dialect.specification, { mti: dialect.mtis[kind].first, fields: constant });
 
   return (facts) => {
@@ -186,7 +180,7 @@ function makeFill(dialect: Dialect, kind: MessageKind, settings: GateSettings): 
   };
 }
 
-/** `zone` is the terminal's time zone, in which the host dates its answers. */
+/** The host dates its answers in the terminal's time zone. */
 export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
   const { codes, readNetworkId, readRemarks, readLocalTime } = dialect;
   return {
@@ -256,7 +250,7 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
     return { kind: "approved", answer: { ...answer, approvedAmount: amount } };
   }
 
-  /** Reads the answer to an inquiry. `sent` are the fields of the follow-up in question. */
+  /** `sent` are the fields of the follow-up that the inquiry asked about. */
   function readFoundFollowUp(
     message: IsoMessage,
     sent: IsoFields,
@@ -270,7 +264,7 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
     return found === false || found.kind === "refused" ? { kind: "other_answer", code } : found;
   }
 
-  /** Reads an answer without the amount, which has a meaning only beside the requested one. */
+  /** The amount is left out, which has a meaning only beside the requested one. */
   function readAnswer(fields: IsoFields, processedAt: Instant): Answer | undefined {
     const responseCode = fields[39];
     if (responseCode === undefined) return undefined;
@@ -286,10 +280,7 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
     return { ...answer, ...(hostAt !== undefined && { hostAt }), ...remarks };
   }
 
-  /**
-   * Returns the time of a date. Without a year it is the nearest such date, which may be in another
-   * year.
-   */
+  /** A date without a year is the nearest such date, which may be in another year. */
   function readHostTime(fields: IsoFields, now: Instant): Instant | undefined {
     const shown = readLocalTime(fields);
     if (shown === undefined) return undefined;
@@ -306,8 +297,8 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
 }
 
 /**
- * Whether the answer belongs to the request. Trace numbers repeat, and a reference names every
- * message about its charge, so an answer with another amount or currency does not belong to it.
+ * An answer with another amount or currency does not belong to the request: trace numbers repeat,
+ * and a reference names every message about its charge.
  */
 function isEcho(answered: IsoFields, sent: IsoFields): boolean {
   return [4, 49].every((field) => {

@@ -1,7 +1,6 @@
 /**
- * The requests that a command sends to a gate's host over its own connection: a test of the
- * connection, the next key, and whether the totals of a day agree. It does not use the links of
- * running nodes.
+ * Requests of a command to a gate's host, over a connection of its own instead of the links of
+ * running nodes: a test of the connection, the next key, and whether the totals of a day agree.
  */
 import type { IsoFields, IsoMessage } from "@tollgate/protocols/iso8583";
 import type { DayTotals } from "../../orders/settlement-items.ts";
@@ -24,10 +23,7 @@ import { type LinkFacts, Links } from "./links.ts";
 import { makeNetworkMessage } from "./messages.ts";
 import { Recent } from "./pending-answers.ts";
 
-/**
- * A link of a command. `opened` resolves when the link is up, or with the problem if no address has
- * accepted it.
- */
+/** `opened` resolves when the link is up, or with the problem if no address has accepted it. */
 function openOwnLink(
   { kind, settings, macKeys }: ConfiguredGate,
   clock: Clock,
@@ -95,7 +91,6 @@ export async function testGate(
 
 type Options = { readonly clock: Clock; readonly answerTimeoutMs: number };
 
-/** Asks for the next key. */
 export async function exchangeOverOwnLink(
   gate: Gate,
   { storeKey, clock, answerTimeoutMs }: Options & { readonly storeKey: StoreKey },
@@ -140,10 +135,7 @@ export type Balance = "in balance" | "out of balance";
 
 type Day = { readonly day: Instant; readonly totals: readonly DayTotals[] };
 
-/**
- * Asks whether the gateway's totals of a day equal the host's. Returns one answer for each of the
- * totals, in their order. The first problem ends it.
- */
+/** Returns an answer for each of the totals, in their order. The first problem ends it. */
 export async function askTotals(
   gate: ConfiguredGate,
   { day, totals }: Day,
@@ -213,10 +205,7 @@ function traceNumberAt(at: Instant, index: number): string {
   return String(((tenths + index) % 999_999) + 1).padStart(6, "0");
 }
 
-/**
- * Returns whether the totals agree, which the whole answer must confirm. Returns undefined for an
- * answer about something else.
- */
+/** The whole answer must confirm the result. Undefined means an answer to something else. */
 export function readBalance(
   { inBalance, outOfBalance, hasSettlementCode }: TotalsMessage,
   fields: IsoFields,

@@ -21,9 +21,9 @@ type Lane = { readonly timeoutMs: number; readonly waiters: Set<Waiter>; callOff
 export type WaitersByKey = Map<string, Waiter>;
 
 /**
- * The waiting requests of one connection, which are lost with it. An answer is searched among the
- * requests of the whole gate, because a host may answer over another connection. Requests with the
- * same time limit expire in the order in which they were sent, so each limit needs only one timer.
+ * A connection's waiting requests, which are lost with it. Answers are searched among all requests
+ * of the gate, because a host may answer over another connection. Requests with the same time limit
+ * expire in the order of their sending, so each limit needs one timer.
  */
 export class PendingAnswers {
   readonly #clock: Clock;
@@ -37,7 +37,6 @@ export class PendingAnswers {
     this.#byKey = byKey;
   }
 
-  /** The number of requests that wait on this connection. */
   get count(): number {
     return this.#count;
   }
@@ -77,10 +76,7 @@ export class PendingAnswers {
     return true;
   }
 
-  /**
-   * Ends the requests of a lost connection, which are in doubt. Those of other connections are not
-   * affected.
-   */
+  /** The requests of a lost connection are in doubt. Those of others are not affected. */
   loseAll(): void {
     const lanes = [...this.#lanes.values()];
     this.#lanes.clear();
@@ -112,8 +108,7 @@ export class PendingAnswers {
     const now = this.#clock.now();
     for (const waiter of lane.waiters) {
       const leftMs = waiter.deadlineAt - now;
-      // If more time is left than the limit, the clock was set back, and the request must still
-      // end.
+      // If more than the limit is left, the clock was set back, and the request must still end.
       if (leftMs > 0 && leftMs <= lane.timeoutMs) {
         this.#arm(lane, leftMs);
         return;
@@ -125,9 +120,8 @@ export class PendingAnswers {
 }
 
 /**
- * Remembers the latest values: at least `countMin` and at most twice as many. It forgets half of
- * them at a time, because a map from which the oldest entries are removed one by one searches
- * longer and longer for them.
+ * Remembers the latest `countMin` values or up to twice as many. Half of them are forgotten at a
+ * time, because a map that loses its oldest entries one by one searches ever longer for them.
  */
 export class Recent<Value> {
   readonly #countMin: number;

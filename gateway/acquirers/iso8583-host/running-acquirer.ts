@@ -1,7 +1,7 @@
 /**
- * The acquirer of a gate while its settings change. Messages that are built after a change use the
- * new settings. If the links change too, orders use the old ones until the first new one is up.
- * Then the old ones are drained, so that no order fails because of the change.
+ * The acquirer of a gate while its settings change. Later messages use the new settings. If the
+ * links change, orders use the old ones until the first new one is up; the old ones are then
+ * drained, so that no order fails because of the change.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { DecodeFault, IsoMessage } from "@tollgate/protocols/iso8583";
@@ -38,9 +38,8 @@ type Options = Iso8583Options & {
   readonly random?: () => number;
   /** This process's share of the gate's connections; all if absent. */
   readonly share?: LinkShare;
-  /** Called when a connection comes up. */
   readonly onReady?: () => void;
-  /** Stores keys that the host delivers. If absent, they are refused. */
+  /** If absent, keys that the host delivers are refused. */
   readonly storeKey?: StoreKey;
 };
 
@@ -54,7 +53,7 @@ type Version = GateVersion & {
 /** The parts that a version takes over from the previous one if the links stay. */
 type Kept = Pick<Version, "links" | "authentication" | "exchange">;
 
-/** Starts the acquirer, which connects at once. Throws if the settings do not fit the messages. */
+/** Connects at once. Throws if the settings do not fit the messages. */
 export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): RunningAcquirer {
   const limits = { ...usualLinkLimits, ...options.limits };
   const { storeKey = () => Promise.reject(new Error("keys are not taken")) } = options;
@@ -124,7 +123,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     },
   };
 
-  /** Uses the gate's keys on every connection, from the next message on. */
+  /** The gate's keys are used on every connection, from the next message on. */
   function useKeysOf({ macKeys = [] }: ConfiguredGate): void {
     const [ids, known] = [macKeys, current.gate.macKeys ?? []].map((keys) =>
       keys.map(({ id }) => id),
@@ -135,10 +134,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
     options.log("acquirer.mac_keys_changed", { keys: ids });
   }
 
-  /**
-   * The settings belong to the links of their version, because another host may expect another
-   * terminal.
-   */
+  /** The settings belong to their version's links: another host may expect another terminal. */
   function version(): Version {
     if (previous === undefined || current.links.isReady()) return current;
     return previous.links.isReady() ? previous : current;
@@ -197,7 +193,7 @@ export function startIso8583Acquirer(gate: ConfiguredGate, options: Options): Ru
 
 function linkSettingsOf({ kind, settings }: ConfiguredGate) {
   const own = Object.entries(settings).filter(([key]) => {
-    // The keys of a gate's settings are those of their type.
+    // Every name in a gate's settings is one of `GateSettings`, so the cast is safe.
     return consequences[key as keyof GateSettings] === "links";
   });
   return { kind, ...Object.fromEntries(own) };

@@ -1,7 +1,7 @@
 /**
- * Shows messages of a gate to people: their fields by name, and their bytes, encoded again from the
- * shown fields. The messages of a plain charge are derived from the order, because they are not
- * stored (decision 0061).
+ * Shows messages of a gate to people: fields by name, and bytes, encoded again from the shown
+ * fields. The messages of a plain charge are derived from the order, because they are not stored
+ * (decision 0061).
  */
 import { describe, dumpMasked, type IsoMessage, responseMti } from "@tollgate/protocols/iso8583";
 import type { KeptMessage } from "../../orders/messages.ts";
@@ -15,10 +15,7 @@ import { makeMessages } from "./messages.ts";
 
 type ShownGate = Pick<Gate, "kind" | "settings">;
 
-/**
- * Shows the messages of orders. `writeOther` writes those that no gate has sent, such as those of
- * 3-D Secure.
- */
+/** `writeOther` writes messages that no gate has sent, such as those of 3-D Secure. */
 export function makeShownMessages(
   gates: Pick<Gates, "list">,
   writeOther: (message: KeptMessage) => string | undefined,
@@ -45,7 +42,6 @@ function plainFields({ fields }: KeptMessage) {
   return Object.entries(fields).map(([name, value]) => ({ name, value }));
 }
 
-/** Labels each field with its number and its name. */
 function nameFields({ kind }: ShownGate, { fields }: KeptMessage) {
   const { rows } = dialects[kind].specification;
   return Object.entries(fields).map(([field, value]) => {
@@ -58,10 +54,7 @@ function dumpMessage({ kind }: ShownGate, { type, fields }: KeptMessage) {
   return dumpMasked(dialects[kind].specification, { mti: type, fields });
 }
 
-/**
- * Returns the charge of an order as its gate writes it today, and the answer as the gate reads it.
- * Returns undefined for an order without such a charge.
- */
+/** The charge is shown as its gate writes it today, and the answer as the gate reads it. */
 function chargeMessagesOf(gate: ShownGate, order: Order, answer: Answer): readonly KeptMessage[] {
   const { card, transaction } = order;
   const { expiryMonth, expiryYear, bin, lastFour } = card;

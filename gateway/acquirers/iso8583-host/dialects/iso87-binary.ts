@@ -1,7 +1,7 @@
 /**
- * The dialect of hosts close to the card networks: ISO 8583:1987 in binary after a length of two
- * bytes and without another header. Field 60 has the ECI, field 62 the network's id, and field 126
- * the card's secrets as sub-fields. The CVV is revealed here.
+ * Hosts close to the card networks: ISO 8583:1987 in binary after a length of two bytes, without
+ * another header. Field 60 has the ECI, field 62 the network's id, and field 126 the card's secrets
+ * as sub-fields. The CVV is revealed here.
  */
 import assert from "node:assert/strict";
 import {
@@ -46,8 +46,7 @@ export const iso87Binary: Dialect = {
   mtis: iso87Mtis,
   codes: iso87Codes,
   network: iso87Network,
-  // Visa's dynamic key exchange: the gateway asks for the acquirer's working key, and the host
-  // delivers it.
+  // In Visa's dynamic key exchange, the gateway asks for a working key and the host delivers it.
   keyExchange: { deliver: "163", ask: "161", refused: "63", read: ({ 105: key }) => key },
   amountDigits: 12,
   hasInquiry: true,
@@ -80,8 +79,8 @@ function indicator({ authentication, card }: Facts): string | undefined {
 }
 
 /**
- * The sub-field of the network's id: 17 for Mastercard (Banknet reference and date), 2 for all
- * other networks. An id with another form belongs to another network and is left out.
+ * Writes sub-field 17 for Mastercard (Banknet reference and date), and 2 for other networks. An id
+ * of another form belongs to another network and is left out.
  */
 function writeNetworkId(
   networkId: string | undefined,
@@ -94,10 +93,7 @@ function writeNetworkId(
   return /^[0-9]{15}$/.test(networkId) ? writeComposite(payment62, { 2: networkId }) : undefined;
 }
 
-/**
- * The sub-fields: 9 is the authentication value, or 15 and 16 for Mastercard; 10 is the CVV; 13
- * says whether a stored card is used regularly.
- */
+/** The proof is in sub-field 9 (Mastercard: 15, 16), the CVV in 10, a stored card's use in 13. */
 function security({ authentication, card, credential, cvv }: Facts): string | undefined {
   const subfields = authentication === undefined ? {} : proofOf(authentication, card);
   if (cvv !== undefined) subfields[10] = cvvGiven + cvv.reveal().padStart(4);
@@ -117,10 +113,7 @@ function proofOf({ eci, value }: Proof, { number }: Facts["card"]): Record<numbe
   return { ...indicated, [isUcaf ? 16 : 9]: written };
 }
 
-/**
- * The first digit says that the CVV is present, and the second that the answer may be in field 39
- * alone.
- */
+/** The CVV is present (1), and the answer may be in field 39 alone (0). */
 const cvvGiven = "10";
 
 /** C is a credential on file that is used now and then, and R one that is used regularly. */

@@ -45,10 +45,7 @@ const mtis: Mtis = {
 const sharedGateFields = new Set([3, 19]);
 const sharedFields = new Set([2, 7, 11, 14, 32, 37, 38, 41, 42, 49]);
 
-/**
- * Response codes and their reasons. The numbers of the gateway's declines are these codes if the
- * standard has one (decision 0004), so most rows repeat the number of their reason.
- */
+/** The gateway's declines have the standard's numbers (decision 0004), which most rows repeat. */
 // biome-ignore format: a table
 const iso93Codes: ResponseCodes = makeResponseCodes({
   stands:          ["000"],
@@ -171,7 +168,7 @@ export const iso93: Dialect = {
     [4, [...charges, "reversal", "capture", ...credits], ({ amount }) => writeAmount(amount.minor)],
     [4, ["return"], amountOfReturn],
     [12, [...charges, ...followUps, ...credits], ({ local }) => localTime93(local)],
-    // This field must be the same in repeats of a reversal, which may be sent days later.
+    // Repeats of a reversal, perhaps days later, must have the same field 12.
     [12, ["reversal", "inquiry"], ({ original }) => original && localTime93(original.local)],
     [22, [...charges, "reversal", ...credits], pointOfService],
     [24, ["capture"], (facts) => (differs(facts) ? "202" : "201")],
@@ -196,16 +193,16 @@ function readKey96({ 96: bytes }: IsoFields): string | undefined {
 }
 
 /**
- * Twelve places. No terminal (1 to 4), an electronic order (5) without the card (6), read as place
- * 7 says: 1 typed, 7 on file, S a wallet's with its cryptogram. There is no verification at the
- * terminal (8, 9), no output (10, 11) and no PIN (12).
+ * Twelve places: no terminal (1 to 4), an electronic order (5) without the card (6), read as place
+ * 7 says: 1 typed, 7 on file, S a wallet's with its cryptogram. No verification at the terminal (8,
+ * 9), no output (10, 11), no PIN (12).
  */
 function pointOfService({ credential, card }: Facts): string {
   if (card.isDevice === true) return "100050S00110";
   return credential === undefined ? "100050100110" : "100050700110";
 }
 
-/** Returns the amount that remains charged, or the whole amount for a full return. */
+/** Returns what remains charged, or the whole amount for a full return. */
 function amountOfReturn({ amount, original }: Facts): string {
   const remaining = original?.remaining?.minor ?? 0n;
   return writeAmount(remaining === 0n ? amount.minor : remaining);
@@ -219,19 +216,13 @@ function differs({ amount, original }: Facts): boolean {
   return original?.amount !== undefined && original.amount.minor !== amount.minor;
 }
 
-/**
- * The field has field 4 of the message that field 56 names, and zeros for the amount of
- * reconciliation.
- */
+/** Field 30 has field 4 of the message that field 56 names, and zeros for reconciliation. */
 function originalAmounts({ original }: Facts): string | undefined {
   const amount = original?.capture?.amount ?? original?.amount;
   return amount && writeAmount(amount.minor).padEnd(24, "0");
 }
 
-/**
- * Returns the message that this one changes. A return changes the capture, or a charge without a
- * capture.
- */
+/** Field 56 names the message that this one changes: the capture or, without one, the charge. */
 function originalData({ identifiers, original }: Facts): string | undefined {
   if (original === undefined) return undefined;
   const { acquirerId, capture } = original;

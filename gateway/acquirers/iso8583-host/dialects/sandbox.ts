@@ -45,10 +45,7 @@ export const sandbox: Dialect = {
   readRemarks,
 };
 
-/**
- * The initiator of a payment with a stored card (C for the cardholder, M for the merchant), and how
- * regular it is.
- */
+/** The initiator of a payment with a stored card (C cardholder, M merchant), and its regularity. */
 const credentialCodes = {
   CARDHOLDER: {
     IRREGULAR: "C101", // credential on file, now and then
@@ -74,10 +71,7 @@ export function privateElements({ authentication, credential, cvv }: Facts): str
   return elements.length === 0 ? undefined : writeSubelements("T", elements);
 }
 
-/**
- * Field 48.11 has class, index and cycle of the key in two places each, then the key. Field 110 has
- * a key block.
- */
+/** In 48.11 the key follows its class, index and cycle of two places each. 110 has a key block. */
 function readKey({ 48: elements, 110: block }: IsoFields): string | undefined {
   const read = elements === undefined ? undefined : readSubelements(elements);
   if (block !== undefined || read === undefined || read instanceof DecodeFault) return block;

@@ -1,6 +1,6 @@
 /**
- * A gate, a charge and its follow-ups, with the values that a test changes, and the names of ISO
- * 8583:1987's message types and response codes in each dialect.
+ * A gate, a charge and its follow-ups, with the values that a test changes, and the names of
+ * message types and response codes in each dialect.
  */
 import type { Answer, ChargeKind, Credential } from "../../../orders/order.ts";
 import { CardNumber } from "../../../values/card-number.ts";

@@ -96,7 +96,6 @@ export function openLink(t: TestContext, port: number, limits: Partial<LinkLimit
 
 export const answerTimeoutMs = 20_000;
 
-/** An acquirer that is signed on. */
 export async function connectAcquirer(
   t: TestContext,
   port: number,
@@ -126,7 +125,7 @@ export async function connectAcquirer(
   return { acquirer, clock, journal, late, observed };
 }
 
-/** Closes a connection and moves the clock, so that nothing waits when a test ends. */
+/** Moves the clock, so that nothing waits when a test ends. */
 function closeInTime(clock: TestClock, closed: Promise<void>): Promise<void> {
   clock.move(100_000);
   return closed;
@@ -134,7 +133,7 @@ function closeInTime(clock: TestClock, closed: Promise<void>): Promise<void> {
 
 type Entry = { readonly event: string; readonly facts: Readonly<Record<string, unknown>> };
 
-/** A log that tests can wait for. Each wait continues where the previous one ended. */
+/** Each wait continues where the previous one ended. */
 export class Journal {
   readonly entries: Entry[] = [];
   #read = 0;
@@ -159,16 +158,13 @@ export class Journal {
   }
 }
 
-/** The sandbox's port for each dialect. */
 export const ports: Readonly<Record<GateKind, "hostPort" | "binaryHostPort" | "iso93HostPort">> = {
   sandbox: "hostPort",
   iso87_binary: "binaryHostPort",
   iso93_ascii: "iso93HostPort",
 };
 
-/**
- * The part of the sandbox that tests need. Only tests may import the sandbox, so they pass it on.
- */
+/** The part of the sandbox that tests need. Only tests may import the sandbox. */
 type Sandbox = {
   readonly hostPort: number;
   readonly binaryHostPort: number;
