@@ -1,7 +1,6 @@
 /**
- * Builds the AReq: the merchant, the purchase, the cardholder and the browser. Values that do not
- * fit the protocol are adapted or left out, because an unusual screen or name must not cost a
- * payment.
+ * Builds the AReq: merchant, purchase, cardholder and browser. Values that do not fit the protocol
+ * are adapted or left out: an unusual screen or name must not cost a payment.
  */
 import type { Emv3dsMessage } from "@tollgate/protocols/emv3ds";
 import type { SeenBrowser, ThreeDSecure } from "../orders/authentication.ts";
@@ -17,9 +16,9 @@ type AReqParts = {
   readonly card: PaidCard;
   readonly merchant: MerchantAtGate;
   readonly settings: DirectorySettings;
-  /** The URL to which the directory server posts the result of a challenge. */
+  /** Where the directory server posts a challenge's result. */
   readonly resultsUrl: string;
-  /** The URL to which the issuer sends the browser after a challenge. */
+  /** Where the issuer sends the browser after a challenge. */
   readonly notificationUrl: string;
   readonly now: Instant;
 };
@@ -35,12 +34,8 @@ export type MerchantAtGate = {
   readonly acquirerId: string;
   readonly merchantCode: string;
   readonly categoryCode: string;
-  /** The ISO 3166-1 numeric code. */
   readonly countryCode: string;
-  /**
-   * The position of the city in field 43 of the gate's messages, which has a name of 25 characters,
-   * then city and country.
-   */
+  /** Field 43 of the gate's messages: a name of 25 characters, then city and country. */
   readonly nameAndPlace: string;
 };
 
@@ -55,7 +50,7 @@ export function merchantNameOf(
 
 const browserChannel = "02";
 
-/** Makes the AReq. `withoutCustomer` is for customer data that does not fit the protocol. */
+/** `withoutCustomer` is for customer data that does not fit the protocol. */
 export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Emv3dsMessage {
   const { order, threeds, card, settings } = parts;
   const { purchase } = order;
@@ -86,7 +81,7 @@ export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Em
   };
 }
 
-/** After a soft decline a challenge is mandated. */
+/** After a soft decline, a challenge is mandated. */
 function challengeWish({ transaction }: Order, version: string): object {
   if (transaction.demanded === undefined) return {};
   return { threeDSRequestorChallengeInd: version === "2.3.1" ? ["13"] : "04" };
@@ -134,7 +129,7 @@ function customerElements(customer: Customer, { holderName }: CardFacts) {
     billAddrCity: latin(customer.city, lineMax),
     billAddrPostCode: latin(customer.zipCode, postCodeMax),
     billAddrCountry: country,
-    // The state is left out without a country, because the protocol refuses it then.
+    // The protocol refuses a state without a country.
     billAddrState: country === undefined ? undefined : stateOf(customer.state),
   };
 }
@@ -145,7 +140,7 @@ function countryOf(code: string | undefined): string | undefined {
   return numeric === undefined || numeric > "900" ? undefined : numeric;
 }
 
-/** Removes accents from a name. Versions before 2.3.1 refuse other letters. */
+/** Accents are removed. Versions before 2.3.1 refuse other letters too. */
 function latin(text: string | undefined, lengthMax: number): string | undefined {
   return asciiOf(text?.normalize("NFKD"), lengthMax);
 }
@@ -164,7 +159,7 @@ function stateOf(state: string | undefined): string | undefined {
 /** The country codes with one and with two digits. All others have three (ITU-T E.164). */
 const shortCodes = /^(?:[17]|2[07]|3[0-46-9]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
 
-/** Splits a phone number, which is only possible for an international one. */
+/** Only an international number can be split. */
 function phoneOf(phone: string | undefined): object | undefined {
   const [, digits] = /^\+(\d{5,18})$/.exec(phone?.replaceAll(/[\s()-]/g, "") ?? "") ?? [];
   if (digits === undefined) return undefined;
@@ -175,7 +170,6 @@ function phoneOf(phone: string | undefined): object | undefined {
 type Properties = Readonly<Record<string, string | undefined>>;
 type BrowserElements = Readonly<Record<string, string | boolean | readonly string[]>>;
 
-/** The names of the browser's properties in the fields of a sale. */
 const saleNames: readonly (readonly [property: string, saleName: string])[] = [
   ["browserAcceptHeader", "customer_browser_accept_header"],
   ["browserColorDepth", "customer_browser_color_depth"],
@@ -192,7 +186,7 @@ const colorDepths = [48, 32, 24, 16, 15, 8, 4, 1];
 const headerMax = 2048;
 const languageMax = 8;
 
-/** The properties of the method's upload are later than those of the sale and replace them. */
+/** The properties from the method's upload are later than the sale's and replace them. */
 function browserElements(
   { browser, ipAddress }: Pick<Purchase, "browser" | "ipAddress">,
   seen: SeenBrowser | undefined,
@@ -219,7 +213,7 @@ function browserElements(
     ...(version === "2.3.1" ? { acceptLanguage: [language] } : {}),
     browserJavascriptEnabled: runsScripts,
     ...(runsScripts ? scripted : {}),
-    // Up to 2.2.0 it is required with and without scripts.
+    // Up to 2.2.0, the language is required with and without scripts.
     ...(runsScripts || version === "2.2.0" ? { browserLanguage: language } : {}),
   };
 }
@@ -233,7 +227,7 @@ const unscripted = {
   browserTZ: "0",
 };
 
-/** Returns the properties that only a script can read, or undefined if any of them is missing. */
+/** Only a script can read these properties. Returns undefined if any of them is missing. */
 function scriptedElements(properties: Properties): BrowserElements | undefined {
   const depth = depthOf(properties["browserColorDepth"]);
   const height = pixelsOf(properties["browserScreenHeight"]);
@@ -249,10 +243,7 @@ function scriptedElements(properties: Properties): BrowserElements | undefined {
   };
 }
 
-/**
- * Returns the next lower depth of the protocol, which has no code for screens of 30 bits, for
- * example.
- */
+/** The protocol has no code for screens of 30 bits, say, which get the next lower depth. */
 function depthOf(depth: string | undefined): string | undefined {
   if (depth === undefined || !/^\d{1,4}$/.test(depth)) return undefined;
   return String(colorDepths.find((known) => known <= Number(depth)) ?? 24);
@@ -262,10 +253,7 @@ function pixelsOf(pixels: string | undefined): string | undefined {
   return pixels !== undefined && /^\d{1,6}$/.test(pixels) ? String(Number(pixels)) : undefined;
 }
 
-/**
- * Returns the first tag of a list, or only its language if the tag is longer than the protocol
- * permits.
- */
+/** A first tag that is longer than the protocol permits is cut to its language. */
 function languageOf(languages: string | undefined): string | undefined {
   const [tag] = /[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*/.exec(languages ?? "") ?? [];
   if (tag === undefined) return undefined;

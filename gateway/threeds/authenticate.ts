@@ -1,7 +1,7 @@
 /**
- * Performs the `authenticate` effect: sends an AReq to the card's directory server. A node that
- * claims the order after a crash sends it again with the same id. Without a valid answer there is
- * no authentication.
+ * The `authenticate` effect: sends an AReq to the card's directory server. A node that claims the
+ * order after a crash sends it again with the same id. Without a valid answer there is no
+ * authentication.
  */
 import {
   type Emv3dsMessage,
@@ -29,15 +29,12 @@ import { keptMessage } from "./kept-messages.ts";
 
 export type AuthenticateDependencies = {
   readonly findDirectory: (name: string) => Directory | undefined;
-  /** Returns the card from the vault, or undefined if the vault no longer has it. */
+  /** Returns undefined if the vault no longer has the card. */
   readonly findCard: (order: Order) => Promise<PaidCard | undefined>;
-  /** Returns the merchant for 3-D Secure, or undefined if the order's gate no longer exists. */
+  /** Returns undefined if the order's gate no longer exists. */
   readonly findMerchant: (order: Order) => MerchantAtGate | undefined;
   readonly resultsUrl: (directory: string) => string;
-  /**
-   * Returns the URL for the challenge's result: the gateway's page, unless the merchant has named
-   * one.
-   */
+  /** Where the challenge's result goes: the gateway's page, unless the merchant has named one. */
   readonly notificationUrl: (order: Order) => string;
   readonly policyOf: (order: Order) => ThreeDSecurePolicy;
   readonly clock: Clock;
@@ -110,16 +107,13 @@ export function makeAuthenticate(dependencies: AuthenticateDependencies): Effect
     try {
       return write(makeAReq(parts));
     } catch (error) {
-      // The AReq is made without customer data if it is invalid with it, because customer data must
-      // never prevent an authentication.
+      // Invalid customer data is left out of the AReq: it must never prevent an authentication.
       warn(order, messageOf(error));
       return write(makeAReq(parts, { withoutCustomer: true }));
     }
   }
 
-  /**
-   * Reports to the directory server that its answer is invalid. Nothing depends on the delivery.
-   */
+  /** Reports an invalid answer to the directory server. Nothing depends on the delivery. */
   async function complain(
     order: Order,
     { message, send }: NonNullable<Awaited<ReturnType<typeof prepare>>>,
@@ -132,10 +126,7 @@ export function makeAuthenticate(dependencies: AuthenticateDependencies): Effect
   }
 }
 
-/**
- * Returns everything that a request to the order's directory server needs, or undefined if any of
- * it is missing.
- */
+/** Returns all that a request to the directory server needs; undefined if any of it is missing. */
 export async function findParties(
   dependencies: Pick<AuthenticateDependencies, "findDirectory" | "findCard" | "findMerchant">,
   order: Order,

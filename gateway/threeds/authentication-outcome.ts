@@ -1,7 +1,7 @@
 /**
  * Decides whether an authentication takes place (the `look_up_3ds` effect), and what its status in
- * an ARes, an RReq or a PARes means for an order. If no authentication was possible, the endpoint's
- * policy decides, unless the issuer has demanded one: then the order cannot continue without it.
+ * an ARes, RReq or PARes means for an order. Where none was possible, the endpoint's policy
+ * decides, unless the issuer or a rule has demanded one: the order cannot continue without it.
  */
 import { type Emv3dsMessage, textOf } from "@tollgate/protocols/emv3ds";
 import type { EventOf, OrderEvent } from "../orders/events.ts";
@@ -11,7 +11,7 @@ import type { Network } from "../values/card-number.ts";
 import type { OrderId } from "../values/ids.ts";
 
 type AuthenticationResult = {
-  /** The status: Y, A, N or R. Every other status counts as U. */
+  /** Y, A, N or R. Every other status counts as U. */
   readonly status: string;
   readonly eci?: string | undefined;
   readonly value?: string | undefined;
@@ -25,7 +25,7 @@ export type AuthenticationOutcome =
 
 export type ThreeDSecurePolicy = EndpointSettings["threeDSecure"];
 
-/** Reads the result in an ARes or an RReq. */
+/** The message is an ARes or an RReq. */
 export function resultIn(message: Emv3dsMessage): AuthenticationResult {
   return {
     status: textOf(message, "transStatus") ?? "U",
@@ -63,10 +63,7 @@ export function outcomeOf(
   }
 }
 
-/**
- * Returns the outcome for a card that is not enrolled, or whose directory server or issuer gave no
- * valid answer.
- */
+/** The card is not enrolled, or its directory server or issuer gave no valid answer. */
 export function withoutAuthentication(
   { card, transaction: { demanded, forces3ds } }: Order,
   policy: ThreeDSecurePolicy,
@@ -91,8 +88,8 @@ const others: { readonly [Name in Network]?: Indicators } = {
 };
 
 /**
- * Returns the indicator for a wallet's token without one. Both wallets send Visa's. By walletb's
- * published table, Mastercard's token without one is the merchant's risk; walleta never has that.
+ * The indicator for a wallet's token that comes without one. Both wallets send Visa's. By walletb's
+ * published table, Mastercard's token without one is the merchant's risk.
  */
 export function eciOfToken(
   wallet: "walleta" | "walletb",
@@ -106,7 +103,7 @@ export function eciOfToken(
 /** Mastercard's indicator for a token that no issuer has authenticated. */
 const tokenAtRisk = "06";
 
-/** Returns the network's electronic commerce indicator, for messages that leave it out. */
+/** Some messages leave out the network's electronic commerce indicator. */
 export function eciOf(
   network: Network | undefined,
   strength: keyof Indicators,
@@ -120,10 +117,7 @@ type Conditions = {
   readonly entropy: Uint8Array;
 };
 
-/**
- * Begins an authentication, or decides that none takes place. The function is pure: the card's
- * range was found when the order was accepted, and the rest is handed in.
- */
+/** Begins an authentication if the card's range was found when the order was accepted. */
 export function lookUp3ds(order: Order, { endpoint, entropy }: Conditions): OrderEvent {
   const { enrolment } = order.card;
   if (enrolment === undefined) return withoutAuthentication(order, endpoint.settings.threeDSecure);
@@ -148,9 +142,9 @@ export function lookUp3ds(order: Order, { endpoint, entropy }: Conditions): Orde
 }
 
 /**
- * Makes the authentication's id: a version 4 UUID, as directory servers expect it. A result message
- * names the order by nothing else, so its last twelve digits are the order's number. The rest is
- * random, so that only the parties of an authentication know its id.
+ * A version 4 UUID, as directory servers expect it. A result message names the order by nothing
+ * else, so its last twelve digits are the order's number. The rest is random, so that only the
+ * parties of the authentication know the id.
  */
 function transactionIdOf(order: OrderId, entropy: Uint8Array): string {
   const hex = Buffer.from(entropy).toString("hex");
@@ -163,16 +157,14 @@ function transactionIdOf(order: OrderId, entropy: Uint8Array): string {
 /** The highest number of an order that fits into an id. */
 const orderNumberMax = 9_223_372_036_853;
 
-/**
- * Returns the number of the order that the id may belong to, or undefined if the text is not an id.
- */
+/** Returns undefined if the text is not an id. */
 export function orderNumberIn(transactionId: string): number | undefined {
   const [, digits] = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-([0-9a-f]{12})$/i.exec(transactionId) ?? [];
   const number = Number.parseInt(digits ?? "0", 16);
   return digits === undefined || number > orderNumberMax ? undefined : number;
 }
 
-/** Compares ids without case, which directory servers and issuers may change. */
+/** Directory servers and issuers may change the case of ids. */
 export function isSameId(received: string | undefined, known: string | undefined): boolean {
   return known !== undefined && received?.toLowerCase() === known.toLowerCase();
 }

@@ -29,19 +29,16 @@ import type { OrderReports } from "./challenge-result.ts";
 import { keptMessage } from "./kept-messages.ts";
 import type { ReadPaRes } from "./threeds102.ts";
 
-/**
- * The pages that links lead to. The issuer's method in a frame of the gateway's page gets the token
- * of `method-frame`, which gives access to nothing. Only the issuer sees the other links.
- */
+/** In a frame of the gateway's page, the issuer's method gets a token that opens nothing. */
 type LinkedPage = "redirect" | "method" | "method-frame" | "challenge" | "pares";
 
 type BrowserLinks = ReturnType<typeof makeLinks>;
 
 export type LinkDependencies = {
-  /** Returns the public address, without a slash at its end. */
+  /** The gateway's public address, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly pathWord: string;
-  /** Returns the keyed digest of the text. Only this installation can make it. */
+  /** Returns a digest by a key that only this installation has. */
   readonly tokenOf: (text: string) => string;
   readonly isToken: (text: string, token: string) => boolean;
 };
@@ -54,17 +51,14 @@ export function makeLinks({ baseUrl, pathWord, tokenOf, isToken }: LinkDependenc
   return {
     pathTo,
     to: (page: LinkedPage, order: OrderId) => `${baseUrl()}/${pathTo(page, order)}`,
-    /** Returns the MD, which comes back unchanged with a PaRes. */
+    /** The MD comes back unchanged with a PaRes. */
     mdOf: (order: Order) => tokenOf(mdTextOf(order)),
     isMd: (order: Order, md: string) => isToken(mdTextOf(order), md),
     isToken: (order: OrderId, token: string) => isToken(`link/${order}`, token),
   };
 }
 
-/**
- * Each try on the payment page has its own MD, because an answer to an earlier try must not end
- * this one.
- */
+/** Each try on the payment page has its own MD: an answer to an earlier try must not end it. */
 function mdTextOf({ id, page, card }: Order): string {
   return page === undefined ? `md/${id}` : `md/${id}/${card.cardId}`;
 }
@@ -76,7 +70,7 @@ type FindDependencies = {
   readonly lifeMs: number;
 };
 
-/** Returns the order of a link, or undefined if the link is not genuine or has expired. */
+/** Returns undefined if the link is not genuine or has expired. */
 export function makeFindByLink({ findByNumber, links, clock, lifeMs }: FindDependencies) {
   return async (orderId: string, token: string): Promise<Order | undefined> => {
     if (!isNumericId(orderId) || orderId.length < 7) return undefined;
@@ -92,7 +86,7 @@ export function makeFindByLink({ findByNumber, links, clock, lifeMs }: FindDepen
 
 export function stepOf(order: Order, links: BrowserLinks): PendingStep | undefined {
   const { stage, threeds } = order.transaction;
-  // Called for every status request, so tokens are made only where they are needed.
+  // Status requests call this often, so tokens are made only where they are needed.
   const redirect = () => ({ redirectTo: links.to("redirect", order.id) });
   switch (stage) {
     case "awaiting_method": {
@@ -145,7 +139,7 @@ type Dependencies = Pick<OrderReports, "report" | "load"> & {
 
 export type MethodUpload = {
   readonly transactionId?: string;
-  /** Returns the data that the issuer's method sends, with that id in it. */
+  /** The data that the issuer's method sends, with the id of the authentication in it. */
   readonly methodData?: string;
   readonly browser: SeenBrowser;
 };
@@ -155,21 +149,18 @@ type Uploads = ReturnType<typeof makeUploads>;
 
 /** 3-D Secure in the cardholder's browser, on the gateway's or the merchant's pages. */
 export type BrowserAuthentication = Uploads & {
-  /**
-   * Returns the order of a link that the gateway made, or undefined for another link or an expired
-   * one.
-   */
+  /** Returns undefined if the link is not genuine or has expired. */
   find(orderId: string, token: string): Promise<Order | undefined | Failure>;
-  /** Returns the path of that link's page, below the gateway's public address. */
+  /** The path of the link's page, below the gateway's public address. */
   pathOf(order: Order): string;
-  /** Returns the browser's next step, or undefined if it has none. */
+  /** Returns undefined if the browser has no next step. */
   stepOf(order: Order): PendingStep | undefined;
 };
 
 /**
- * Uploads report that the issuer's method has run, the end of a challenge, and the PaRes of 1.0.2.
- * Each returns the order afterwards. An upload for a step that is over changes nothing. One for a
- * step that has expired, or has not begun, is refused.
+ * Uploads report that the issuer's method has run, the end of a challenge, and the PaRes of 1.0.2,
+ * and return the order. An upload for a step that is over changes nothing. One for a step that has
+ * expired, or has not begun, is refused.
  */
 export function makeUploads(dependencies: Dependencies) {
   const { report, load, links, readPaRes, clock, allowHttp } = dependencies;
@@ -190,8 +181,7 @@ export function makeUploads(dependencies: Dependencies) {
       if (!allowHttp && browser.notificationUrl?.startsWith("https://") === false) {
         return new Failure("invalid_parameter", "notificationURL: must be https");
       }
-      // The issuer has a method, so U (it has none) is wrong here and means that the method did not
-      // run.
+      // The issuer has a method, so U (it has none) is wrong here: the method did not run.
       const completion = browser.completion === "Y" ? "Y" : "N";
       const seen = { ...browser, completion } as const;
       return upload(order, methodStep, { kind: "method_uploaded", browser: seen });
@@ -227,16 +217,13 @@ export function makeUploads(dependencies: Dependencies) {
   }
 }
 
-/** The ids; empty if the data cannot be read. */
+/** Empty if the data cannot be read. */
 function transactionIn(methodData: string): string {
   const read = decodeMethodData(methodData, { allowHttp: true });
   return read instanceof MessageFault ? "" : read.threeDSServerTransID;
 }
 
-/**
- * Reads the CRes. A CRes of this challenge only proves that the cardholder has finished; its result
- * is ignored.
- */
+/** A CRes only proves that the cardholder has finished this challenge; its result is ignored. */
 function readCres(
   cres: string,
   { transactionId, challenge }: ThreeDSecure,
@@ -274,10 +261,7 @@ function isAwaited({ transaction }: Order, { awaited }: Step): boolean {
   return awaited.includes(transaction.stage);
 }
 
-/**
- * Whether the deadline has passed, even before a node has applied it. A passed challenge continues
- * at its deadline.
- */
+/** A deadline counts before a node has applied it. A passed challenge continues at its deadline. */
 function isPast({ deadlineAt, transaction }: Order, clock: Clock): boolean {
   if (transaction.stage === "awaiting_return") return false;
   return deadlineAt !== undefined && clock.now() >= deadlineAt;

@@ -1,24 +1,21 @@
 /**
- * The cards that are enrolled in 3-D Secure, and how: the ranges that directory servers have sent,
- * as they are stored and searched. Ranges are compared with card numbers of nineteen digits, which
- * are padded with zeros, so that cards of every length can be found.
+ * The cards that are enrolled in 3-D Secure: the ranges that directory servers have sent, as they
+ * are stored and searched. Card numbers of every length are padded to nineteen digits and compared
+ * with them.
  */
 import type { Enrolment } from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { type RangeTable, startRangeTable } from "../values/range-table.ts";
 import type { DirectoryServer } from "./directory-client.ts";
 
-/**
- * The protocol: EMV 3-D Secure, or 1.0.2. A card that is enrolled in both is authenticated with the
- * newer.
- */
+/** EMV 3-D Secure, or 1.0.2. A card that is enrolled in both is authenticated with the newer. */
 export type Protocol = "2" | "1";
 
 const protocols: readonly Protocol[] = ["2", "1"];
 const cardDigits = 19;
 
 export type StoredRange = {
-  /** The bounds of the range, with nineteen digits each. Both belong to the range. */
+  /** Nineteen digits each. Both bounds belong to the range. */
   readonly first: string;
   readonly last: string;
   readonly version: string;
@@ -26,28 +23,21 @@ export type StoredRange = {
 };
 
 export type RangeChanges = {
-  /**
-   * If true, the directory server has sent its whole list, and the stored ranges are deleted first.
-   */
+  /** The directory server has sent its whole list, which replaces the stored ranges. */
   readonly replaces: boolean;
   readonly put: RangePortions;
-  /**
-   * Ranges to remove, of which only `first` and `last` are used. No range is both here and in
-   * `put`.
-   */
+  /** Only `first` and `last` are used. No range is both here and in `put`. */
   readonly remove: RangePortions;
-  /** The serial number for the next request, so that only changes are sent. */
+  /** The number for the next request, so that only changes are sent. */
   readonly serialNumber?: string | undefined;
-  /** The message version that was answered. It is tried first the next time. */
+  /** The message version that was answered, which is tried before others the next time. */
   readonly version?: string;
 };
 
-/**
- * Changed ranges as lists of JSON, because text from a thread is not parsed before it is stored.
- */
+/** Changed ranges as JSON, because text from a thread is stored without being parsed. */
 export type RangePortions = { readonly count: number; read(): AsyncIterable<string> };
 
-/** The right of one node to refresh one list of ranges, and the results of earlier refreshes. */
+/** One node's right to refresh a list of ranges, and the results of earlier refreshes. */
 export type RefreshLease = {
   readonly directory: string;
   readonly protocol: Protocol;
@@ -71,14 +61,10 @@ export type RangeStore = {
   ): Promise<void>;
   /** Returns undefined if the list is not due, or another node has the lease. */
   claim(directory: string, protocol: Protocol, leaseMs: number): Promise<RefreshLease | undefined>;
-  /**
-   * Writes the ranges only while this node still has the lease. Returns whether it has written
-   * them.
-   */
+  /** Returns whether the ranges were written, which only a node with the lease can do. */
   save(lease: RefreshLease, changes: RangeChanges, nextMs: number): Promise<boolean>;
-  /** Postpones the next refresh after a failed one. */
   postpone(lease: RefreshLease, nextMs: number): Promise<void>;
-  /** Releases the lease because the node stops, so that another one can refresh at once. */
+  /** Called when the node stops, so that another one can refresh at once. */
   release(lease: RefreshLease): Promise<void>;
 };
 

@@ -1,7 +1,6 @@
 /**
- * Receives the result of a challenge (RReq) from a directory server, which is the only one that
- * counts. It may arrive before or after the browser returns, twice, or too late, and the answer
- * says which.
+ * Receives the result of a challenge (RReq) from a directory server, which alone is trusted. It may
+ * arrive before or after the browser returns, twice, or too late, and the answer says which.
  */
 import {
   type Emv3dsMessage,
@@ -26,10 +25,7 @@ import {
 } from "./authentication-outcome.ts";
 import { keptMessage } from "./kept-messages.ts";
 
-/**
- * Receives a message. A failure means that the result could not be stored, so that the directory
- * server must send it again.
- */
+/** A failure means that the result could not be stored, and must be sent again. */
 export type ReceiveResult = (directory: string, text: string) => Promise<string | Failure>;
 
 /** The order engine, for results that a browser, a merchant or a directory server reports. */
@@ -121,13 +117,12 @@ export function makeReceiveResult(dependencies: Dependencies): ReceiveResult {
     const reported = await report(order, { ...eventOf(outcome), messages });
     if (!(reported instanceof Failure)) return undefined;
     if (reported.code !== "not_allowed_now") return reported;
-    // Another result was faster, and this one repeats or contradicts it, or the order has
-    // continued.
+    // Another result was faster, which this one repeats or contradicts, or the order has continued.
     const met = match(directory, await dependencies.load(order), message);
     return met instanceof MessageFault ? met : store(directory, met, message);
   }
 
-  /** The order or its try has ended, or another result came first, so nothing changes. */
+  /** The order or its try has ended, or another result came earlier, so nothing changes. */
   async function noteLate(
     order: Order,
     message: Emv3dsMessage,
@@ -175,7 +170,7 @@ function answerTo(message: Emv3dsMessage): Emv3dsMessage {
     threeDSServerTransID: textOf(message, "threeDSServerTransID"),
     acsTransID: textOf(message, "acsTransID"),
     dsTransID: textOf(message, "dsTransID"),
-    // 05: the issuer never received the CReq.
+    // The code 05 means that the issuer never received the CReq.
     resultsStatus: textOf(message, "challengeCancel") === "05" ? "02" : "01",
   };
 }

@@ -1,7 +1,6 @@
 /**
- * The directory servers as they are configured now, each with its certificates and its connection.
- * The file also finds the directory server of a card. If the files of a server cannot be read, its
- * cards stay enrolled, but requests to it fail.
+ * The directory servers as they are configured now, with certificates and connections. If the files
+ * of a server cannot be read, its cards stay enrolled, but requests to it fail.
  */
 import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -36,12 +35,11 @@ type Dependencies = {
   readonly store: RangeStore;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** How often ranges are refreshed. */
   readonly everyMs: number;
-  /** The longest answer with ranges. */
+  /** The longest answer with ranges, in MiB. */
   readonly rangesMibMax: number;
   readonly allowHttp: boolean;
-  /** Returns false while the installation is on hold, so that no server is asked for ranges. */
+  /** No server is asked for ranges while the installation is on hold. */
   readonly mayRefresh?: () => boolean;
   readonly warn: (directory: string, cause: string) => void;
   readonly onReloadError: (error: unknown) => void;
@@ -50,7 +48,7 @@ type Dependencies = {
 
 type Connected = Directory & {
   readonly client?: DirectoryClient;
-  /** The reason why the server's files cannot be used. It has no client then. */
+  /** The reason why the server's files cannot be used, if so. It then has no client. */
   readonly fault?: string;
 };
 
@@ -63,7 +61,7 @@ const fileSettings = ["certificateFile", "keyFile", "authorityFile", "paresRoots
 
 export async function openDirectories(dependencies: Dependencies) {
   const { load, store, clock, warn, mayRefresh = () => true } = dependencies;
-  /** All clients, including those that only wait for their last answers. */
+  /** All clients, even those that only wait for their last answers. */
   const clients = new Set<DirectoryClient>();
   const refreshing = new Set<Promise<unknown>>();
   let stopping = false;
@@ -88,10 +86,7 @@ export async function openDirectories(dependencies: Dependencies) {
       connected.current().find(({ server }) => server.name === name),
     list: (): readonly Directory[] => connected.current(),
 
-    /**
-     * Finds a card's enrolment. `isForced`: a screening rule demands it, even with the policy
-     * `off`.
-     */
+    /** `isForced`: a screening rule demands an authentication, even with the policy `off`. */
     findEnrolment(
       card: CardNumber,
       policy: ThreeDSecurePolicy,
@@ -102,12 +97,9 @@ export async function openDirectories(dependencies: Dependencies) {
       return findEnrolment(card, servers, ranges.current());
     },
 
-    /** Returns how many ranges of all directory servers are in memory. */
     countRanges: () => [...ranges.current().values()].reduce((sum, { count }) => sum + count, 0),
 
-    /**
-     * Returns the authorities whose certificates may post results, by the directory server's name.
-     */
+    /** The authorities whose certificates may post results, by the directory server's name. */
     authorities: () =>
       new Map(
         usable().map(({ server: { name, settings }, certificates: { ca } }) => [
@@ -164,8 +156,7 @@ export async function openDirectories(dependencies: Dependencies) {
     // Files that could not be read may be readable now.
     if (usable().length < connected.current().length) await connected.reload();
     await Promise.all(usable().map(refreshRanges));
-    // The ranges are loaded even if this node stored none, because a notice of another node's
-    // ranges may have been lost.
+    // Ranges are read even if this node stored none: a notice of another node's may have been lost.
     if (!stopping) await ranges.reload();
   }
 
@@ -182,10 +173,7 @@ export async function openDirectories(dependencies: Dependencies) {
     return next;
   }
 
-  /**
-   * Reads the files each time, because certificates are renewed under the same names. Never
-   * rejects.
-   */
+  /** Certificates are renewed under the same names, so files are read each time. Never rejects. */
   async function connect(server: DirectoryServer, known?: Connected): Promise<Connected> {
     const { name } = server;
     const read = await readCertificates(server.settings).catch(messageOf);
@@ -208,9 +196,7 @@ export async function openDirectories(dependencies: Dependencies) {
     };
   }
 
-  /**
-   * Returns the certificates that were read earlier from the same files, if they are still valid.
-   */
+  /** Returns certificates that were read earlier from the same files, if they are still valid. */
   function keptFor({ settings }: DirectoryServer, known?: Connected): Certificates | undefined {
     if (known?.client === undefined) return undefined;
     const areSame = fileSettings.every((file) => known.server.settings[file] === settings[file]);
@@ -225,9 +211,7 @@ export async function openDirectories(dependencies: Dependencies) {
     return { server, certificates: noCertificates, send, fetch: send, fault };
   }
 
-  /**
-   * A lost answer is ignored while this node stops, because another node sends the request again.
-   */
+  /** A stopping node ignores a lost answer, because another node sends the request again. */
   function unlessStopping<Answer>(
     ask: (url: string, request: DirectoryRequest) => Promise<Answer | undefined>,
   ): typeof ask {

@@ -1,7 +1,6 @@
 /**
- * One directory server: its settings, its certificate files, and the connection to it, which is
- * HTTPS with certificates on both sides. Every failure of a request has the same result, which is
- * no answer.
+ * One directory server: settings, certificate files, and its HTTPS connection with certificates on
+ * both sides. Every failure of a request has the same result, which is no answer.
  */
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
@@ -19,7 +18,7 @@ export type DirectoryServer = {
 };
 
 export type DirectorySettings = {
-  /** The addresses for EMV 3-D Secure and for 1.0.2, of which there is at least one. */
+  /** The URLs for EMV 3-D Secure and for 1.0.2. There is at least one of them. */
   readonly url?: string;
   readonly url102?: string;
   /** PEM files: the gateway's client certificate, its key, and the authority of the server. */
@@ -30,7 +29,6 @@ export type DirectorySettings = {
   readonly resultsName?: string;
   /** The root certificates for the issuers' signatures in 1.0.2. */
   readonly paresRootsFile?: string;
-  /** The reference number that is registered with the networks. */
   readonly referenceNumber: string;
   readonly operatorId: string;
   readonly requestorId: string;
@@ -40,7 +38,6 @@ export type DirectorySettings = {
   readonly sandbox?: boolean;
 };
 
-/** A directory server with its contents of files and its open connection. */
 export type Directory = {
   readonly server: DirectoryServer;
   readonly certificates: Certificates;
@@ -48,10 +45,7 @@ export type Directory = {
 
 export type Certificates = Awaited<ReturnType<typeof readCertificates>>;
 
-/**
- * Reads the files. Rejects if a file is missing or invalid, or the certificate does not belong to
- * the key.
- */
+/** Rejects if a file is missing or invalid, or the certificate does not belong to the key. */
 export async function readCertificates(settings: DirectorySettings) {
   const { paresRootsFile } = settings;
   const { cert = "", key = "", ca = "" } = await readCertificateFiles(settings);
@@ -59,7 +53,7 @@ export async function readCertificates(settings: DirectorySettings) {
   return { cert, key, ca, paresRoots: splitPem(roots) };
 }
 
-/** Returns the faults by the names of the servers whose files cannot be used. */
+/** Returns faults by the names of the servers. */
 export async function findFileFaults(
   servers: readonly DirectoryServer[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -74,12 +68,9 @@ export type DirectoryRequest = {
   readonly contentType: string;
   readonly body: string;
   readonly answerBytesMax: number;
-  /** The time limit for each MiB of the answer. The first MiB includes everything before it. */
+  /** The limit for each MiB of the answer. The first MiB includes everything before it. */
   readonly timeoutMs: number;
-  /**
-   * Whether the request may be repeated. An AReq may not, because the issuer may have begun a
-   * challenge for the first one.
-   */
+  /** An AReq may not be repeated: the issuer may have begun a challenge for the first one. */
   readonly mayRepeat?: boolean;
 };
 
@@ -87,10 +78,7 @@ export type DirectoryClient = ReturnType<typeof makeDirectoryClient>;
 
 const connectionsMax = 128;
 const blockBytes = 1024 * 1024;
-/**
- * The life of an idle connection. Servers close it after five seconds or later, so the client
- * closes it first.
- */
+/** Servers close idle connections after five seconds or later, so the client does it earlier. */
 const idleMs = 4_000;
 
 export function makeDirectoryClient(
@@ -112,7 +100,6 @@ export function makeDirectoryClient(
 
   return {
     fetch,
-    /** Returns the text of the answer, or undefined if no valid one came in time. */
     async send(url: string, request: DirectoryRequest): Promise<string | undefined> {
       const blocks = await fetch(url, request);
       return blocks && Buffer.concat(blocks).toString();
@@ -124,13 +111,10 @@ export function makeDirectoryClient(
       closeWhenDrained();
       return drained.promise;
     },
-    /** Closes all connections at once. */
     close: () => agent.destroy(),
   };
 
-  /**
-   * Returns the bytes of the answer, which may be many, or undefined if no valid one came in time.
-   */
+  /** The bytes of an answer may be many. Returns undefined if no valid one came in time. */
   async function fetch(url: string, request: DirectoryRequest): Promise<Blocks | undefined> {
     const { answerBytesMax, timeoutMs } = request;
     const stop = new AbortController();
@@ -176,8 +160,7 @@ function post(
   function send(): void {
     const sent = sendRequest(url, { ...options, method: "POST", headers }, resolve);
     sent.on("error", (error) => {
-      // With this error, the server has closed a kept connection, most likely before it read the
-      // request.
+      // The server has closed a kept connection, most likely before it read the request.
       const isStale = sent.reusedSocket && "code" in error && error.code === "ECONNRESET";
       if (isStale && mayRepeat) send();
       else reject(error);
@@ -186,9 +169,7 @@ function post(
   }
 }
 
-/**
- * The blocks of an answer, in their order. All but the last are in memory that threads can share.
- */
+/** An answer's blocks in their order. All but the last are in memory that threads can share. */
 export type Blocks = readonly Uint8Array[];
 
 async function readBlocks(

@@ -1,6 +1,6 @@
 /**
- * Messages of 3-D Secure as an event keeps them (decision 0061), and as text, which is made of the
- * kept elements alone: XML in 1.0.2, JSON in the later versions.
+ * Messages of 3-D Secure as an event keeps them (decision 0061), and their text, made of the kept
+ * elements alone: XML in 1.0.2, JSON in later versions.
  */
 import { describeMessage, type Emv3dsMessage } from "@tollgate/protocols/emv3ds";
 import { describeXml, writeDescribed } from "@tollgate/protocols/threeds102";
@@ -28,10 +28,7 @@ export function writeKept({ type, fields }: KeptMessage): string | undefined {
   return /^[A-Z]/.test(type) ? JSON.stringify(nest(type, fields), undefined, 2) : undefined;
 }
 
-/**
- * Makes nested elements: `acctInfo.chAccAgeInd` is an element inside another. The sender has chosen
- * the names, so none of them may lead to inherited properties.
- */
+/** `acctInfo.chAccAgeInd` is nested. The sender's names must not lead to inherited properties. */
 function nest(messageType: string, fields: KeptMessage["fields"]): object {
   const message: Nested = Object.assign(Object.create(null), { messageType });
   for (const [path, value] of Object.entries(fields)) {

@@ -1,6 +1,6 @@
 /**
- * Runs in its own thread, which lives for one refresh, because reading a list of 250,000 ranges
- * takes seconds. The ranges stay in the thread and leave it in portions of JSON.
+ * Reads a list of ranges in a thread for one refresh, because 250,000 ranges take seconds. The
+ * ranges leave the thread in portions of JSON.
  */
 import { serveRequests } from "../worker-threads/worker-thread.ts";
 import {
@@ -15,8 +15,7 @@ let answer: RangeAnswer | undefined;
 
 serveRequests<ReaderRequest, ReaderReply>((request, reply) => {
   if ("from" in request) {
-    // A thread that replaces a lost one knows no ranges. It must not return an empty portion, with
-    // which the ranges would be lost.
+    // A thread that replaces a lost one knows no ranges. An empty portion from it would lose them.
     if (answer?.kind !== "changes") reply({ kind: "invalid", cause: "the thread has no ranges" });
     else reply({ portion: writePortion(answer[request.list], request.from) });
     return undefined;

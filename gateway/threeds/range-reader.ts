@@ -1,8 +1,7 @@
 /**
- * Reads the answers to one refresh of card ranges (a PRes or an Erro in 2.x, a CRRes in 1.0.2):
- * short answers at once, long ones in a thread, so that payments continue. If the thread fails, the
- * answer counts as unreadable and the stored ranges stay. If the reader is closed before the end,
- * it rejects, because the answer itself may be valid.
+ * Reads the answers to a refresh of card ranges (PRes or Erro in 2.x, CRRes in 1.0.2): short ones
+ * at once, long ones in a thread, so that payments continue. If the thread fails, the stored ranges
+ * stay. If the reader is closed before the end, it rejects, because the answer itself may be valid.
  */
 import {
   type Emv3dsMessage,
@@ -41,18 +40,13 @@ export type RangeReader = ReturnType<typeof openRangeReader>;
 
 type Dependencies = {
   readonly clock: Clock;
-  /** The size of the longest answer. */
+  /** The longest answer, in MiB. */
   readonly rangesMibMax: number;
 };
 
-/**
- * The length up to which an answer is read at once, within a few milliseconds. Most answers name a
- * few changes, or none.
- */
+/** Answers up to this length are read at once, in milliseconds. Most name few changes or none. */
 const shortBytes = 64 * 1024;
-/**
- * The time limit of the reader, even on a busy machine. It needs some seconds for 250,000 ranges.
- */
+/** The reader's limit on a busy machine. 250,000 ranges need some seconds. */
 const replyWithinMs = minutes(5);
 /** The memory for the text, the parsed JSON and the ranges. */
 const heapPerMib = 8;
@@ -143,7 +137,7 @@ export type RangeAnswer =
   | { readonly kind: "refused"; readonly code: string }
   | { readonly kind: "invalid"; readonly cause: string };
 
-/** Reads a list, which may be long. The caller decides in which thread it runs. */
+/** The list may be long. The caller decides in which thread it is read. */
 export function readRangeAnswer(text: string, reading: RangeReading): RangeAnswer {
   if (reading.protocol === "1") return readCrRes(text);
   const { request, allowHttp } = reading;
@@ -198,13 +192,9 @@ function readCrRes(text: string): RangeAnswer {
   return { kind: "changes", put: [...put.values()], remove: [] };
 }
 
-/**
- * The number of ranges stored at a time, which is small enough not to delay the orders of a running
- * gateway.
- */
+/** Few enough ranges not to delay the orders of a running gateway while they are stored. */
 const portionRanges = 500;
 
-/** Returns the ranges from this one on as JSON. */
 export function writePortion(ranges: readonly Bounds[], from: number): string {
   return JSON.stringify(ranges.slice(from, from + portionRanges));
 }

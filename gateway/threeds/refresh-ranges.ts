@@ -1,7 +1,7 @@
 /**
- * Refreshes the card ranges of a directory server: by PReq for 2.x, by CRReq for 1.0.2. Directory
- * servers refuse more than one request an hour. Therefore one node sends it under a lease, and all
- * nodes share the stored answer. After failures the node waits longer and longer.
+ * Refreshes the card ranges of a directory server, by PReq (2.x) or CRReq (1.0.2). Directory
+ * servers refuse more than one request an hour, so one node sends it under a lease, and all nodes
+ * share the stored answer. After failures the node waits longer and longer.
  */
 import { randomUUID } from "node:crypto";
 import { type Emv3dsMessage, protocolVersions, writeMessage } from "@tollgate/protocols/emv3ds";
@@ -16,14 +16,12 @@ type Dependencies = {
   readonly store: RangeStore;
   readonly clock: Clock;
   readonly everyMs: number;
-  /** The longest answer. */
+  /** The longest answer, in MiB. */
   readonly rangesMibMax: number;
   readonly timeoutMs: number;
   readonly allowHttp: boolean;
   readonly warn: (directory: string, cause: string) => void;
-  /**
-   * Returns whether this node is stopping. A request that fails then is not the server's failure.
-   */
+  /** A request that fails while the node stops is not the server's failure. */
   readonly isStopping: () => boolean;
 };
 
@@ -32,22 +30,18 @@ const gapsMs = [seconds(30), minutes(1), minutes(2), minutes(5), minutes(15)];
 const gapMaxMs = hours(1);
 /** The time for the rest of a long answer, and for reading and storing it. */
 const storingMs = minutes(10);
-/**
- * The highest number of requests: one for every version, and again if the directory server does not
- * know the serial number.
- */
+/** A request for every version, and again if the serial number is not known. */
 const requestsMax = 2 * protocolVersions.length;
 
 export function makeRefreshRanges(dependencies: Dependencies) {
   const { store, everyMs, timeoutMs, warn } = dependencies;
-  // The duration of the lease. It is longer than all requests take, so that no other node sends
-  // them at the same time.
+  // The lease is longer than all requests take, so that no other node sends them at the same time.
   const leaseMs = requestsMax * timeoutMs + storingMs;
 
   const readers = new Set<RangeReader>();
 
   return {
-    /** Refreshes one list. Never rejects: failures are reported and tried again. */
+    /** Never rejects: failures are reported and tried again. */
     async refreshRanges(directory: Directory): Promise<void> {
       const { name, settings } = directory.server;
       const due: Protocol[] = [];
@@ -57,7 +51,7 @@ export function makeRefreshRanges(dependencies: Dependencies) {
         warn(name, `could not refresh its card ranges: ${messageOf(error)}`);
       await Promise.all(due.map((protocol) => refresh(directory, protocol).catch(report)));
     },
-    /** Stops reading and storing lists because the node stops. */
+    /** The node stops, so it stops reading and storing lists. */
     async stop(): Promise<void> {
       await Promise.all([...readers].map((reader) => reader.close()));
     },
@@ -117,10 +111,7 @@ async function fetchRanges2(
   return "no_answer";
 }
 
-/**
- * The version that was answered last is tried first, because every request counts towards the
- * hourly limit.
- */
+/** The version that was answered last comes first, because requests are limited by the hour. */
 function inOrder(answered: string | undefined): readonly string[] {
   const newestFirst: readonly string[] = protocolVersions.toReversed();
   if (answered === undefined || !newestFirst.includes(answered)) return newestFirst;

@@ -93,9 +93,9 @@ type PendingCardDependencies = {
 };
 
 /**
- * Keeps the pending card data of orders that are being authenticated. The vault stores card and CVV
- * until the authorisation is answered, so that any node can continue the order, and no longer than
- * all steps together may last.
+ * The vault stores card and CVV of an order that is being authenticated until the authorisation is
+ * answered, so that any node can continue the order, and no longer than all steps together may
+ * last.
  */
 export function makePendingCardData({
   pendingCards,
@@ -104,26 +104,20 @@ export function makePendingCardData({
   warn,
 }: PendingCardDependencies) {
   return {
-    /**
-     * Stores the card data. Returns a function that destroys it, for an order that is not
-     * committed.
-     */
+    /** Returns a function that destroys the card data, for an order that is not committed. */
     async storePendingCard(order: Order, card: CardData): Promise<() => void> {
       await pendingCards.store(contextOf(order), card, later(clock.now(), lifeMs));
       return () => void destroyPendingCard(order);
     },
     findPendingCard: (order: Order) => pendingCards.find(contextOf(order), clock.now()),
     destroyPendingCard,
-    /** Called with every committed step. */
+    /** Destroys the card data once the acquirer has answered. */
     onStep(step: Pick<Step, "order" | "events">): void {
       if (isAnswered(step)) void destroyPendingCard(step.order);
     },
   };
 
-  /**
-   * Destroys card data. Never rejects: data that cannot be destroyed now is destroyed when it
-   * expires.
-   */
+  /** Never rejects: data that cannot be destroyed now is destroyed when it expires. */
   async function destroyPendingCard(order: Order): Promise<void> {
     // After a refused try on the payment page, the order is as it was before it.
     const isTryOver = order.transaction.stage === "awaiting_card";
@@ -132,10 +126,7 @@ export function makePendingCardData({
   }
 }
 
-/**
- * Returns how long all steps of an authentication may last, with the processing before and after
- * them.
- */
+/** Includes the processing before and after the steps of an authentication. */
 export function authenticationLifeMs(limits: {
   readonly methodDeadlineMs: number;
   readonly challengeDeadlineMs: number;
@@ -160,10 +151,7 @@ function isAnswered({ order, events }: Pick<Step, "order" | "events">): boolean 
   return !beforeAnswer.has(order.transaction.stage);
 }
 
-/**
- * Each try on the payment page has its own card data, because two tabs may begin one at the same
- * moment.
- */
+/** Two tabs may begin a try of the payment page at once, so each try has its own card data. */
 function contextOf({ merchantId, id, card, page }: Order): string {
   if (page === undefined) return `${merchantId}/${id}`;
   const tried = card.cardId === noCard.cardId ? page.refused.at(-1)?.card : card;

@@ -1,7 +1,7 @@
 /**
  * 3-D Secure 1.0.2. The `ask_enrolment` effect asks the directory server whether the card is
- * enrolled (VEReq) and makes the request that the browser takes to the issuer (PAReq); the PARes
- * that comes back is valid when the issuer has signed it and it belongs to this order.
+ * enrolled (VEReq) and makes the request that the browser takes to the issuer (PAReq). The PARes is
+ * valid if the issuer has signed it and it belongs to this order.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -120,7 +120,7 @@ function requestPayer(
   };
 }
 
-/** Reads the PARes. Returns undefined if the text is not a PARes at all. */
+/** Returns undefined if the text is not a PARes at all. */
 export type ReadPaRes = (order: Order, packed: string) => AuthenticationOutcome | undefined;
 
 export function makeReadPaRes({
@@ -167,7 +167,7 @@ export function makeReadPaRes({
   }
 }
 
-/** Returns the purchase, which is the same in PAReq and PARes. */
+/** The purchase is the same in PAReq and PARes. */
 function purchaseOf({ transaction: { amount, threeds } }: Order) {
   return {
     xid: threeds?.transactionId ?? "",

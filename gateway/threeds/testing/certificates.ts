@@ -8,9 +8,7 @@ export type Made = {
   readonly folder: string;
   pathOf(file: string): string;
   read(file: string): string;
-  /**
-   * Makes `<name>.pem` and `<name>.key`, signed by the issuer, or by itself if no issuer is named.
-   */
+  /** Makes `<name>.pem` and `<name>.key`, signed by the issuer or, without one, by itself. */
   issue(name: string, issuer?: string, isAuthority?: boolean): void;
 };
 

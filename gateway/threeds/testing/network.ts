@@ -81,7 +81,7 @@ export async function startNetwork(t: Cleanup): Promise<Network> {
 
 export type SentRange = readonly [start: string, end: string, action?: string];
 
-/** Makes the PRes to a PReq. The network supports versions up to 2.2.0. */
+/** The network supports versions up to 2.2.0. */
 export function writePRes(preq: string, ranges: readonly SentRange[], serialNum = "1"): string {
   const { messageVersion, threeDSServerTransID } = JSON.parse(preq);
   if (messageVersion === "2.3.1") return writeErro(preq, "102");
@@ -106,7 +106,6 @@ export function writePRes(preq: string, ranges: readonly SentRange[], serialNum 
   });
 }
 
-/** Makes the Erro to a PReq. */
 export function writeErro(preq: string, errorCode: string): string {
   const { messageVersion, threeDSServerTransID } = JSON.parse(preq);
   return JSON.stringify({

@@ -19,7 +19,6 @@ import { type Network, startNetwork } from "./network.ts";
 
 export const dayMs = 86_400_000;
 
-/** The parts of the database that such a node needs. */
 type Stored = {
   put(server: DirectoryServer): Promise<void>;
   load(): Promise<readonly DirectoryServer[]>;
@@ -75,7 +74,7 @@ export async function untilReceived({ received }: Network, count: number): Promi
 
 type More = { readonly wrap?: (store: RangeStore) => RangeStore };
 
-/** Starts the network. A test file calls it once, at its top. */
+/** A test file calls this once, at its top. */
 export function useDatabase() {
   let database: Database;
   let audit: Audit;
