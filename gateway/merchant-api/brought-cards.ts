@@ -1,6 +1,6 @@
 /**
  * Cards that the operator brings from another gateway in a file. Its lines are those of
- * create-recurring-payments, and each is registered by the same code as a merchant's own request.
+ * create-recurring-payments, and the code of a merchant's own request registers each.
  */
 import { randomUUIDv7 } from "node:crypto";
 import type { Profiles } from "../engine/profiles.ts";
@@ -17,7 +17,7 @@ import { openForBrought, scheduleNames } from "./profiles.ts";
 // No file has card verification values: no gateway may keep them.
 const { cvv2: _, ...fields } = createRecurringPayment.request;
 
-/** The columns of the file. Those of ids are read over: the former gateway has given these ids. */
+/** The columns of the file. Those of ids are ignored: the former gateway has given these ids. */
 export const broughtColumns: readonly string[] = [
   ...payload.columnsOf(fields).filter((name) => !scheduleNames.includes(name.replaceAll("-", "_"))),
   ...cardColumns,

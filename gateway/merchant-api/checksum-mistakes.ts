@@ -1,8 +1,7 @@
 /**
- * Finds the mistake in a wrong checksum, for refused requests and for the checksum debugger. It
- * tries the usual mistakes with the merchant's keys until one of them gives the checksum of the
- * request. No finding contains a key or a checksum. An attacker could only use it as an oracle with
- * a checksum that was already made with the key (decision 0062).
+ * Finds the mistake in a wrong checksum, for refused requests and the checksum debugger, by trying
+ * the usual mistakes with the merchant's keys. No finding contains a key or a checksum. It is an
+ * oracle only for an attacker with a checksum that was already made with the key (decision 0062).
  */
 import { createHmac, hash } from "node:crypto";
 import type { EntryPoint, Merchant } from "../orders/merchant.ts";
@@ -24,18 +23,12 @@ type CheckedRequest = {
   readonly sent: Sent;
   readonly raw: Sent;
   readonly entryPoint: EntryPoint;
-  /** The ids of the merchant's other endpoints and groups. */
   readonly otherIds: readonly string[];
-  /**
-   * The keys of other merchants, for a request that was really sent. The reply never names these
-   * merchants.
-   */
+  /** Other merchants' keys, for a request that was sent. The reply never names these merchants. */
   readonly otherKeys: Iterable<Secret<string>>;
 };
 
-/**
- * Returns undefined if the checksum is right, and an empty list if no usual mistake explains it.
- */
+/** Returns undefined for a right checksum, and an empty list if no usual mistake explains it. */
 export function findMistakes(request: CheckedRequest): readonly Mistake[] | undefined {
   const { sent, entryPoint, terms } = request;
   const { merchant } = entryPoint;
@@ -99,10 +92,7 @@ function findWithKey(
 
 type Trial = readonly [kind: MistakeKind, detail: string, digest: () => Digest];
 
-/**
- * Returns digests of the same values with the key in another position, other bytes or another hash
- * function.
- */
+/** Returns digests with the key in another position, other bytes or another hash function. */
 function digestsOf(parts: readonly SignedPart[], key: string): readonly Trial[] {
   const text = join(parts);
   const values = parts.map(({ value }) => value);
@@ -170,7 +160,6 @@ type KnownKeys = {
   readonly groupById: ReadonlyMap<string, EntryPoint>;
 };
 
-/** The ids of the merchant's other endpoints and groups. */
 export function otherIdsOf(
   { endpointById, groupById }: KnownKeys,
   { id, merchant }: EntryPoint,
@@ -194,10 +183,7 @@ type PastedRequest = {
   readonly fields: ReadonlyMap<string, string>;
 };
 
-/**
- * Makes the checksum debugger, which uses the keys in memory. It tries only the merchant's own
- * keys, because it must not reveal whose key made a checksum.
- */
+/** Tries only the merchant's own keys: it must not reveal whose key made a checksum. */
 export function makeChecksumDebugger(
   operations: readonly Pick<Operation, "name" | "control">[],
   known: () => KnownKeys,

@@ -1,8 +1,8 @@
 /**
- * Verifies that a request comes from a merchant: by the control checksum in v2, and by OAuth 1.0a
- * in v4. The checksum is SHA-1 over the operation's values and the merchant's key, joined without
- * separators, as the interface defines it. Because that is weak, the form of every value is checked
- * first. An unknown login and a wrong checksum take the same path and time.
+ * Verifies that a request comes from a merchant: by the control checksum in v2, by OAuth 1.0a in
+ * v4. The checksum is SHA-1 over values and key without separators, as the interface defines it.
+ * Because that is weak, the form of every value is checked before. An unknown login and a wrong
+ * checksum take the same path and time.
  */
 import { createHmac, createPublicKey, type Hmac, hash, timingSafeEqual } from "node:crypto";
 import {
@@ -51,25 +51,22 @@ export function checkControl(
   return undefined;
 }
 
-/**
- * The digest is read as text, because a buffer takes memory outside of the heap and twice the time.
- */
+/** A buffer from the hash would take memory outside of the heap and twice the time of a text. */
 function sha1(text: string): Buffer {
   return Buffer.from(hash("sha1", text, "latin1"), "latin1");
 }
 
-/** Signs a result for the merchant, which proves that the gateway sent it. */
+/** A signed result proves that the gateway sent it. */
 export function signFor({ controlKey }: Merchant, text: string): string {
   return hash("sha1", text + controlKey.reveal(), "hex");
 }
 
-/** Begins a signature (HMAC-SHA256) with each control key of the merchant that counts. */
+/** Begins a signature (HMAC-SHA256) with each of the merchant's valid control keys. */
 export function beginSignatures({ controlKey, oldControlKey }: Merchant): readonly Hmac[] {
   const keys = oldControlKey === undefined ? [controlKey] : [controlKey, oldControlKey];
   return keys.map((key) => createHmac("sha256", key.reveal()));
 }
 
-/** Returns which of the merchant's keys made the checksum of a result. */
 export function findSigner(
   { controlKey, oldControlKey }: Merchant,
   text: string,
@@ -124,7 +121,7 @@ function minorUnitsOf(field: string, sent: Sent): string | Failure {
   return new Failure("invalid_parameter", `${field}: more fraction digits than the currency has`);
 }
 
-/** Returns a text of the right length, so that every comparison takes the same time. */
+/** The result always has the right length, so that every comparison takes the same time. */
 function controlOf(sent: Sent): Buffer {
   const text = sent.get("control") ?? "";
   const control = Buffer.from(text, "hex");
@@ -133,7 +130,7 @@ function controlOf(sent: Sent): Buffer {
     : Buffer.alloc(sha1Bytes);
 }
 
-/** A request that is answered with 403. `check` is the check that failed. */
+/** Answered with 403. */
 export class AccessDenied {
   readonly check: string;
 
@@ -145,25 +142,20 @@ export class AccessDenied {
 /** The signature, and the parts of a request that it covers besides the body. */
 export type SignedCall = {
   readonly method: string;
-  /** The path and query as they were sent. */
   readonly target: string;
-  /** The gateway's port on which the request arrived. */
   readonly port: number;
   readonly authorization: string | undefined;
 };
 
 export type OAuthOptions = {
-  /** Returns the URLs, without paths, by which merchants know the gateway. */
+  /** The URLs, without paths, by which merchants know the gateway. */
   readonly baseUrls: (port: number) => readonly string[];
-  /** The largest difference between a time stamp and now. */
   readonly windowMs: number;
-  /** Takes the nonce. Returns false if it was used before. */
   readonly takeNonce: (taken: {
     readonly merchantId: MerchantId;
     readonly nonce: string;
     readonly signedAt: Instant;
   }) => Promise<boolean | Failure>;
-  /** Called if a request is signed with the previous control key. */
   readonly noteOldKey: (merchant: MerchantId) => void;
 };
 
@@ -179,9 +171,9 @@ type SignedRequest = {
 const nonceForm = /^[!-~]{1,128}$/;
 
 /**
- * Verifies a signature by OAuth 1.0a. Returns the merchant if the request was signed recently and
- * with a new nonce. A refused client is not informed which check failed, and an unknown consumer
- * takes as long as a wrong signature. The operator's log names the check.
+ * Returns the merchant if the request was signed by OAuth 1.0a recently and with a new nonce. A
+ * refused client is not informed which check failed, and an unknown consumer takes as long as a
+ * wrong signature. The operator's log names the check.
  */
 export async function checkOAuth(
   { call, pairs, findMerchant, takesHmac }: SignedRequest,
@@ -249,10 +241,7 @@ const signers: Readonly<Record<SignatureMethod, FindKey>> = {
   },
 };
 
-/**
- * A decoy key of the usual size. Its modulus is larger than any signature, so that no signature is
- * refused early.
- */
+/** The decoy's modulus is larger than any signature, so that none is refused early. */
 const decoy = createPublicKey({
   key: { kty: "RSA", n: Buffer.alloc(256, 0xff).toString("base64url"), e: "AQAB" },
   format: "jwk",

@@ -1,7 +1,7 @@
 /**
  * Describes a refused request for the portal: its fields, every fault, and the mistake in its
- * checksum. Only listed fields keep their values; of all others only the length is stored. Neither
- * the checksum nor the signature is stored, because a checksum may be right for another request
+ * checksum. Only listed fields keep their values, and of all others the length. Neither the
+ * checksum nor the signature is stored, because a checksum may be right for another request
  * (decision 0062).
  */
 import {
@@ -36,7 +36,6 @@ export type RefusedCall = {
   readonly outcome: RequestOutcome & { readonly entryPoint: EntryPoint };
   readonly services: CalledParts;
   readonly at: Instant;
-  /** The client's address. */
   readonly from: string;
 };
 
@@ -51,35 +50,24 @@ type ShownField = {
 export type RefusedDocument = {
   readonly fields: readonly ShownField[];
   readonly faults: readonly string[];
-  /**
-   * The values that the checksum covers, in its order; absent if the request is signed by OAuth.
-   */
+  /** The values that the checksum covers, in its order; absent if OAuth signs the request. */
   readonly parts?: readonly SignedPart[];
-  /**
-   * The mistake in the checksum. Absent if the checksum is right, and empty if no usual mistake
-   * explains it.
-   */
+  /** Absent if the checksum is right, and empty if no usual mistake explains it. */
   readonly mistakes?: readonly Mistake[];
-  /** The check of OAuth that failed. */
   readonly check?: string;
   /** The text that the OAuth signature covers, with masked values. */
   readonly base?: string;
 };
 
 type DescribeOptions = {
-  /** Returns the ids of the merchant's endpoints and groups. */
   readonly idsOf: (entryPoint: EntryPoint) => readonly string[];
   readonly otherKeys: (entryPoint: EntryPoint) => Iterable<Secret<string>>;
-  /** Returns the URL by which merchants call the gateway. */
   readonly baseUrlOf: (port: number) => string;
 };
 
 /** A longer amount is not shown, because it may be a card number. */
 const amountMax = 11;
-/**
- * Fields whose values are stored with masked card numbers, and their highest length. A longer text
- * is something else.
- */
+/** Fields that are stored with masked card numbers, and their highest length. */
 const shownNames: ReadonlyMap<string, number> = new Map([
   ...(["client_orderid", "client-order-id", "enumerate_amounts"] as const).map(upTo(128)),
   ...(["login", "email", "ipaddress", "by-request-sn", "threeDSServerTransID"] as const).map(
@@ -142,7 +130,7 @@ export function describeRefused(refused: RefusedCall, options: DescribeOptions):
   return { ...known, parts, ...(named && { mistakes: named }) };
 }
 
-/** A placeholder of letters, which no encoding changes. */
+/** No encoding changes a placeholder of letters. */
 const masked = "MASKED";
 
 /** Returns undefined if the header's form allows no base string. */
@@ -174,10 +162,7 @@ function showBaseString(
   return text instanceof OAuthFault ? undefined : text.slice(0, allMax);
 }
 
-/**
- * Returns the faults of single fields, including those that were not read because of the first
- * fault.
- */
+/** Includes faults of fields that were not read because of the first fault. */
 function findFaults(
   { operation, version, at, call, outcome, services }: RefusedCall,
   sent: Sent,

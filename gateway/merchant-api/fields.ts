@@ -1,7 +1,7 @@
 /**
- * The kinds of request fields. Each has its length and type for the documentation, and reads its
- * value. A fault is a short sentence for the merchant that never quotes the value. Texts are stored
- * and shown, so a card number in them is masked (decision 0040).
+ * The kinds of request fields, with length and type for the documentation. A fault is a short
+ * sentence for the merchant that never quotes the value. Texts are stored and shown, so a card
+ * number in them is masked (decision 0040).
  */
 import { isIP } from "node:net";
 import { parseEmail } from "../values/email.ts";
@@ -14,7 +14,6 @@ export type Field<Value> = {
   readonly type: string;
   readonly necessity: "mandatory" | "optional" | "conditional";
   readonly documentation: string;
-  /** The permitted values. */
   readonly words?: readonly string[];
   readonly read: (text: string) => Value | Fault;
 };
@@ -29,7 +28,7 @@ export class Fault {
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** The values of a request. Only fields that are not mandatory may be absent. */
+/** Only fields that are not mandatory may be absent. */
 export type Values<Request extends Fields> = {
   readonly [Name in keyof Request]: Request[Name] extends Optional<infer Value>
     ? Value | undefined
@@ -44,7 +43,7 @@ export function optional<Value>(field: Field<Value>): Optional<Value> {
   return { ...field, necessity: "optional" };
 }
 
-/** Makes a field that is ignored if it is invalid. It is never a reason to refuse a payment. */
+/** An invalid value is ignored: it is never a reason to refuse a payment. */
 export function ignorable<Value>(field: Field<Value>): Optional<Value | undefined> {
   const { type, documentation } = field;
   return {
@@ -58,17 +57,17 @@ export function ignorable<Value>(field: Field<Value>): Optional<Value | undefine
   };
 }
 
-/** Makes a field that only some requests require. The operation's rules decide that. */
+/** The operation's rules decide which requests require the field. */
 export function conditional<Value>(field: Field<Value>): Optional<Value> {
   return { ...field, necessity: "conditional" };
 }
 
-/** Makes a field for one line of text without control characters. */
+/** The text has no control characters. */
 export function line(max: number, documentation: string): Field<string> {
   return masked(unmaskedLine(max, documentation));
 }
 
-/** Makes a field that is compared and not stored, so nothing in it is masked. */
+/** A checksum is compared and not stored, so nothing in it is masked. */
 export function checksum(max = 40): Field<string> {
   return unmaskedLine(max, "checksum");
 }
@@ -78,23 +77,20 @@ function unmaskedLine(max: number, documentation: string): Field<string> {
   return limited(max, documentation, isLine, "control characters");
 }
 
-/** Makes a field for text with tabs and line ends. */
+/** The text may have tabs and line ends. */
 export function freeText(max: number, documentation: string): Field<string> {
   return masked(message(max, documentation));
 }
 
-/**
- * Makes a field for a message of a wallet or an issuer. It is read and not stored, so nothing in it
- * is masked.
- */
+/** A wallet's or an issuer's message. It is not stored, so nothing in it is masked. */
 export function message(max: number, documentation: string): Field<string> {
   const isText = (text: string) => !controlsInText.test(text);
   return limited(max, documentation, isText, "control characters");
 }
 
 /**
- * Makes the field for the merchant's order id. It is compared verbatim, so nothing in it is masked.
- * One numeric id in ten could be a card number, so none is refused for that.
+ * The merchant's order id is compared verbatim, so nothing in it is masked. One numeric id in ten
+ * could be a card number, so none is refused for that.
  */
 export function clientOrderId(documentation: string): Field<string> {
   return unmaskedLine(128, documentation);
@@ -133,10 +129,7 @@ export function digits(min: number, max: number, documentation: string): Field<s
   return pattern(`${size}/Numeric`, new RegExp(`^\\d{${min},${max}}$`), documentation);
 }
 
-/**
- * Makes a field for an amount. Its value is the decimal as it was sent, because its meaning depends
- * on the currency.
- */
+/** The value is the decimal as sent, because its meaning depends on the currency. */
 export function amount(documentation: string): Field<string> {
   return checked(
     "10/Numeric",
@@ -148,14 +141,12 @@ export function amount(documentation: string): Field<string> {
 
 const amountSyntax = /^\d{1,10}(\.\d{1,10})?$/;
 
-/** Zeros at the end are permitted, because shops send values of a database column like 12.3400. */
+/** Shops send values of a database column like 12.3400, so zeros at the end are permitted. */
 function zerosAtEnd(amount: string): number {
   return amount.includes(".") ? (/(?<!0)0*$/.exec(amount)?.[0].length ?? 0) : 0;
 }
 
-/**
- * Makes a field for a phone number with any characters, because shops send extensions and words.
- */
+/** Any characters are permitted, because shops send extensions and words. */
 export function phone(documentation: string): Field<string> {
   const number = unmaskedLine(15, documentation);
   // A text that begins with a country code is a phone number, even if it looks like a card number.
@@ -184,7 +175,6 @@ export function cardRefId(documentation: string): Field<string> {
   return checked("20/String", documentation, isNumericId, "not a card reference id");
 }
 
-/** Makes a field for exactly one of the words. */
 export function choice<Word extends string>(
   words: readonly Word[],
   documentation: string,
@@ -203,10 +193,7 @@ export function currency(documentation: string): Field<Currency> {
   });
 }
 
-/**
- * Makes a field for a UUID, such as serial numbers and the ids of 3-D Secure. It is read in lower
- * case.
- */
+/** A UUID, such as serial numbers and the ids of 3-D Secure, is read in lower case. */
 export function uuid(documentation: string, sentence = "not a UUID"): Field<string> {
   return field("36/String", documentation, (text) => {
     return isSerialNumber(text) ? text.toLowerCase() : new Fault(sentence);
@@ -234,8 +221,7 @@ function limited(
 ): Field<string> {
   const size = max === 65_536 ? "64k" : String(max);
   return field(`${size}/String`, documentation, (text) => {
-    // Lengths count code points. A text has at least as many UTF-16 units, so a short text need not
-    // be counted.
+    // Code points are only counted in long texts: a text has at least as many UTF-16 units.
     const isLonger = text.length > max && [...text].length > max;
     if (isLonger) return new Fault(`longer than ${max} characters`);
     return isGood(text) ? text : new Fault(sentence);

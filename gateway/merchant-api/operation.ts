@@ -1,7 +1,7 @@
 /**
- * An operation of the merchant interface: its path, its fields with their documentation, its
- * control formula and its handler, in one file of `operations/`. The pipeline, the documents, the
- * client's types and the contract tests are made from it.
+ * An operation of the merchant interface: path, fields with their documentation, control formula
+ * and handler, in one file of `operations/`. The pipeline, the documents, the client's types and
+ * the contract tests are made from it.
  */
 import type { AddressChecks } from "../callbacks/addresses.ts";
 import type { AcceptOrders, FindRepeats, FollowUps } from "../engine/accept.ts";
@@ -20,7 +20,6 @@ import type { Instant } from "../values/time.ts";
 import type { OpenWallets } from "../wallets/open-wallet.ts";
 import type { Fields, Values } from "./fields.ts";
 
-/** The functions that operations call. */
 export type CalledParts = AddressChecks & {
   readonly orders: Guarded<
     AcceptOrders & FindRepeats & OrderSearch & FollowUps & Pick<ResultWaits, "waitForResult">
@@ -31,53 +30,34 @@ export type CalledParts = AddressChecks & {
   readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf">;
   readonly wallets: Guarded<OpenWallets>;
   readonly settingsOf: (order: Order) => EndpointSettings;
-  /** Prints a date in the interface's format and the operator's zone. */
   readonly printDate: (instant: Instant) => string;
   /** The product word in the names of fields. */
   readonly fieldWord: string;
 };
 
-/**
- * The versions of the interface. Requests of v2 are signed by a checksum, and those of v4 by OAuth.
- */
+/** Requests of v2 are signed by a checksum, and those of v4 by OAuth. */
 export type Version = "v2" | "v4";
 
 export type Operation<Request extends Fields = Fields> = {
   readonly name: string;
-  /**
-   * The path after `/{word}/api`, in which `{id}` is an endpoint id. The paths for groups and in
-   * other versions are derived from it.
-   */
+  /** After `/{word}/api`; `{id}` is an endpoint's id. Paths for groups and versions are derived. */
   readonly path: string;
-  /** The versions of the operation; both if absent. */
   readonly versions?: readonly Version[];
-  /** If true, the operation accepts a group id in place of the endpoint id. */
+  /** A group's id is accepted in place of the endpoint's. */
   readonly takesGroupIds?: boolean;
-  /** If true, the operation has no path for groups. */
   readonly isForEndpoints?: boolean;
-  /** If true, requests are signed by OAuth in every version, in v2 also by HMAC-SHA1. */
+  /** Requests are signed by OAuth in every version, in v2 also by HMAC-SHA1. */
   readonly takesHmac?: boolean;
   readonly purpose: string;
   readonly request: Request;
-  /** Rewrites the fields before they are read. */
   readonly rewrite?: (sent: Sent) => Sent | Failure;
   readonly control: readonly ControlTerm<keyof Request & string>[];
-  /**
-   * If true, the operation only reads. It is not recorded by serial number, and has its own rate
-   * limit.
-   */
+  /** A query changes nothing: it is not recorded by serial number, and has its own rate limit. */
   readonly isQuery?: boolean;
-  /**
-   * Whether the operation is available for disabled endpoints, or even for disabled merchants. Any
-   * other operation is refused then as if the endpoint did not exist.
-   */
+  /** If absent, a disabled endpoint or merchant is treated as an unknown endpoint. */
   readonly goesOn?: "for_disabled_endpoints" | "for_disabled_merchants";
-  /**
-   * If true, the operation has a synchronous variant, which waits for the result and returns the
-   * status.
-   */
+  /** There is a synchronous variant, which waits for the result and returns the status. */
   readonly sync?: boolean;
-  /** Absent if the operation begins no order. */
   readonly repeats?: Repeats;
   /** Checks fields together. Its faults are reported with those of single fields. */
   readonly rules?: (request: Values<Request>, context: Context) => readonly Failure[];
@@ -85,20 +65,19 @@ export type Operation<Request extends Fields = Fields> = {
 };
 
 /**
- * Finds and answers an identical earlier request. A request that has begun an order is acknowledged
- * again, even if it would be refused now. Otherwise a merchant whose first try was not answered
- * could take the refusal for the result.
+ * Answers a repeat. A request that has begun an order is acknowledged again, even if it would be
+ * refused now: a merchant whose first request got no answer could take the refusal for the result.
  */
 export type Repeats = {
-  /** Returns the text with which the fingerprint of a request to the endpoint begins. */
+  /** The text with which the fingerprint of a request to the endpoint begins. */
   readonly subjectOf: (endpoint: EndpointId) => string;
   readonly answer: (begun: FoundOrder, context: Context) => Reply | Promise<Reply | Failure>;
 };
 
 /**
- * A part of the text that the checksum covers. The merchant control key is always the last part and
- * is not listed. `{id}` is the id in the path. An absent field counts as empty. `{id?}` as the
- * first part is the same id, which some clients leave out.
+ * A part of the text that the checksum covers, which ends with the merchant control key. `{id}` is
+ * the id in the path; as the first part it may be `{id?}`, which some clients leave out. An absent
+ * field counts as empty.
  */
 export type ControlTerm<Field extends string = string> =
   | Field
@@ -108,7 +87,7 @@ export type ControlTerm<Field extends string = string> =
   /** The amount in minor units and the currency; empty without an amount. */
   | { readonly moneyIfSent: Field };
 
-/** The fields of a request, trimmed and otherwise as they were sent. */
+/** A request's fields, trimmed and otherwise as they were sent. */
 export type Sent = ReadonlyMap<string, string>;
 
 export type Context = {
@@ -116,26 +95,24 @@ export type Context = {
   readonly serialNumber: SerialNumber;
   readonly receivedAt: Instant;
   readonly sent: Sent;
-  /** The names of the fields that the operation reads. */
   readonly known: readonly string[];
   readonly services: CalledParts;
   /** When an entry of a payload stops waiting for a result. Absent for a request of its own. */
   readonly waitUntil?: Instant;
 };
 
-/** The names and values in the order of the interface. Absent values are left out. */
+/** Fields are in the order of the interface. Absent values are left out. */
 export type Reply = {
   readonly type: string;
   readonly orderId?: string;
   readonly clientOrderId?: string;
-  /** The acknowledged transaction. */
   readonly describes?: FoundOrder;
   readonly fields: readonly (readonly [name: string, value: string | undefined])[];
   /** The fields of a reply that is sent again, as they were written. */
   readonly texts?: { form?: string; json?: string };
 };
 
-/** Makes an operation. The handler's types come from the operation's own fields. */
+/** The handler's types come from the operation's own fields. */
 export function operation<Request extends Fields>(definition: Operation<Request>): Operation {
   // The pipeline reads each value with its own field, so the types hold.
   return definition as unknown as Operation;
@@ -153,7 +130,6 @@ export function acceptsHmac({ takesHmac = false }: Operation, version: Version):
   return takesHmac && version === "v2";
 }
 
-/** The places that a path may name. */
 export function placesOf({ isForEndpoints = false }: Operation): readonly ("endpoint" | "group")[] {
   return isForEndpoints ? ["endpoint"] : ["endpoint", "group"];
 }
@@ -163,14 +139,13 @@ export function pathIn(version: Version, { path }: Operation): string {
   return version === "v4" ? path.replace(/^\/(?:v\d|3ds\/v1)\//, "/v4/") : path;
 }
 
-/** Returns the endpoint for the currency: the only one, or the one of the group. */
+/** Returns the only endpoint, or the group's endpoint for the currency. */
 export function endpointFor(entryPoint: EntryPoint, currency: string): Endpoint | undefined {
   return entryPoint.endpoints.find(
     (endpoint) => endpoint.enabled && endpoint.currency === currency,
   );
 }
 
-/** Finds the order that a request names. */
 export function findOrder(
   clientOrderId: string,
   id: string,
@@ -180,7 +155,7 @@ export function findOrder(
   return services.orders.find(entryPoint, query);
 }
 
-/** Whether the field is not required. A group requires a field if one of its endpoints does. */
+/** A group requires a field if one of its endpoints does. */
 export function isWaived(name: string, { endpoints }: EntryPoint): boolean {
   return endpoints.every(({ settings }) => settings.optionalFields?.includes(name) === true);
 }

@@ -1,8 +1,8 @@
 /**
- * The checks of every request, in the order that the interface defines: body readable, endpoint
- * known, signed values readable, authentication, rate limit, all other fields, the operation's
- * rules. The first check that fails decides the answer, unless the identical request has begun an
- * order before: then it is acknowledged again.
+ * The checks of every request, in the interface's order: body, endpoint, signed values,
+ * authentication, rate limit, all other fields, the operation's rules. The first failed check
+ * decides the answer, unless the identical request has begun an order before: it is acknowledged
+ * again.
  */
 import { FormFault, type FormPair, parseForm } from "@tollgate/protocols/form";
 import { makeRateLimit } from "../http/bounds.ts";
@@ -42,7 +42,6 @@ export type Call = SignedCall & {
   readonly serialNumber: SerialNumber;
 };
 
-/** The answer, and the facts for the log and the record of the request. */
 export type RequestOutcome = {
   readonly answer: Reply | Failure | AccessDenied;
   readonly entryPoint?: EntryPoint | undefined;
@@ -56,16 +55,13 @@ export type PipelineDependencies = {
   readonly findEntryPoint: (form: Call["form"], id: string) => EntryPoint | undefined;
   readonly oauth: OAuthOptions;
   readonly clock: Clock;
-  /**
-   * Returns zero, or the seconds that the merchant has to wait. It is called after authentication,
-   * so that no one can use up another merchant's limit.
-   */
+  /** Returns the seconds to wait, or zero. Only authenticated requests use up the limit. */
   readonly takeToken: (isQuery: boolean, merchant: MerchantId) => number;
 };
 
 type PerSecond = { readonly transactions: number; readonly queries: number };
 
-/** Makes the rate limits of each merchant: one for transactions and one for queries. */
+/** Each merchant has one rate limit for transactions and one for queries. */
 export function makeTakeToken(
   perSecond: PerSecond,
   clock: Pick<Clock, "now">,
@@ -86,8 +82,8 @@ export function makePipeline(
   const isOAuth = isSignedByOAuth(operation, version);
   const { known, signed, others } = isOAuth ? oauthFields(operation) : splitFields(operation);
   const { rewrite = (fields: Sent) => fields } = operation;
-  // All requests of an operation have the same object shape, which saves 7 % of a sale's time: V8
-  // makes a dictionary of an object that gets many properties by computed names.
+  // All requests of an operation have one object shape, which saves 7 % of a sale's time: V8 makes
+  // a dictionary of an object that gets many properties by computed names.
   const absent = Object.fromEntries(known.map((name) => [name, undefined]));
 
   return async (call) => {
@@ -136,10 +132,7 @@ export function makePipeline(
   };
 }
 
-/**
- * Checks the rules and handles the request, unless it has faults. An identical request that has
- * begun an order before is acknowledged again.
- */
+/** A request with faults is only handled if it repeats one that has begun an order. */
 async function answerRead(
   operation: Operation,
   values: Values,
@@ -159,7 +152,6 @@ async function answerRead(
   return { answer, isRepeated: false, ...(first && !isOfEndpoint && { faults }) };
 }
 
-/** Answers an entry of a request with many: its fields are those of a request of its own. */
 export async function answerEntry(
   operation: Operation,
   sent: Sent,
@@ -184,8 +176,8 @@ function mayRepeat({ repeats }: Operation, { disabled }: EntryPoint): boolean {
 }
 
 /**
- * Whether an identical earlier request may have begun an order. A failure of the gateway itself
- * proves nothing about that, and a duplicate is another order with the same client order id.
+ * A failure of the gateway itself does not show whether an identical request has begun an order,
+ * and a duplicate is another order with the same client order id.
  */
 function mayHideRepeat({ code, number }: Failure): boolean {
   return number < 5_000 && code !== "duplicate_order";
@@ -232,9 +224,8 @@ function checkChecksum(
 }
 
 type OperationFields = {
-  /** Returns the names of all fields that the operation reads, in its order. */
   readonly known: readonly string[];
-  /** Returns the fields that must be valid before the request is authenticated. */
+  /** The fields that must be valid before the request is authenticated. */
   readonly signed: readonly NamedField[];
   readonly others: readonly NamedField[];
 };
@@ -249,7 +240,6 @@ function oauthFields({ request }: Operation): OperationFields {
 
 type NamedField = readonly [name: string, field: Field<unknown>];
 
-/** Splits the fields into those that the checksum covers and all others. */
 export function splitFields({ request, control }: Operation): OperationFields {
   const terms = new Set(control.map(fieldOf));
   const hasAmount = control.some((term) => typeof term !== "string");

@@ -1,7 +1,6 @@
 /**
  * Many profiles in one request: its payload is CSV (RFC 4180) with an entry for each profile, and
- * columns named like the fields of the operation for one. Each entry is answered as a request of
- * its own, by the same code.
+ * columns named like the fields of the operation for one profile, whose code answers each entry.
  */
 import { randomUUIDv7 } from "node:crypto";
 import { readRecords, writeRecord } from "../values/csv-records.ts";
@@ -116,12 +115,11 @@ export type Unread = {
 };
 
 type ReadOptions = {
-  /** Columns that are read over. */
   readonly ignored?: readonly string[];
   readonly recordBytesMax?: number;
 };
 
-/** Reads entries of CSV, of which the first line names the columns. */
+/** The first line of the CSV names the columns. */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   known: field.Fields,
@@ -156,10 +154,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-/**
- * Entries of one profile are answered in their order, and those of several profiles at the same
- * time.
- */
+/** Entries of one profile are answered in turn, those of several profiles at the same time. */
 async function answerAll(
   entries: readonly PayloadEntry[],
   answer: (entry: PayloadEntry) => Promise<Reply | Failure>,

@@ -241,7 +241,6 @@ async function verify(
 
 const unanswered = new Failure("storage_unavailable", "the issuer has not answered yet");
 
-/** The fingerprint of a charge by a profile. */
 function chargeSubject(endpoint: EndpointId): string {
   return `profile/sale/${endpoint}`;
 }

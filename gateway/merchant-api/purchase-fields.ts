@@ -1,7 +1,6 @@
 /**
- * The fields of requests that begin an order, and the rules between them: the customer, the card or
- * wallet, the URLs for results, and the cardholder's browser, which 3-D Secure describes to the
- * issuer.
+ * The fields of requests that begin an order, and the rules between them: customer, card or wallet,
+ * URLs for results, and the cardholder's browser, which 3-D Secure describes to the issuer.
  */
 import type { Endpoint } from "../orders/merchant.ts";
 import { walletTypes } from "../orders/order.ts";
@@ -91,7 +90,6 @@ export const payerFields = {
   ...browserFields,
 } as const;
 
-/** Account verifications have no amount. */
 export type PurchaseRequest = field.Values<typeof payerFields> &
   field.Values<typeof walletFields> & {
     readonly client_orderid: string;
@@ -123,10 +121,7 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
   return faults;
 }
 
-/**
- * Whether a gate of the endpoint needs the CVV. The order's gate is not known yet, so one is
- * enough.
- */
+/** The order's gate is not known yet, so one gate that needs the CVV is enough. */
 export function mayNeedCvv({ gates }: Endpoint): boolean {
   return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
 }
@@ -183,10 +178,7 @@ export function stateFaults(
   return states.has(state) ? [] : [invalid("state: not a state of the country")];
 }
 
-/**
- * Finds addresses to which no callback can be sent, and addresses in plain HTTP. They are refused
- * at once.
- */
+/** URLs to which no callback can be sent, and those in plain HTTP, are refused at once. */
 export function addressFaults(
   request: { readonly [Name in (typeof addresses)[number][0]]?: string | undefined },
   { services, entryPoint }: Context,
@@ -208,7 +200,7 @@ function browserFaults(request: Readonly<Record<string, unknown>>): readonly Fai
   return absent.map(([name]) => missing(name));
 }
 
-/** Returns the browser's properties by their newer names, or undefined if none was sent. */
+/** Returns the properties by their newer names, or undefined if none was sent. */
 export function readBrowser(
   request: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, string>> | undefined {
@@ -230,7 +222,7 @@ const cardNames = [
   "cvv2",
 ] as const;
 
-/** Checks the encoding of payment data. Its content is checked after the acknowledgement. */
+/** The content of payment data is checked after the acknowledgement. */
 function walletFaults(request: PurchaseRequest): readonly Failure[] {
   const { payment_data: sent, payment_data_type: type } = request;
   const beside = cardNames.filter((name) => request[name] !== undefined);
@@ -241,15 +233,12 @@ function walletFaults(request: PurchaseRequest): readonly Failure[] {
   return fault === undefined ? faults : [invalid(`payment_data: ${fault}`), ...faults];
 }
 
-/** Returns the wallet's JSON text. The request has passed the rules. */
+/** The request has passed the rules. */
 export function readWalletText(sent: string): Secret<string> {
   return new Secret(decodeBase64(sent) ?? "");
 }
 
-/**
- * Decodes base64 in both alphabets, with or without padding. It restores a `+` that form decoding
- * has made a space.
- */
+/** Takes both alphabets of base64, padded or not. Form decoding has made a `+` a space. */
 function decodeBase64(sent: string): string | undefined {
   const text = sent.replaceAll(" ", "+").replaceAll(/[\r\n\t]/g, "");
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return undefined;

@@ -15,7 +15,6 @@ import { acknowledge } from "./reply.ts";
 
 type Priced = { readonly amount: string; readonly currency: Currency };
 
-/** Charges or holds the requested amount. */
 export async function charge(
   kind: ChargeKind,
   request: PurchaseRequest & Priced,
@@ -25,7 +24,6 @@ export async function charge(
   return priced instanceof Failure ? priced : begin(kind, request, priced);
 }
 
-/** Finds the endpoint for the request's currency, and the amount. */
 export function withAmount(request: Priced, context: Context): PurchaseContext | Failure {
   const endpoint = endpointFor(context.entryPoint, request.currency.code);
   if (endpoint === undefined) return new Failure("currency_not_supported");
@@ -35,10 +33,7 @@ export function withAmount(request: Priced, context: Context): PurchaseContext |
   return { ...context, endpoint, amount };
 }
 
-/**
- * Begins an account verification. It has no currency, so any endpoint of a group will do, and its
- * amount is zero.
- */
+/** An account verification has no currency, so any endpoint of a group will do. */
 export function withoutAmount(context: Context): PurchaseContext | Failure {
   const endpoint = context.entryPoint.endpoints.find(({ enabled }) => enabled);
   if (endpoint === undefined) return new Failure("unknown_endpoint");
@@ -48,7 +43,6 @@ export function withoutAmount(context: Context): PurchaseContext | Failure {
 export type PurchaseContext = Context & {
   readonly endpoint: Endpoint;
   readonly amount: Money;
-  /** No cardholder is present. */
   readonly isUnattended?: true;
 };
 
@@ -91,7 +85,7 @@ export function chargeSubject(kind: ChargeKind, endpoint: EndpointId): string {
 
 type Payment = {
   readonly paid: Pick<OrderRequest, "purchase" | "card" | "cardData" | "authentication">;
-  /** Releases a wallet's payment data, which can be used once, so that another order can use it. */
+  /** A wallet's payment data can be used once. This function makes it usable again. */
   readonly release?: () => Promise<void>;
 };
 
@@ -140,10 +134,7 @@ type CardFields =
   | "card_printed_name"
   | "cvv2";
 
-/**
- * Splits the card into the facts that may be stored and the data that may not. The card of a
- * receiver may lack its expiry.
- */
+/** `facts` may be stored, the card data may not. A receiver's card may lack its expiry. */
 export function splitCard(request: Pick<SomeFields, CardFields>) {
   const number = new CardNumber(request.credit_card_number ?? request.cardNumber ?? "");
   const { bin, lastFour, network } = number;
@@ -184,10 +175,7 @@ export function readCustomer(request: SomeFields): Customer {
   };
 }
 
-/**
- * Reads the purchase. Recurring payments have only some of the fields, and on the payment page the
- * IP address comes later.
- */
+/** A recurring payment lacks some fields, and the payment page adds the IP address later. */
 export function readPurchase(request: SomeFields, amount: Money): Purchase {
   return {
     amount,
@@ -209,10 +197,7 @@ export function readPurchase(request: SomeFields, amount: Money): Purchase {
   };
 }
 
-/**
- * Returns the text that identifies a request. Two requests are equal if all known fields except the
- * checksum are equal (decisions 0005, 0041).
- */
+/** Two requests are equal if all known fields but the checksum are equal (decisions 0005, 0041). */
 export function requestFingerprintOf(subject: string, context: Context): RequestFingerprint {
   const cvv = context.known.includes("cvv2") ? context.sent.get("cvv2") : undefined;
   return {

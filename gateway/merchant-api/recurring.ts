@@ -94,7 +94,6 @@ type ProfileCharge = {
   readonly customer: Customer;
 };
 
-/** Charges a registered card: the one that the request names, or that of a profile. */
 export async function chargeAgain(
   kind: "sale" | "preauth",
   request: ProfileRequest,
@@ -195,10 +194,7 @@ export function tooManyDigits(name: string): Failure {
   return new Failure("invalid_parameter", `${name}: more fraction digits than the currency has`);
 }
 
-/**
- * Returns who initiates the payment and how regularly: from the request, otherwise from the gate's
- * settings. The default is a regular charge by the merchant.
- */
+/** The gate's settings are the default, and without them a regular charge by the merchant. */
 function credentialOf(
   request: Pick<ProfileRequest, "recurrent_initiator" | "recurrent_scenario">,
   { gates }: Endpoint,
@@ -210,10 +206,7 @@ function credentialOf(
   } as const;
 }
 
-/**
- * A cardholder who initiates the payment may have to authenticate, and then needs a URL for the
- * return.
- */
+/** A cardholder who initiates a payment may have to authenticate, and needs a return URL. */
 export function rebillRules(request: RebillRequest, context: Context): readonly Failure[] {
   const endpoint = endpointFor(context.entryPoint, request.currency.code);
   const needsReturn =

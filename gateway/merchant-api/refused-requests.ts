@@ -1,8 +1,7 @@
 /**
- * Stores refused requests for the portal after they are answered. Anyone can cause as many refused
- * requests as they like, so everything here is limited: the number for each merchant and each
- * client's network, the number in memory, and the number that is described and written per second.
- * Requests above a limit are counted and not stored.
+ * Stores refused requests for the portal after they are answered. Anyone can cause as many as they
+ * like, so everything is limited: the number for each merchant and each client's network, in
+ * memory, and per second. Requests above a limit are counted and not stored.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeRateLimit } from "../http/bounds.ts";
@@ -17,11 +16,9 @@ export type RefusedRow = {
   readonly merchantId: MerchantId;
   readonly serialNumber: SerialNumber;
   readonly at: Instant;
-  /** The endpoint or group that the path names. */
   readonly entryId: string;
   readonly operation: string;
   readonly version: string;
-  /** The code of the failure, or `access_denied`. */
   readonly code: string;
   /** Whether the merchant has signed the request. Anyone can send unsigned ones. */
   readonly authenticated: boolean;
@@ -32,7 +29,6 @@ export type RefusedRow = {
 
 export type RefusedBatch = {
   readonly rows: readonly RefusedRow[];
-  /** The number of requests of each merchant that were not stored. */
   readonly dropped: ReadonlyMap<MerchantId, number>;
 };
 
@@ -43,24 +39,17 @@ type Options = {
     write(batch: RefusedBatch): Promise<void>;
     deleteOld(before: Instant): Promise<unknown>;
   };
-  /** If false, the operator's settings store none. */
   readonly keepsAny: boolean;
   readonly keepDays: number;
   readonly onDropped: () => void;
   readonly onFailed: (serialNumber: SerialNumber, error: unknown) => void;
 };
 
-/**
- * The limit on requests from a client's network at a merchant. It is enough for a developer's
- * tries.
- */
+/** Enough for a developer's tries: the limit on a client's network at a merchant. */
 const perNetwork = { perSecond: 0.5, burst: 20 };
 const perMerchant = { perSecond: 5, burst: 40 };
 const [waitingMax, waitingBytesMax, bodyBytesMax] = [60, 2_000_000, 100_000];
-/**
- * The share of unsigned requests in the queue. The rest is for requests that merchants have signed,
- * so that a flood cannot displace them.
- */
+/** The rest of the queue is for signed requests, which a flood of unsigned ones cannot displace. */
 const unsignedShare = 2 / 3;
 const writtenMax = 20;
 const deleteEveryMs = hours(1);
@@ -155,7 +144,6 @@ function rowOf(refused: RefusedCall, document: RefusedDocument): RefusedRow {
 
 export type RefusedOutcome = RefusedCall["outcome"];
 
-/** Whether the request was refused at an endpoint whose merchant is known. */
 export function isRefused(outcome: RequestOutcome): outcome is RefusedOutcome {
   const { answer, entryPoint } = outcome;
   return (answer instanceof Failure || answer instanceof AccessDenied) && entryPoint !== undefined;

@@ -1,8 +1,8 @@
 /**
  * Builds replies: the acknowledgement of a transaction and the status response, as name=value pairs
  * or as a JSON object of strings. Absent values are left out and never sent empty. The default is
- * the form, even for the `Accept` headers that HTTP libraries send by default. JSON is for clients
- * that prefer it to every type that the form could have.
+ * the form, even for the `Accept` headers of HTTP libraries; JSON is for clients that prefer it to
+ * every type of the form.
  */
 import { writeForm } from "@tollgate/protocols/form";
 import type { EndpointSettings } from "../orders/merchant.ts";
@@ -57,9 +57,7 @@ export async function statusReply(
 
 const noSerialNumber = asSerialNumber("00000000-0000-0000-0000-000000000000");
 
-/**
- * Returns the reply to the merchant's status request without its serial number. It has no effects.
- */
+/** The merchant's status reply without its serial number. It has no effects. */
 export function makeStatusText(
   {
     cards,
@@ -81,8 +79,8 @@ export function makeStatusText(
 const statusReplies = new WeakMap<Order, Reply & { readonly settings: EndpointSettings }>();
 
 /**
- * Returns the reply to a status request. The reply about an ended order is printed once. A
- * verification's reply may change without a new version, if its card is removed.
+ * The reply about an ended order is printed once, except that of a verification, which may change
+ * without a new version if the card is removed.
  */
 export async function pollReply(found: FoundOrder, services: CalledParts): Promise<Reply> {
   const { order } = found;
@@ -117,10 +115,7 @@ async function findCardRefId(
   return references instanceof Failure ? undefined : references?.card;
 }
 
-/**
- * The synchronous variant of an operation: waits for the result and replies with the status. If
- * there is no result in time, the status is that of a processing order.
- */
+/** The synchronous variant waits for the result, but not for ever, and replies with the status. */
 export function synchronousVariantOf(operation: Operation): Operation {
   const { repeats, handle } = operation;
   return {
@@ -173,10 +168,7 @@ function writePairs(
   return writeForm(pairs, { lineFeeds });
 }
 
-/**
- * Returns the fields in their fixed order: type, serial number, the two order ids, then the
- * operation's own fields.
- */
+/** The order is fixed: type, serial number, the two order ids, the operation's own fields. */
 function pairsOf(
   answer: Reply | Failure,
   serialNumber: SerialNumber,
@@ -235,10 +227,7 @@ export function formatFor(accept: string | undefined): ReplyFormat {
 
 const weightForm = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/;
 
-/**
- * The weights by media range. Parameters other than the weight do not matter here; a media range
- * whose weight is malformed counts as not sent.
- */
+/** The weights by media range. A range whose weight is malformed counts as not sent. */
 function readAccept(accept: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const element of accept.toLowerCase().split(",")) {

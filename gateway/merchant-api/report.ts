@@ -1,7 +1,7 @@
 /**
  * `GET …/services/transaction-report`: the report of the merchant whose key signed the request, as
- * CSV that is streamed. It names no endpoint and its reply is no form, so that it is no row of the
- * operations; parameters, signature and refusals are read by the same functions.
+ * streamed CSV. It names no endpoint and its reply is no form, so it is no row of the operations,
+ * but shares their functions.
  */
 import { randomUUIDv7 } from "node:crypto";
 import { FormFault, parseForm } from "@tollgate/protocols/form";
@@ -39,7 +39,7 @@ export type ReportRouteOptions = Pick<
   readonly historyKeepMonths: number;
 };
 
-/** After the word of the operator. */
+/** The path after the operator's word. */
 export const reportPath = "-ui/services/transaction-report";
 const name = "transaction-report";
 
@@ -91,7 +91,7 @@ export function reportRoutes(options: ReportRouteOptions): readonly HttpRoute[] 
     return reply.status === 200 ? { ...reply, status: 400 } : reply;
   }
 
-  /** Checks in the order of every request, and returns the parts of the report or the refusal. */
+  /** Checks in the order of every request. Returns the parts of the report or the refusal. */
   async function begin(
     request: HttpRequest,
   ): Promise<Pick<Required<HttpReply>, "parts"> | Refused> {

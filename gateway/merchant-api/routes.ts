@@ -1,7 +1,6 @@
 /**
  * The routes of the operations and their synchronous variants, in every version, for endpoints and
- * for groups. Each request is recorded in the log and metrics. The file also answers requests that
- * no route accepts.
+ * groups, with log and metrics. The file also answers requests that no route accepts.
  */
 import { randomUUIDv7 } from "node:crypto";
 import { makeRounds, type UntilRound } from "../http/rounds.ts";
@@ -48,17 +47,12 @@ export type RoutesOptions = PipelineDependencies &
     readonly operations: readonly Operation[];
     readonly pathWord: string;
     readonly wire: WireOptions;
-    /** Stores refused requests for the portal. */
     readonly keepRefused: RefusedRequests["keep"];
     readonly isBusy: () => boolean;
-    /** Returns the client's own address. */
     readonly addressOf: (request: HttpRequest) => string;
   };
 
-/**
- * A busy gateway processes requests that change something in rounds. Polls would only wait for a
- * round.
- */
+/** A busy gateway processes requests that change something in rounds. Polls do not wait for one. */
 const roundGapMs = 12;
 
 export function merchantRoutes(options: RoutesOptions): readonly HttpRoute[] {
@@ -89,7 +83,7 @@ function makeRouteOf(operation: Operation, version: Version, options: RouteOptio
   return (form: Call["form"], path: string): HttpRoute => ({
     method: "POST",
     path,
-    // An endpoint or group that does not exist. The request is refused with any body.
+    // No such endpoint or group exists. The request is refused with any body.
     answerEarly: (request) => (isKnown(idOf(request)) ? undefined : answer(form, request)),
     answer: (request) => answer(form, request),
   });
@@ -216,10 +210,7 @@ const errorCodes: Partial<Record<RequestError["status"], FailureCode>> = {
   503: "storage_unavailable",
 };
 
-/**
- * Answers a request without a route: with a refusal on paths of the merchant interface, and in
- * plain text on all others.
- */
+/** Answers paths of the merchant interface like an operation, and all others in plain text. */
 type ErrorOptions = Pick<RoutesOptions, "pathWord" | "wire" | "log">;
 
 export function makeAnswerError({ pathWord, wire, log }: ErrorOptions) {
@@ -233,10 +224,7 @@ export function makeAnswerError({ pathWord, wire, log }: ErrorOptions) {
   };
 }
 
-/**
- * A path that ends with the token that opens a page. The token is cut off for the log; the order's
- * id may stay.
- */
+/** The token at the end of a path opens a page, so it is cut off for the log. */
 const tokenPath = /^(\/pay\/(?:\d+\.)?|\/[^/]+\/(?:form\/[^/]+\/[^/]+|view-receipt\/[^/]+)\/).*$/s;
 
 function cutToken(path: string): string {
@@ -249,7 +237,6 @@ export type RequestRecord = {
   readonly serialNumber: SerialNumber;
   readonly orderId: OrderId | undefined;
   readonly operation: string;
-  /** The answer as JSON. */
   readonly answer: string;
   readonly at: Instant;
 };
@@ -268,10 +255,7 @@ type HandledRequest = {
   readonly outcome: RequestOutcome;
 };
 
-/**
- * Called before the answer is sent, so that a merchant with the answer can refer to the request at
- * once.
- */
+/** Called before the answer, so that a merchant with the answer can refer to the request. */
 export async function recordRequest(
   { operation, serialNumber, outcome }: HandledRequest,
   { storeRequest, clock, log }: RecordOptions,
@@ -294,8 +278,8 @@ export async function recordRequest(
 }
 
 /**
- * A new transaction has the serial number of the request that began it, so the request needs no
- * record. Neither does a request that was refused because the database is unavailable.
+ * A new transaction has its request's serial number, so that request needs no record. Neither does
+ * one that was refused because the database is unavailable.
  */
 function needsRecord(answer: Reply | Failure, serialNumber: SerialNumber): boolean {
   if (answer instanceof Failure) return answer.code !== "storage_unavailable";

@@ -8,13 +8,10 @@ import { findCurrency } from "../values/iso-codes.ts";
 import { textOf } from "./control.ts";
 import type { ControlTerm, Sent } from "./operation.ts";
 
-/**
- * A part of the signed text. `name` is the field, or `{id}` for the id in the path. An amount is in
- * minor units.
- */
+/** `name` is the field, or `{id}` for the id in the path. An amount is in minor units. */
 export type SignedPart = { readonly name: string; readonly value: string };
 
-/** The client's mistake. `detail` names the value or the field and is never secret. */
+/** `detail` names the value or the field and is never secret. */
 export type Mistake = { readonly kind: MistakeKind; readonly detail: string };
 type Variant = { readonly mistakes: readonly Mistake[]; readonly parts: Parts };
 type Parts = readonly SignedPart[];
@@ -29,7 +26,6 @@ export type MistakeKind = (typeof mistakeKinds)[number];
 
 /** The limit on ids that are tried in place of the right one. */
 const idsMax = 20;
-/** The limit on values whose order is permuted. */
 const permutedMax = 4;
 
 export function signedParts(
@@ -58,17 +54,12 @@ function minorPart(field: string, sent: Sent, entryPoint: EntryPoint): SignedPar
 
 export type Known = {
   readonly sent: Sent;
-  /** The fields without trimming. */
   readonly raw: Sent;
   readonly login: string;
-  /** The ids of the merchant's other endpoints and groups. */
   readonly otherIds: readonly string[];
 };
 
-/**
- * Yields the right parts first, then those with a single mistake, and those with the usual pair of
- * mistakes.
- */
+/** The right parts come first, then a single mistake, then the usual pairs of mistakes. */
 export function variantsOf(parts: Parts, known: Known): readonly Variant[] {
   const plain = { mistakes: [], parts };
   const ids = idVariants(parts, known);
@@ -136,7 +127,6 @@ function idVariants(parts: Parts, { login, otherIds }: Known): readonly Variant[
   ];
 }
 
-/** Returns variants in which the same values are written differently. */
 function textVariants(parts: Parts, { raw, sent }: Known): readonly Variant[] {
   const map = (write: (value: string, name: string) => string) =>
     parts.map(({ name, value }) => ({ name, value: write(value, name) }));
@@ -176,7 +166,7 @@ function textVariants(parts: Parts, { raw, sent }: Known): readonly Variant[] {
   ];
 }
 
-/** Yields variants with values left out, added or in another order. */
+/** Returns variants with values left out, added or in another order. */
 function structures(parts: Parts, { login }: Known): readonly Variant[] {
   const orders = parts.length <= permutedMax ? permutations(parts) : neighbours(parts);
   const filled = parts.filter(({ name, value }) => name !== "{id}" && value !== "");
@@ -204,7 +194,7 @@ function after(parts: Parts, place: string, name: string, value: string): Parts 
   return parts.flatMap((part) => (part.name === place ? [part, { name, value }] : [part]));
 }
 
-/** Yields the permutations of a list, of which the first is the list itself. */
+/** The first permutation is the list itself. */
 function permutations(parts: Parts): readonly Parts[] {
   if (parts.length <= 1) return [parts];
   return parts.flatMap((first, at) =>

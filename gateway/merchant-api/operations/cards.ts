@@ -38,9 +38,7 @@ function isPayout(order: Order): boolean {
   return initialOf(order).kind === "payout";
 }
 
-/**
- * The variant of create-card-ref that is signed by OAuth and returns the ids for other interfaces.
- */
+/** Signed by OAuth, with the ids for other interfaces in its reply. */
 export const createCardRefV4 = operation({
   name: "create-card-ref-v4",
   path: "/v4/create-card-ref/{id}",

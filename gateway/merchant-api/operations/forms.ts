@@ -1,7 +1,7 @@
 /**
- * The operations of the payment page. The merchant sends the purchase, and the cardholder pays at
- * the URL in the reply, so that the merchant never has card data. The page asks for the customer
- * fields that the endpoint wants and the merchant has not sent.
+ * The operations of the payment page: the cardholder pays at the URL in the reply, so that the
+ * merchant never has card data. The page asks for the customer fields that the endpoint wants and
+ * the merchant has not sent.
  */
 import type { ChargeKind } from "../../orders/order.ts";
 import type { FoundOrder } from "../../orders/requests.ts";

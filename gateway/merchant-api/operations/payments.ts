@@ -158,10 +158,7 @@ function followUpRules({ amount: sent, currency: code }: FollowUpValues) {
   return isAlone ? [new Failure("missing_parameter", "amount")] : [];
 }
 
-/**
- * Checks the amount, which the checksum has not read: the currency may be missing or the amount
- * unreadable.
- */
+/** The checksum has not read the amount, so it may be unreadable or without a currency. */
 function voidRules(_request: FollowUpValues, { sent, entryPoint }: Context): readonly Failure[] {
   return amountFaults([{ moneyIfSent: "amount" }], sent, entryPoint);
 }

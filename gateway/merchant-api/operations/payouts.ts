@@ -1,6 +1,6 @@
 /**
- * Payouts: money for a card, by its number or by a reference to a registered one. They are signed
- * by OAuth alone, and switched on for an endpoint and its gates.
+ * Payouts: money for a card, by its number or by a reference. They are signed by OAuth alone, and
+ * switched on for an endpoint and its gates.
  */
 import type { CardReference } from "../../orders/card-reference.ts";
 import type { Endpoint } from "../../orders/merchant.ts";
@@ -103,7 +103,7 @@ type PaidOut = field.Values<typeof paidOutFields>;
 type CardValues = field.Values<typeof cardFields>;
 type ReferenceValues = field.Values<typeof referenceFields>;
 
-/** Reads fields by their other names. If both names were sent, they must agree. */
+/** A field may be sent under another name. If both names are sent, they must agree. */
 function rename(names: Readonly<Record<string, string>>) {
   return (sent: Sent): Sent | Failure => {
     const renamed = new Map(sent);
@@ -168,7 +168,6 @@ function isWithin({ settings, gates }: Endpoint, amount: Money): boolean {
   return isInBounds && !isZero(amount) && canSend({ gates: able }, amount);
 }
 
-/** Splits the card into what may be stored and the data that may not. */
 function readCard(request: CardValues): Destination {
   const number = new CardNumber(request.credit_card_number ?? "");
   const { bin, lastFour, network } = number;

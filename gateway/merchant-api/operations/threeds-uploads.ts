@@ -1,7 +1,7 @@
 /**
  * Uploads of 3-D Secure from the merchant's server: whether the issuer's method has run, the
- * browser's return from a challenge (whose result comes from the directory server), and the
- * issuer's answer of 1.0.2, which only counts with the issuer's signature.
+ * browser's return from a challenge (whose result the directory server sends), and the issuer's
+ * answer of 1.0.2, which needs the issuer's signature.
  */
 import type { Order } from "../../orders/order.ts";
 import { Failure } from "../../values/failure.ts";
@@ -69,9 +69,7 @@ export const uploadMethodUrlResult = operation({
     browserScreenWidth: optional(digits(1, 6, "`screen.width`")),
   },
 
-  /**
-   * Checks the URL to which the browser returns, by the same rules as the addresses of a purchase.
-   */
+  /** The URL to which the browser returns obeys the rules of a purchase's addresses. */
   rules({ notificationURL: sent }, { services, entryPoint }) {
     const fault = sent && services.findAddressFault(sent, "return", entryPoint.endpoints);
     return fault ? [new Failure("invalid_parameter", `notificationURL: ${fault}`)] : [];
@@ -131,7 +129,6 @@ export const uploadParesResult = operation({
   },
 });
 
-/** Finds the order, reports the upload to it, and acknowledges. */
 async function upload(
   request: Values<Pick<typeof uploadFields, "orderid" | "client-order-id">>,
   context: Context,
