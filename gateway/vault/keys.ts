@@ -1,8 +1,8 @@
 /**
- * The vault's keys, and sealing and HMAC with them. Each purpose has its own random key, which is
- * stored sealed by the key-encryption key and opened in memory only, as a key object. Such objects
- * are never printed by mistake, and are prepared once and not for every card. After a rotation the
- * keys are read again, and destroyed ones are removed from memory.
+ * The vault's keys, and sealing and HMAC with them. Each purpose has its own random key, stored
+ * sealed by the key-encryption key and opened in memory only, as a key object, which is never
+ * printed by mistake. After a rotation the keys are read again, and destroyed ones are removed from
+ * memory.
  */
 import {
   createCipheriv,
@@ -17,10 +17,10 @@ import {
 import { asCardId, asCardRefId, type CardId, type CardRefId } from "../values/ids.ts";
 
 /**
- * `held` seals the keys of pending card data and of digests of CVVs. From `webhooks` the secrets of
- * merchants' receivers are derived. `screening` is for what payments are counted by, `receipts` and
- * `links` for the ids of receipts and the tokens of payment links. `transfers` decrypts the files
- * of cards that other gateways encrypt to this installation.
+ * `held` seals the keys of pending card data and of digests of CVVs. The secrets of merchants'
+ * receivers are derived from `webhooks`. `screening` is for counted values, `receipts` and `links`
+ * for the ids of receipts and the tokens of payment links. `transfers` decrypts the files of cards
+ * that other gateways encrypt to this installation.
  */
 const purposes = [
   ...(["cards", "fingerprints", "digests", "secrets", "held", "webhooks"] as const),
@@ -38,9 +38,9 @@ export type SealedKey = {
 export type NewKey = Omit<SealedKey, "retired">;
 
 export type KeyStore = {
-  /** Lists the keys without destroyed ones. The newest key of each purpose is the last. */
+  /** Leaves out destroyed keys. The newest key of each purpose is the last. */
   list(): Promise<readonly SealedKey[]>;
-  /** Adds the first key of a purpose. Does nothing if the purpose already has one. */
+  /** Does nothing if the purpose already has a key. */
   add(key: NewKey): Promise<void>;
 };
 
@@ -50,7 +50,6 @@ export type Keys = Awaited<ReturnType<typeof openKeys>>;
 
 export class WrongMasterKey extends Error {}
 
-/** Opens all keys. */
 export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
   let opened: readonly (OpenKey & Pick<SealedKey, "purpose" | "retired">)[] = [];
   let current: ReadonlyMap<string, OpenKey> = new Map();
@@ -58,31 +57,23 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
   await load();
 
   return {
-    /** Returns the key that seals new values. */
     current(purpose: Purpose): OpenKey {
       const key = current.get(purpose);
       if (key === undefined) throw new Error(`no key for ${purpose}`);
       return key;
     },
-    /**
-     * Returns the key that sealed an older value, or undefined if this process does not have it.
-     */
+    /** Returns the key that sealed an older value; undefined if this process does not have it. */
     find: (id: number) => opened.find((key) => key.id === id)?.key,
-    /** Returns all keys of a purpose, the newest first. */
     list: (purpose: Purpose): readonly OpenKey[] =>
       opened.filter((key) => key.purpose === purpose).toReversed(),
     /**
-     * Opens keys that another process has made, and removes those that were destroyed. Calls run
-     * one after the other, so that an older result never replaces a newer one. Unlike other reloads
-     * it rejects on failure, because a rotation must not continue with the previous keys.
+     * Opens keys that another process has made, and removes destroyed ones. Calls run one after the
+     * other, so that an older result never replaces a newer one. A failure rejects, because a
+     * rotation must not continue with the previous keys.
      */
     reload,
-    /** Returns a new key of a purpose for the database. */
     sealNew: (purpose: Purpose) => newKey(masterKey, purpose),
-    /**
-     * Returns false if the keys were sealed by another key-encryption key since this process
-     * started.
-     */
+    /** Returns false if another key-encryption key has sealed the keys since this process began. */
     async isSealedByOwn(): Promise<boolean> {
       const [first] = await store.list();
       try {
@@ -91,9 +82,7 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
         return false;
       }
     },
-    /**
-     * Returns whether the database has these keys. A standby that took over may lack the newest.
-     */
+    /** Returns whether the database has the keys: a standby that took over may lack the newest. */
     async confirm(ids: readonly number[]): Promise<boolean> {
       await reload();
       return ids.every((id) => opened.some((key) => key.id === id));
@@ -105,9 +94,7 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
     return reloading;
   }
 
-  /**
-   * An open key stays open, although its row may already be sealed by the next key-encryption key.
-   */
+  /** An open key stays open, even if the next key-encryption key has sealed its row already. */
   async function load(): Promise<void> {
     const known = new Map(opened.map((key) => [key.id, key.key]));
     opened = (await listComplete(masterKey, store)).map((sealed) => {
@@ -119,10 +106,7 @@ export async function openKeys(masterKey: Uint8Array, store: KeyStore) {
   }
 }
 
-/**
- * Lists the keys after making missing ones: at the first start, and if a standby that took over
- * lacks even the first keys.
- */
+/** A standby that took over may lack even the first keys, which are made then. */
 async function listComplete(masterKey: Uint8Array, store: KeyStore): Promise<readonly SealedKey[]> {
   const kept = await store.list();
   const missing = purposes.filter(
@@ -144,9 +128,9 @@ function openKey(masterKey: Uint8Array, { sealed, purpose }: SealedKey): KeyObje
 }
 
 /**
- * The id is a check value of the key. If it were a number from a sequence, a standby that took over
- * without the first key could give its number to another key, while processes still have the first
- * in memory. No key has the id 0, which marks a deleted digest.
+ * The id is a check value of the key. A standby that took over without the first key could give a
+ * number from a sequence to another key, while processes still have the first in memory. The id 0
+ * marks a deleted digest.
  */
 export function newKey(masterKey: Uint8Array, purpose: Purpose): NewKey {
   const key = randomBytes(keyBytes);
@@ -154,7 +138,6 @@ export function newKey(masterKey: Uint8Array, purpose: Purpose): NewKey {
   return { id: check >>> 1 || 1, purpose, sealed: seal(masterKey, key, purpose) };
 }
 
-/** Encrypts a key under another key-encryption key. */
 export function rewrapKey(
   { purpose, sealed }: Pick<SealedKey, "purpose" | "sealed">,
   masterKeys: { readonly from: Uint8Array; readonly to: Uint8Array },
@@ -178,9 +161,8 @@ export const blockKeyBytes = 16;
 type SealingKey = KeyObject | Uint8Array;
 
 /**
- * Seals with AES-256-GCM. A sealed value is nonce, tag and ciphertext in one buffer. Its context
- * (the owner of a card, the purpose of a key) is authenticated, so that a sealed value that was
- * moved elsewhere does not open there.
+ * AES-256-GCM: nonce, tag and ciphertext in one buffer. The context (a card's owner, a key's
+ * purpose) is authenticated, so that a sealed value that was moved elsewhere does not open there.
  */
 export function seal(key: SealingKey, plain: Uint8Array | string, context: string): Buffer {
   const nonce = takeRandom(nonceBytes);
@@ -192,7 +174,7 @@ export function seal(key: SealingKey, plain: Uint8Array | string, context: strin
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** Opens a sealed value. Throws if the key or the context differs, or a bit has changed. */
+/** Throws if the key or the context differs, or a bit has changed. */
 export function open(key: SealingKey, sealed: Uint8Array, context: string): Buffer {
   const nonce = sealed.subarray(0, nonceBytes);
   const tag = sealed.subarray(nonceBytes, nonceBytes + tagBytes);
@@ -206,10 +188,7 @@ export function open(key: SealingKey, sealed: Uint8Array, context: string): Buff
 const pool = Buffer.allocUnsafeSlow(8192);
 let next = pool.length;
 
-/**
- * Returns random bytes from a pool, because a system call for twelve bytes costs as much as one for
- * thousands.
- */
+/** A system call for twelve random bytes costs as much as one for thousands, so a pool has them. */
 function takeRandom(count: number): Buffer {
   if (next + count > pool.length) {
     randomFillSync(pool);
@@ -223,18 +202,12 @@ function takeRandom(count: number): Buffer {
 
 const cardRefIdMin = 10n ** 18n;
 
-/**
- * Returns sixty-two random bits above a minimum, which are always nineteen digits and cannot be
- * guessed.
- */
+/** Sixty-two random bits above a minimum: always nineteen digits, which cannot be guessed. */
 export function newCardRefId(): CardRefId {
   return asCardRefId(randomId());
 }
 
-/**
- * Makes the id of a card from the payment page. A card that comes with an order has the order's id,
- * which is shorter.
- */
+/** The id of a card from the payment page. Other cards have their order's id, which is shorter. */
 export function newCardId(): CardId {
   return asCardId(randomId());
 }
@@ -248,25 +221,22 @@ const digestBytes = 32;
 
 type Pads = {
   readonly inner: Buffer;
-  /** The outer block, with room for the inner digest. */
   readonly outer: Buffer;
 };
 
-/** The pads of each key. They are removed together with the key. */
+/** The pads of each key, which are removed together with it. */
 const prepared = new WeakMap<KeyObject, Pads>();
 
 const nothing = new Uint8Array();
 
-/** The inner pad and the message. */
 const scratch = Buffer.alloc(8192);
-/** A JavaScript character takes at most three bytes in UTF-8. */
+/** A character takes at most three bytes in UTF-8. */
 const lengthMax = Math.floor((scratch.length - blockBytes) / 3);
 
 /**
- * HMAC with SHA-256 of `before` and the text after it, as two one-shot hashes with the key's pads
- * prepared once (RFC 2104). It gives the same bytes as `createHmac` in 40 % of its time, which
- * saves 4 % of a sale's processor time: a sale needs three. Most of what it saves is memory outside
- * of the heap, which `createHmac` and digests as buffers allocate for every call.
+ * HMAC-SHA-256 of `before` and the text, as two one-shot hashes with pads that are prepared once
+ * for each key (RFC 2104). It takes 40 % of the time of `createHmac`, mostly because it allocates
+ * less memory outside of the heap: 4 % of a sale's processor time, as a sale needs three.
  */
 export function hmac(key: KeyObject, text: string, before: Uint8Array = nothing): Buffer {
   if (before.length + text.length > lengthMax) {
@@ -283,7 +253,7 @@ export function hmac(key: KeyObject, text: string, before: Uint8Array = nothing)
   return Buffer.from(hash("sha256", outer, "latin1"), "latin1");
 }
 
-/** Erases a destroyed key, which must not stay in memory until it is collected. */
+/** A destroyed key must not stay in memory until it is collected. */
 export function erasePads(key: KeyObject): void {
   const pads = prepared.get(key);
   pads?.inner.fill(0);
@@ -291,7 +261,7 @@ export function erasePads(key: KeyObject): void {
   prepared.delete(key);
 }
 
-/** The vault's keys are shorter than a block. A longer key would have to be hashed first. */
+/** The vault's keys are shorter than a block. A longer key would have to be hashed before. */
 function padsOf(key: KeyObject): Pads {
   const known = prepared.get(key);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 /**
  * The key-encryption key: 32 bytes in hexadecimal or base64 digits, from a file, the environment, a
  * command that asks a secrets manager, or two custodians' parts, which meet only in memory. In
- * staging it is made at the first start; in production the operator provides it. No message
- * repeats the bytes that were read.
+ * staging it is made at the first start; in production the operator provides it. No message repeats
+ * the bytes that were read.
  */
 import { type ExecFileException, execFile } from "node:child_process";
 import { createHmac, hkdfSync, randomBytes } from "node:crypto";
@@ -12,7 +12,6 @@ import { keyBytes } from "./keys.ts";
 
 /** Exactly one source is given, which `config.ts` checks. */
 export type MasterKeySource = {
-  /** The beginning of the settings' names, for messages. */
   readonly setting: "GW_MASTER_KEY" | "GW_NEW_MASTER_KEY";
   readonly file: string;
   readonly given: Secret<string> | "";
@@ -23,7 +22,6 @@ export type MasterKeySource = {
 const commandLimitMs = 30_000;
 const commandBytesMax = 4096;
 
-/** Reads the key. Returns a sentence for the operator if there is none. */
 export async function readMasterKey(source: MasterKeySource): Promise<Uint8Array | string> {
   const { setting, given, command, file } = source;
   const [first, second] = source.partFiles;
@@ -47,7 +45,7 @@ export async function readKeyFile(file: string, setting: string): Promise<Uint8A
   return parseKeyText(text) ?? `The key file ${file} must hold ${keyForms}.`;
 }
 
-/** Writes a new key to a file. Returns false if the file exists, which stays unchanged. */
+/** Returns false if the file exists, which stays unchanged. */
 export async function makeKeyFile(file: string): Promise<boolean> {
   try {
     await writeFile(file, `${makeKeyText()}\n`, { flag: "wx", mode: 0o600 });
@@ -58,10 +56,7 @@ export async function makeKeyFile(file: string): Promise<boolean> {
   }
 }
 
-/**
- * Runs the command without a shell. Words are separated by blanks, or given as a JSON array if one
- * has blanks.
- */
+/** The command runs without a shell. Its words are separated by blanks, or are a JSON array. */
 function readFromCommand(command: string, setting: string): Promise<Uint8Array | string> {
   const [program, ...words] = wordsOf(command);
   if (program === undefined) {
@@ -87,7 +82,7 @@ function wordsOf(command: string): readonly string[] {
   }
 }
 
-/** Describes the failure without the output, which may be the key or a part of a secret. */
+/** The command's output is left out, which may be the key or a part of a secret. */
 function causeOf(error: ExecFileException): string {
   if (error.killed === true) return `it took longer than ${commandLimitMs / 1000} s`;
   if (error.code === "ENOENT") return "there is no such program";
@@ -109,10 +104,7 @@ export function parseKeyText(text: string): Buffer | undefined {
   return undefined;
 }
 
-/**
- * Combines two parts of a key. Their order does not matter, and one part reveals nothing about the
- * key.
- */
+/** The order of the parts does not matter, and one part reveals nothing about the key. */
 export function combineParts(first: Uint8Array, second: Uint8Array): Buffer {
   const mixed = Buffer.from(first.map((byte, index) => byte ^ (second[index] ?? 0)));
   const key = hkdfSync("sha256", mixed, "", "tollgate key-encryption key of two parts", keyBytes);
@@ -120,7 +112,7 @@ export function combineParts(first: Uint8Array, second: Uint8Array): Buffer {
   return Buffer.from(key);
 }
 
-/** Returns a check value, which shows whether two keys are the same and nothing else about them. */
+/** The check value shows whether two keys are the same and nothing else about them. */
 export function checkValueOf(key: Uint8Array): string {
   return createHmac("sha256", key).update("tollgate key check value").digest("hex").slice(0, 8);
 }

@@ -1,8 +1,7 @@
 /**
- * Passwords of portal users. They are hashed with argon2id (RFC 9106) and the parameters that OWASP
- * recommends, and stored as a PHC string, so that stronger parameters can follow without a
- * migration. Node computes the hashes in its thread pool, only a few at a time, because each needs
- * 19 MiB and one of the threads.
+ * Passwords of portal users, hashed with argon2id (RFC 9106) and OWASP's parameters as PHC strings,
+ * so that stronger parameters need no migration. Only a few hashes are computed at a time, because
+ * each needs 19 MiB and one of Node's threads.
  */
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
@@ -26,10 +25,7 @@ export async function hashPassword(password: Secret<string>): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
 }
 
-/**
- * Compares a password. Without a stored hash it takes as long, so that an unknown login looks like
- * a wrong password.
- */
+/** Takes as long without a stored hash, so that an unknown login looks like a wrong password. */
 export async function isPassword(password: Secret<string>, stored?: string): Promise<boolean> {
   const parsed = stored === undefined ? undefined : parse(stored);
   if (password.reveal().length > passwordCharactersMax) return false;
@@ -68,15 +64,10 @@ const swapped: Readonly<Record<string, string>> = {
   "$": "s",
   "!": "i",
 };
-/**
- * The number of characters that must remain without common parts and runs such as 1234 and aaaa.
- */
+/** How many characters must remain without common parts and runs such as 1234 and aaaa. */
 const uncommonMin = 7;
 
-/**
- * Counts the characters of a password without common words, even those with digits for letters, and
- * without runs and repeated parts.
- */
+/** Leaves out common words, even those with digits for letters, runs and repeated parts. */
 function countUncommon(text: string): number {
   const typed = text.toLowerCase();
   const spelled = [...typed].map((each) => swapped[each] ?? each).join("");
@@ -107,7 +98,6 @@ const repeatedMin = 4;
 /** Only longer logins are searched in passwords, because shorter ones are part of many words. */
 const namesMin = 4;
 
-/** Returns the reason why a new password is refused. */
 export function findPasswordFault(password: Secret<string>, login: string): Problem | undefined {
   const text = password.reveal().normalize("NFKC");
   if ([...text].length < passwordCharactersMin) {
@@ -128,10 +118,7 @@ export function findPasswordFault(password: Secret<string>, login: string): Prob
     : undefined;
 }
 
-/**
- * The password has 20 of 32 possible characters, which is a hundred bits. Characters that look
- * alike are left out.
- */
+/** 20 of 32 possible characters are a hundred bits. Characters that look alike are left out. */
 export function newPassword(): string {
   const letters = "abcdefghijkmnpqrstuvwxyz23456789";
   const characters = [...randomBytes(20)].map((byte) => letters[byte % 32]);

@@ -1,15 +1,15 @@
 /**
  * Distinguishes a repeated request from another one without storing either (decision 0041). The
- * digest of a request covers everything except the CVV. The CVV has a digest of its own, under a
- * key that nodes share for some minutes. Once that key is destroyed, nothing depends on the CVV any
- * more, and a request that differs from an earlier one only in the CVV counts as its repeat.
+ * digest of a request leaves out the CVV, which has a digest of its own, under a key that nodes
+ * share for some minutes. Once that key is destroyed, a request that differs from an earlier one
+ * only in the CVV counts as its repeat.
  */
 import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Secret } from "../values/secret.ts";
 import { asInstant, type Clock, type Instant, later } from "../values/time.ts";
 import { erasePads, hmac, type Keys, keyBytes, open, seal } from "./keys.ts";
 
-/** A request as text with every field. Of the CVV, the text only says whether it was sent. */
+/** The text has every field. Of the CVV, it only says whether it was sent. */
 type Fingerprint = {
   readonly text: Secret<string>;
   readonly cvv: Secret<string> | undefined;
@@ -24,14 +24,13 @@ export type RequestDigest = {
 
 export type CvvKeyRow = {
   readonly slot: number;
-  /** The number of the vault's key that seals this key. */
   readonly keyId: number;
   readonly sealed: Uint8Array;
 };
 
 export type CvvKeyStore = {
   find(slot: number): Promise<CvvKeyRow | undefined>;
-  /** Adds the key of a slot, unless another node has stored one. */
+  /** Does nothing if another node has stored a key for the slot. */
   add(row: CvvKeyRow, expiresAt: Instant): Promise<void>;
   removeExpired(now: Instant): Promise<void>;
 };
@@ -51,8 +50,8 @@ const retryEveryMs = 5_000;
 const nameBytes = 4;
 const macBytes = 16;
 /**
- * The name of a key consists of its slot and a check value. A database that lost the slot's key in
- * a crash or a failover gets another one, while a node may still have the first.
+ * A key is named by its slot and a check value: a database that lost the slot's key in a crash or a
+ * failover gets another one, while a node may still have the first.
  */
 const slotsNamed = 1_024;
 const checksNamed = 2 ** 22;
@@ -83,7 +82,6 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
       return earlier.cvv === undefined || isSameCvv(request, digest, earlier.cvv);
     },
 
-    /** Deletes keys from the database and from memory. */
     async destroyExpired(): Promise<void> {
       const now = clock.now();
       for (const [slot, { key }] of opened) {
@@ -106,10 +104,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     return timingSafeEqual(mac, earlier.subarray(nameBytes));
   }
 
-  /**
-   * Finds the key. If it is missing, payments continue. After a failure, payments do not wait for
-   * each next attempt.
-   */
+  /** Without the key, payments continue. After a failed attempt, they do not wait for the next. */
   async function findCurrent(slot: number): Promise<CvvKey | undefined> {
     if (clock.now() < failedUntil) return undefined;
     return openSlot(slot, true).catch(() => {
@@ -152,7 +147,7 @@ export function makeRequestDigests({ keys, store, clock }: Dependencies) {
     return id === 0 ? undefined : findKey(id);
   }
 
-  /** An unknown key may have been made by a rotation of which this node was not notified yet. */
+  /** An unknown key may come from a rotation of which this node was not notified yet. */
   async function findKey(id: number): Promise<KeyObject | undefined> {
     const known = keys.find(id);
     if (known !== undefined) return known;
@@ -180,9 +175,7 @@ function slotOf(name: number, now: Instant): number {
   return latest - ((latest - (name % slotsNamed)) % slotsNamed);
 }
 
-/**
- * The code covers the request's own digest, so that equal CVVs of two orders cannot be recognised.
- */
+/** The code covers the request's digest, so that equal CVVs of two orders cannot be recognised. */
 function macOf(key: KeyObject, request: Buffer, cvv: string): Buffer {
   return hmac(key, cvv, request).subarray(0, macBytes);
 }

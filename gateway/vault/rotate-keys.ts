@@ -1,11 +1,11 @@
 /**
  * Rotation of the vault's keys while payments go on. It can be interrupted at any step: the next
  * run finds in the tables where to go on. Cards, secrets and the keys of pending card data are
- * sealed again, and the old keys are destroyed. A digest names its key, which is kept for repeats
- * of old requests. The key of fingerprints is replaced by itself, because cards get other hash ids.
- * Files that were encrypted to the old key of transfers are refused. The keys of receivers'
- * secrets, receipts, links and counts are not replaced: merchants would have to exchange every
- * secret, printed links would end, and counts would start again.
+ * sealed again, and the old keys are destroyed. A key of digests is kept for repeats of old
+ * requests. The fingerprint key is replaced by itself, because cards get other hash ids. Files that
+ * were encrypted to the old key of transfers are refused. The keys of receivers' secrets, receipts,
+ * links and counts stay: merchants would have to exchange every secret, printed links would end,
+ * and counts would start again.
  */
 import type { CardId, MerchantId } from "../values/ids.ts";
 import { type Keys, type NewKey, type OpenKey, open, type Purpose, seal } from "./keys.ts";
@@ -24,7 +24,7 @@ type SealedSecret = {
 };
 
 export type RotationStore = {
-  /** Retires the current keys of these purposes and adds the next ones, all together. */
+  /** Retires the purposes' current keys and adds the next ones, all together. */
   replace(next: readonly NewKey[]): Promise<void>;
   readonly cells: readonly CellRotation[];
   listSecrets(): Promise<readonly SealedSecret[]>;
@@ -32,16 +32,15 @@ export type RotationStore = {
   resealSecret(secret: SealedSecret, sealed: Uint8Array): Promise<void>;
   /** Returns how long it takes until the last of these keys has been retired for `graceMs`. */
   graceLeftMs(keyIds: readonly number[], graceMs: number): Promise<number>;
-  /** Returns the keys for digests that were retired so long ago that no repeat is expected. */
+  /** Returns keys for digests that were retired so long ago that no repeat is expected. */
   listOldDigestKeys(keepMs: number): Promise<readonly number[]>;
-  /** Destroys a key, unless it seals a card of any cell. */
+  /** A key that seals a card of any cell is not destroyed. */
   destroy(keyId: number): Promise<"destroyed" | "in_use">;
 };
 
 /** The tables of one cell that name keys. */
 type CellRotation = {
   countCards(keyIds: readonly number[]): Promise<number>;
-  /** Lists the cards by merchant and card, beginning after `after`. */
   listCards(
     keyId: number,
     after: { readonly merchantId: MerchantId; readonly cardId: CardId } | undefined,
@@ -49,7 +48,6 @@ type CellRotation = {
   ): Promise<readonly SealedCard[]>;
   /** Writes the cards that are still under `from`, and returns their number. */
   resealCards(from: number, cards: readonly SealedCard[]): Promise<number>;
-  /** Returns the keys of pending card data. */
   listPending(keyId: number): Promise<readonly PendingKey[]>;
   resealPending(from: number, keys: readonly PendingKey[]): Promise<void>;
 };
@@ -58,19 +56,16 @@ type PendingKey = Pick<PendingCardRow, "context" | "sealedKey" | "keyId">;
 
 type Rotation = {
   readonly keys: Keys;
-  /** The purposes whose keys are replaced; by default, all that are replaced together. */
+  /** If absent, all purposes whose keys are replaced together. */
   readonly purposes?: readonly Purpose[];
   readonly store: RotationStore;
-  /**
-   * If true, new keys are made even if an earlier rotation has kept keys whose cards cannot be
-   * opened.
-   */
+  /** Makes new keys even if an earlier rotation has kept keys whose cards cannot be opened. */
   readonly anew?: boolean;
   /** The time for which a node may not have been notified of the new key. */
   readonly graceMs: number;
   /** The time after a rotation for which repeats of earlier requests are recognised. */
   readonly keepDigestsMs: number;
-  /** Waits until the nodes have been notified. If it is undefined, the next run continues then. */
+  /** Waits until the nodes have been notified. Without it, the next run continues after that. */
   readonly pause?: (durationMs: number) => Promise<void>;
   readonly report: (progress: string) => void;
 };
@@ -134,10 +129,7 @@ export function retiredOf(keys: Keys, purpose: Purpose): readonly OpenKey[] {
   return keys.list(purpose).filter(({ id }) => id !== current);
 }
 
-/**
- * Only keys that the database has are used for sealing, because a standby that took over may lack
- * the new ones.
- */
+/** A standby that took over may lack the new keys, and only keys that the database has may seal. */
 async function resealAll(rotation: Rotation): Promise<number> {
   const { keys, store, purposes = rotated } = rotation;
   await keys.reload();
@@ -202,7 +194,6 @@ function resealPage(
   });
 }
 
-/** Returns undefined if the text cannot be opened. */
 function sealAgain(
   sealed: Uint8Array,
   { from, to }: { readonly from: OpenKey; readonly to: OpenKey },
@@ -228,7 +219,7 @@ async function resealSecrets({ keys, store }: Rotation): Promise<void> {
   }
 }
 
-/** Whether a secret is sealed by this key. For cards, `destroy` checks it. */
+/** Whether the key seals a secret. For cards, `destroy` checks it. */
 async function isSealing({ keys, store }: Rotation, id: number): Promise<boolean> {
   const secrets = await store.listSecrets();
   return secrets.some(
@@ -238,9 +229,7 @@ async function isSealing({ keys, store }: Rotation, id: number): Promise<boolean
 
 type ReplacePendingKeyOptions = {
   readonly keys: Keys;
-  /** Returns whether the key is a day old. */
   readonly isDue: () => Promise<boolean>;
-  /** Returns undefined while another node replaces it. */
   readonly takeLock: () => Promise<{ release(): Promise<void> } | undefined>;
   readonly openStore: () => RotationStore;
   /** The time for which another node may still encrypt with the old key. */
@@ -252,9 +241,9 @@ type ReplacePendingKeyOptions = {
 };
 
 /**
- * Replaces the key of pending card data every day, so that remaining bytes on the disk or in a
- * snapshot can be opened for a day at most. One of several nodes does it. A run ends without
- * waiting, and the next one destroys the old key.
+ * Replaces the key of pending card data every day, on one node, so that bytes that remain on the
+ * disk or in a snapshot can be opened for a day at most. A run ends without waiting, and the next
+ * one destroys the old key.
  */
 export function makeReplacePendingKey(options: ReplacePendingKeyOptions): () => Promise<void> {
   const { keys, isDue, takeLock, openStore, graceMs, onReplaced } = options;

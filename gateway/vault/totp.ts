@@ -1,6 +1,6 @@
 /**
- * Time-based one-time codes by RFC 6238 with SHA-1, six digits and steps of thirty seconds, as
- * every authenticator app supports them. The file also has recovery codes, each for one use.
+ * Time-based one-time codes (RFC 6238, SHA-1, six digits, steps of thirty seconds), as every
+ * authenticator app supports them, and recovery codes, each for one use.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { renderQrSvg } from "../values/qr-code.ts";
@@ -12,7 +12,6 @@ const secretBytes = 20;
 const recoveryCodes = 10;
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** The secret in base32, as apps read it. */
 export function newTotpSecret(): Secret<string> {
   const bits = [...randomBytes(secretBytes)].map((byte) => byte.toString(2).padStart(8, "0"));
   const fives = bits.join("").match(/.{5}/g) ?? [];
@@ -33,8 +32,8 @@ export function stepOf(now: Instant): number {
 }
 
 /**
- * Finds the step that the code belongs to: this one or a neighbour, because clocks differ. Returns
- * undefined for another code, or for the code of a step that was used before.
+ * Finds the step of the code: this one or a neighbour, because clocks differ. Returns undefined for
+ * another code, or for the code of a step that was used before.
  */
 export function findTotpStep(
   secret: Secret<string>,

@@ -1,8 +1,7 @@
 /**
- * The vault. Card numbers are stored here only, sealed, and only this code can open them. The same
- * holds for the cards of orders that wait for the cardholder, with their CVV. The vault also makes
- * the ids of receipts and the tokens of payment links. It uses the storage through the function
- * types below.
+ * The vault. Card numbers are stored here only, sealed, and only this code can open them; so are
+ * the cards, with CVV, of orders that wait for the cardholder. The vault also makes the ids of
+ * receipts and the tokens of payment links.
  */
 import {
   createCipheriv,
@@ -34,12 +33,9 @@ export type SealedCard = {
   readonly sealed: Uint8Array;
   readonly fingerprint: Uint8Array;
 };
-/**
- * Seals a card. It is called for all cards of a batch in a row when the batch is written, because
- * the cipher's code and tables then stay in the processor's caches.
- */
+/** Cards of a batch are sealed in a row, while the processor's caches have the cipher's code. */
 export type SealCard = () => SealedCard;
-/** If true, the card will be destroyed soon, and nothing new begins with it. */
+/** The card will be destroyed soon, and nothing new begins with it. */
 export type StoredSealedCard = SealedCard & { readonly isCondemned?: boolean };
 export type FindSealedCard = (
   merchant: MerchantId,
@@ -50,7 +46,7 @@ export type StoredCard = Card & { readonly isCondemned: boolean };
 /** The ids by which a card is recognised: at one merchant, and at all of them. */
 export type CardName = { readonly hashId: string; readonly digest: string };
 
-/** The length of a token, which has 144 bits. */
+/** A token has 144 bits. */
 const tokenLength = 24;
 
 export type Vault = ReturnType<typeof makeVault>;
@@ -60,14 +56,13 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
     ...makeReceiptIds(keys),
     confirmKeys: keys.confirm,
 
-    /** Seals a card. The result is written with the order that contains it. */
     seal(merchantId: MerchantId, cardId: CardId, card: Card & { fingerprint: Buffer }): SealedCard {
       const { id: keyId, key } = keys.current("cards");
       const sealed = seal(key, packCard(card), cardContext(merchantId, cardId));
       return { merchantId, cardId, keyId, sealed, fingerprint: card.fingerprint };
     },
 
-    /** Opens a secret. Returns undefined if its key does not exist or does not open it. */
+    /** Returns undefined if the key does not exist or does not open the card. */
     openSealed({ merchantId, cardId, keyId, sealed }: SealedCard): Card | undefined {
       const key = keys.find(keyId);
       if (key === undefined) return undefined;
@@ -78,29 +73,20 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
       }
     },
 
-    /** Returns the card, even a condemned one, for transactions that began before. */
+    /** Returns even a condemned card, for transactions that began before. */
     async findCard(merchantId: MerchantId, cardId: CardId): Promise<StoredCard | undefined> {
       const found = await openCard(merchantId, cardId);
       return found && { ...unpackCard(found.plain.toString()), isCondemned: found.isCondemned };
     },
 
-    /**
-     * Returns a digest that is equal for equal cards of one merchant, and useless outside of this
-     * installation.
-     */
+    /** Returns a digest that is equal for equal cards of one merchant. */
     fingerprint: (merchantId: MerchantId, number: CardNumber) =>
       fingerprintUnder(keys.current("fingerprints"), merchantId, number),
 
-    /**
-     * Returns a digest that is equal for equal cards of all merchants, for screening. Merchants
-     * never see it.
-     */
+    /** Returns a digest that is equal for equal cards of all merchants, which never see it. */
     cardDigest: (number: CardNumber) => cardDigestUnder(keys.current("fingerprints"), number),
 
-    /**
-     * Returns the card's names under every fingerprint key, the newest first. During a replacement
-     * both count. It is empty if there is only one key.
-     */
+    /** While the fingerprint key is being replaced, returns the card's names by each key. */
     cardNames(merchantId: MerchantId, number: CardNumber): readonly CardName[] {
       const all = keys.list("fingerprints");
       if (all.length < 2) return [];
@@ -114,16 +100,11 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
     digestSubject: (text: string) => hmac(keys.current("screening").key, `screening/${text}`),
     /** Returns the number of the key of counts. Another key restarts all counts. */
     countingKey: () => keys.current("screening").id,
-    /**
-     * Returns a digest for short comparisons: after a rotation the same text has another digest.
-     */
+    /** For comparisons within a short time: after a rotation the same text has another digest. */
     digest: (text: Secret<string>) => hmac(keys.current("digests").key, text.reveal()),
-    /** Returns the secret that is shared with the named receiver. It never changes. */
+    /** The secret that is shared with the named receiver. It never changes. */
     secretFor: (name: string) => hmac(keys.current("webhooks").key, `shared/${name}`),
-    /**
-     * Returns the token of a text for URLs that the gateway issues. Only this installation can make
-     * it.
-     */
+    /** The token of a text, for URLs that the gateway issues. No one else can make it. */
     tokenOf: (text: string) => tokenUnder(keys.current("digests").key, text),
 
     isToken(text: string, token: string): boolean {
@@ -142,9 +123,8 @@ export function makeVault(keys: Keys, find: FindSealedCard) {
   };
 
   /**
-   * An unknown key was made by a rotation of which this node was not notified yet, or it was
-   * destroyed by one that has sealed the card again since it was read. In both cases a second
-   * attempt succeeds.
+   * An unknown key was made by a rotation of which this node was not notified yet, or destroyed by
+   * one that has sealed the card again since it was read. A second attempt succeeds in both cases.
    */
   async function openCard(
     merchantId: MerchantId,
@@ -169,7 +149,7 @@ function fingerprintUnder({ key }: OpenKey, merchantId: MerchantId, number: Card
   return { fingerprint, hashId: hashIdOf(fingerprint) };
 }
 
-/** Returns sixty bits, which are at most nineteen digits, as ids have. */
+/** Sixty bits are at most nineteen digits, as ids have. */
 export function hashIdOf(fingerprint: Buffer): string {
   return String(fingerprint.readBigUInt64BE() >> 4n);
 }
@@ -191,12 +171,11 @@ function tokenUnder(key: KeyObject, text: string): string {
   return hmac(key, `token/${text}`).toString("base64url").slice(0, tokenLength);
 }
 
-/** Returns the context in which a card is sealed. */
 export function cardContext(merchant: MerchantId, card: CardId): string {
   return `card/${merchant}/${card}`;
 }
 
-/** A secret does not name its key. Outside of rotations there is only one to try. */
+/** A secret does not name its key. Outside of rotations there is only one key to try. */
 export function openWithAny(
   keys: readonly OpenKey[],
   sealed: Uint8Array,
@@ -221,11 +200,10 @@ type OrderKey = { readonly merchantId: MerchantId; readonly orderId: OrderId };
 type LinkKey = { readonly merchantId: MerchantId; readonly id: LinkId };
 
 /**
- * Makes the ids of receipts and the tokens of payment links. Everyone who has one can see the
- * receipt, or pay, so it must not be guessable: it is merchant and order, or link, encrypted as one
- * block of AES under a key of its own that is never replaced. Therefore a receipt is found by its
- * order, without an index that every approval would have to change, and a printed link is valid for
- * ever.
+ * The ids of receipts and the tokens of payment links. Everyone who has one can see the receipt, or
+ * pay, so it must not be guessable: it is merchant and order, or link, encrypted as one block of
+ * AES under a key that is never replaced. So a receipt is found by its order, without an index that
+ * every approval would have to change, and a printed link is valid for ever.
  */
 export function makeReceiptIds(keys: Pick<Keys, "current">) {
   const receipts = makeBlocks(keys, "receipts");
@@ -236,10 +214,7 @@ export function makeReceiptIds(keys: Pick<Keys, "current">) {
       return asReceiptId(BigInt(`0x${sealed.toString("hex")}`).toString());
     },
 
-    /**
-     * Any number decrypts to some order. That it belongs to the right merchant by chance happens
-     * once in 2^64.
-     */
+    /** Any number decrypts to some order, by chance once in 2^64 of the right merchant. */
     readReceiptId(receipt: ReceiptId): OrderKey | undefined {
       const number = BigInt(receipt);
       if (number >= receiptMax) return undefined;
@@ -260,7 +235,6 @@ export function makeReceiptIds(keys: Pick<Keys, "current">) {
   };
 }
 
-/** Encodes two numbers as one block. */
 function makeBlocks(keys: Pick<Keys, "current">, purpose: "receipts" | "links") {
   let ciphers: ReturnType<typeof makeCiphers> | undefined;
   const getCiphers = () => (ciphers ??= makeCiphers(keys.current(purpose).key));
@@ -278,10 +252,7 @@ function makeBlocks(keys: Pick<Keys, "current">, purpose: "receipts" | "links") 
   };
 }
 
-/**
- * Makes the ciphers once, because a block does not depend on the blocks before it, and none is ever
- * padded.
- */
+/** No block depends on the blocks before it, and none is padded, so ciphers are made once. */
 function makeCiphers(own: KeyObject) {
   const key = own.export().subarray(0, blockKeyBytes);
   return {
@@ -293,30 +264,26 @@ function makeCiphers(own: KeyObject) {
 type PendingCard = Card & { readonly cvv: Secret<string> | undefined };
 
 export type PendingCardRow = {
-  /** The context, which names the merchant and the order. */
   readonly context: string;
   readonly sealed: Uint8Array;
-  /** The key of this row, which is sealed by the vault's key `keyId`. */
+  /** The key of this row, sealed by the vault's key `keyId`. */
   readonly sealedKey: Uint8Array;
   readonly keyId: number;
 };
 
 export type PendingCardStore = {
-  /** Stores a row. It replaces one with the same context. */
   put(row: PendingCardRow, expiresAt: Instant): Promise<void>;
   find(context: string, now: Instant): Promise<PendingCardRow | undefined>;
   remove(context: string): Promise<void>;
-  /** Returns the number of deleted rows. */
   removeExpired(now: Instant): Promise<number>;
 };
 
 export type PendingCards = ReturnType<typeof makePendingCards>;
 
 /**
- * Stores cards with their CVV while orders wait for the cardholder. Each is sealed under its own
- * key, which is stored in another table. Both are destroyed when the order continues or expires,
- * and neither is ever in a backup (decision 0015). If they are lost, the order continues without
- * them or ends.
+ * Cards with their CVV while orders wait for the cardholder. Each is sealed under its own key,
+ * which another table has. Both are destroyed when the order continues or expires, and neither is
+ * ever in a backup (decision 0015). If they are lost, the order continues without them or ends.
  */
 export function makePendingCards(keys: Keys, store: PendingCardStore) {
   return {
@@ -330,9 +297,7 @@ export function makePendingCards(keys: Keys, store: PendingCardStore) {
       await store.put({ context, sealed, sealedKey, keyId }, expiresAt);
     },
 
-    /**
-     * Returns the card, or undefined if it has expired, was destroyed, or was lost by the database.
-     */
+    /** Returns undefined if the card has expired, was destroyed, or was lost by the database. */
     async find(context: string, now: Instant): Promise<PendingCard | undefined> {
       const row = await store.find(context, now);
       if (row === undefined) return undefined;
@@ -345,7 +310,6 @@ export function makePendingCards(keys: Keys, store: PendingCardStore) {
       return { ...unpackCard(packed), cvv: cvv === "" ? undefined : new Secret(cvv) };
     },
 
-    /** Destroys the card and its key when the authorisation is answered. */
     destroy: store.remove,
     destroyExpired: store.removeExpired,
   };
@@ -364,7 +328,6 @@ export function makePendingCards(keys: Keys, store: PendingCardStore) {
   }
 }
 
-/** Returns the context in which the key of a row is sealed. */
 export function pendingKeyContext(context: string): string {
   return `held-key/${context}`;
 }
