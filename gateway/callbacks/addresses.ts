@@ -1,8 +1,8 @@
 /**
- * Decides which addresses callbacks may use. The merchant chooses the URL, and must not be able to
- * make the gateway call hosts that only the gateway can reach. The URL is checked when the order is
- * accepted and again at each attempt. The addresses of its host are checked in the connection's own
- * DNS look-up, so that the connection uses the checked address.
+ * Decides which addresses callbacks may use, because a merchant must not make the gateway call
+ * hosts that only the gateway can reach. The URL is checked when the order is accepted and at each
+ * attempt. A host's addresses are checked in the connection's own DNS look-up, so that the
+ * connection uses the checked address.
  */
 import { type LookupAddress, lookup, Resolver } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
@@ -12,17 +12,15 @@ import type { Endpoint } from "../orders/merchant.ts";
 export type AddressRules = ReturnType<typeof makeAddressRules>;
 
 export type AddressOptions = {
-  /** The permitted ports besides the default ones. */
   readonly ports: readonly number[];
-  /** If true, as in staging, every port and every address of this machine is permitted. */
+  /** Every port and every address of this machine is permitted, as in staging. */
   readonly allowsLoopback: boolean;
-  /** Private networks that may be called, as CIDR blocks. */
+  /** CIDR blocks that may be called. */
   readonly privateNetworks: readonly string[];
-  /** Names or addresses that may be called in any range. */
+  /** Names or addresses that may be called, even in forbidden ranges. */
   readonly names: readonly string[];
 };
 
-/** Each list is separated by commas. */
 export type AddressSettings = {
   readonly environment: string;
   readonly callbackPorts: string;
@@ -76,12 +74,8 @@ const internal = parseNetworks([
 ]);
 
 const loopback = parseNetworks(["127.0.0.0/8", "::1/128"]);
-/** The part of IPv6 that has been allocated for global unicast. */
 const globalUnicast = parseNetworks(["2000::/3"]);
-/**
- * Ranges with an IPv4 address in the last 32 bits: compatible, mapped, translated (SIIT) and
- * translated (NAT64).
- */
+/** Ranges with an IPv4 address in the last 32 bits: compatible, mapped, translated. */
 const withIPv4Tail = parseNetworks(["::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96"]);
 /** Names that only resolve inside a network. */
 const localName =
@@ -96,7 +90,6 @@ export function readAddressOptions(settings: AddressSettings): AddressOptions {
   };
 }
 
-/** Returns the options for endpoints that may not use what the operator has opened. */
 export function closedOptions(options: AddressOptions): AddressOptions {
   return { ...options, privateNetworks: [], names: [] };
 }
@@ -108,12 +101,10 @@ export function makeAddressRules(options: AddressOptions) {
   const checked = new Map<string, string | undefined>();
   return { findUrlFault, findAddressFault, isNamed };
 
-  /** Whether the operator permits this host by name. */
   function isNamed(hostname: string): boolean {
     return names.has(bare(hostname));
   }
 
-  /** Returns the fault of a URL, or undefined if it may be called. */
   function findUrlFault(text: string, url = URL.parse(text)): string | undefined {
     if (url === null || !/^https?:$/.test(url.protocol)) return "not an http(s) address";
     const hasCredentials = url.username !== "" || url.password !== "";
@@ -128,10 +119,7 @@ export function makeAddressRules(options: AddressOptions) {
     return "it is no public name";
   }
 
-  /**
-   * Results are cached, because a check of an address takes as long as writing the message, and
-   * receivers are called all day.
-   */
+  /** Results are cached: a check takes as long as writing a message, and is repeated all day. */
   function findHostFault(address: string): string | undefined {
     if (!checked.has(address)) {
       if (checked.size >= checkedMax) checked.clear();
@@ -140,7 +128,6 @@ export function makeAddressRules(options: AddressOptions) {
     return checked.get(address);
   }
 
-  /** Finds the fault of one address of a host. */
   function findAddressFault(text: string, hostname: string): string | undefined {
     const [plain = ""] = text.split("%");
     if (isNamed(hostname) || names.has(plain)) return undefined;
@@ -166,10 +153,7 @@ export function makeAddressChecks(settings: AddressSettings) {
   const opened = makeAddressRules(options);
   const closed = makeAddressRules(closedOptions(options));
   return {
-    /**
-     * Returns the reason why an address of a request is refused. A group permits what all of its
-     * endpoints permit.
-     */
+    /** Returns why an address of a request is refused. All endpoints of a group must permit it. */
     findAddressFault(
       url: string,
       use: "return" | "callback",
@@ -187,7 +171,7 @@ export function makeAddressChecks(settings: AddressSettings) {
 
 const neverCalled = "it leads to an address that is never called";
 
-/** Returns a host name without brackets and without the final dot of a fully qualified name. */
+/** Removes the brackets of an IPv6 address, and the final dot of a fully qualified name. */
 function bare(hostname: string): string {
   return hostname.toLowerCase().replace(/^\[|\]$|\.$/g, "");
 }
@@ -228,7 +212,6 @@ function ipv4At(bytes: readonly number[], start: number): ipaddr.IPv4 {
   return new ipaddr.IPv4(bytes.slice(start, start + 4));
 }
 
-/** Returns every address of a host, IPv4 and IPv6. */
 export type Resolve = (
   hostname: string,
   done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
@@ -260,17 +243,15 @@ export function makeLookup(rules: AddressRules, resolve: Resolve): LookupFunctio
 
 const noAddress = "DNS returned no address";
 
-/** Resolves a name through the system, which has its own list of hosts. */
 export const resolveBySystem: Resolve = (hostname, done) =>
   lookup(hostname, { all: true }, (error, addresses) => done(error, addresses ?? []));
 
 const resolverLastsMs = 60_000;
 
 /**
- * Resolves names by DNS, without the system's look-up, which has few threads, and a silent DNS
- * server would occupy them for all hosts. Only names that the operator allows use the system.
- * Without `servers` the machine's are used and read again every minute: they change under a process
- * that runs for months.
+ * Resolves names by DNS, because a silent DNS server would occupy the few threads of the system's
+ * look-up for all hosts. Only names that the operator allows use the system. Without `servers`, the
+ * machine's are read every minute: they change under a process that runs for months.
  */
 export function makeResolve(
   isNamed: (hostname: string) => boolean,
@@ -300,7 +281,7 @@ export function makeResolve(
   };
 }
 
-/** The error says that the hosts file was not read, for an operator who has the name there. */
+/** Tells an operator who has the name in the hosts file that this file was not read. */
 function explain(error: NodeJS.ErrnoException, hostname: string): Error {
   if (error.code !== "ENOTFOUND" && error.code !== "ENODATA") return error;
   return new Error(`no name server has an address of ${hostname} (${error.code})`);

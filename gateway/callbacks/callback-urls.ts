@@ -1,7 +1,7 @@
 /**
  * The callback URLs of endpoints: the results that each gets, and the macros in its query, which
- * are replaced by fields of the callback. A macro cannot change the host, the path or the number of
- * parameters, because only values may contain one and every value is percent-encoded.
+ * fields of the callback replace. A macro cannot change the host, the path or the number of
+ * parameters: only values may contain one, and every value is percent-encoded.
  */
 import type { FindEndpointUrls } from "../orders/advance.ts";
 import type { CallbackUrl, Endpoint } from "../orders/merchant.ts";
@@ -12,11 +12,10 @@ import { foundStatusOf, makeStatusReader, wireTypes } from "../views/status.ts";
 
 export const callbackUrlsMax = 10;
 const charactersMax = 1_024;
-/** The types that a callback URL can be limited to; `all` means every type. */
 export const callbackTypes = ["all", ...wireTypes, ...disputeTypes] as const;
 export const callbackStatuses = ["approved", "declined", "filtered", "error"] as const;
 
-/** Returns the URLs of a result. Each URL is called once, even if several entries name it. */
+/** Each URL is called once, even if several entries name it. */
 export function makeFindEndpointUrls(
   findEndpoint: (id: EndpointId) => Pick<Endpoint, "settings"> | undefined,
 ): FindEndpointUrls {
@@ -84,7 +83,6 @@ export function hasMacros(url: string): boolean {
   return macroBegins.test(url);
 }
 
-/** An absent field becomes an empty value. */
 export function fillMacros(url: string, result: ResultFields): string {
   const values = new Map(result);
   return url.replace(macros, (_, name: string) =>
@@ -92,7 +90,6 @@ export function fillMacros(url: string, result: ResultFields): string {
   );
 }
 
-/** Whether both entries have the same URL for the same results. */
 export function isSameEntry(one: CallbackUrl, other: CallbackUrl): boolean {
   return one.url === other.url && one.type === other.type && one.status === other.status;
 }

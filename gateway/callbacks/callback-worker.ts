@@ -1,7 +1,7 @@
 /**
  * Sends callbacks from a thread, and decides how many are in flight. The gateway's clock limits
- * each attempt, and the thread has no clock, so that a test that moves the clock uses the same
- * thread as production.
+ * each attempt, and the thread has none, so that tests that move the clock use the thread of
+ * production.
  */
 import type { MerchantId } from "../values/ids.ts";
 import { type Clock, systemClock } from "../values/time.ts";
@@ -21,7 +21,7 @@ export type CallbackWorker = ReturnType<typeof startCallbackWorker>;
 type Dependencies = {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** The clock of the thread, which uses real time by default; only its tests set another. */
+  /** The clock of the thread, which uses real time except in its own tests. */
   readonly threadClock?: Clock;
   readonly onLost: (cause: string) => void;
 };
@@ -44,7 +44,7 @@ export function startCallbackWorker(
   });
 
   return {
-    /** Sends a callback. Never rejects: every failure of the network counts as an attempt. */
+    /** Never rejects: every failure of the network counts as an attempt. */
     async send(message: CallbackRequest): Promise<DeliveryAttempt> {
       const { method, url, body } = message;
       const request = { at: clock.now(), method, url, body };
@@ -53,7 +53,6 @@ export function startCallbackWorker(
       const { retryAfter, ...rest } = outcome;
       return { ...request, ...rest, retryAfterMs: readRetryAfter(retryAfter, clock.now()) };
     },
-    /** Ends every attempt in flight. */
     stop: thread.stop,
   };
 }
@@ -76,24 +75,18 @@ type Receiver<Job> = { active: number; readonly queue: Job[] };
 const slotsPerReceiver = 64;
 export const activeMax = 4_096;
 export const queuedMax = 20_000;
-/** The longest queue. A receiver with a longer one is saturated. */
+/** A receiver with a longer queue is saturated. */
 const saturatedAt = 256;
 
-/**
- * A merchant gets a third of the free slots. A single merchant gets a quarter of all, and never the
- * last one.
- */
+/** A merchant gets a third of the free slots, so that a single one gets a quarter of all slots. */
 const activeShareOf = (free: number) => free / 3;
-/**
- * A merchant gets all free places in the queue, which is half of them for a single merchant,
- * because a queued callback costs little.
- */
+/** A queued callback costs little, so a merchant may have all free places in the queue. */
 const queueShareOf = (free: number) => free;
 
 /**
  * Decides whether a callback runs now, is queued, or is deferred to the database. Each receiver of
- * each merchant has a few slots, and each merchant a share of the free slots. A merchant whose
- * receivers hang fills its own share, and the next merchant always finds slots.
+ * a merchant has a few slots, and each merchant a share of the free slots, so that a merchant whose
+ * receivers hang fills its own share only.
  */
 export function makeDeliveryLimiter<Job extends Limited>() {
   const receivers = new Map<string, Receiver<Job>>();
@@ -136,12 +129,11 @@ export function makeDeliveryLimiter<Job extends Limited>() {
       if (merchant.active === 0) merchants.delete(callback.merchantId);
       return undefined;
     },
-    /** Empties the queues and returns their jobs. */
     clear(): readonly Job[] {
       for (const each of [...merchants.values(), all]) each.queued = 0;
       return [...receivers.values()].flatMap(({ queue }) => queue.splice(0));
     },
-    /** The receivers and merchants for which no more callbacks are claimed from the database. */
+    /** For these receivers and merchants, no more callbacks are claimed from the database. */
     saturated(): Saturated {
       const isFull = (merchant: Load) => !mayRun(merchant) || roomOf(merchant) <= 0;
       return {

@@ -10,20 +10,15 @@ import { asInstant, hours, type Instant, parseDate } from "../values/time.ts";
 export type Callback = {
   readonly merchantId: MerchantId;
   readonly orderId: OrderId;
-  /** The position of the callback. A URL gets an order's callbacks in this sequence. */
   readonly sequence: number;
   readonly serialNumber: SerialNumber;
   readonly url: string;
   /** The normalised host and port of the URL, which the delivery limiter counts. */
   readonly receiver: string;
-  /** The number of failed attempts that count. */
+  /** Failed attempts, except those that failed because of the gateway. */
   readonly tries: number;
-  /** The time from which the first attempt was possible. */
   readonly begunAt: Instant;
-  /**
-   * The end of this node's lease. If the row has another time, another node or the operator has
-   * moved it.
-   */
+  /** The end of this node's lease. Another time in the row means that the callback was moved. */
   readonly leaseUntil: Instant;
 };
 
@@ -31,22 +26,19 @@ export type CallbackRequest = {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body: a form or JSON, or empty if the URL contains all fields. */
   readonly body: string;
-  /** If true, the endpoint may use the private networks and names that the operator permits. */
+  /** The endpoint may use the private networks and names that the operator permits. */
   readonly isPrivate?: boolean;
 };
 
 export type DeliveryAttempt = Omit<CallbackRequest, "headers" | "isPrivate"> & {
   readonly at: Instant;
-  /** The status of the response; undefined if none came. */
   readonly status: number | undefined;
   readonly failure: string | undefined;
   readonly durationMs: number;
-  /** The first bytes of the response's body. */
   readonly answer: string;
   readonly retryAfterMs: number | undefined;
-  /** If true, the gateway and not the receiver caused the failure. */
+  /** The gateway and not the receiver caused the failure. */
   readonly isGatewayFault?: boolean;
 };
 
@@ -63,7 +55,6 @@ export type AttemptRecord = {
 
 type CallbackClaim = {
   readonly now: Instant;
-  /** How long the lease of the claiming node lasts. */
   readonly until: Instant;
   readonly countMax: number;
   readonly except: Saturated;
@@ -77,18 +68,15 @@ export type Saturated = {
 
 export type CallbackStore = {
   claimDue(claim: CallbackClaim): Promise<readonly Callback[]>;
-  /**
-   * Returns true if an earlier callback to the URL is open. This callback then becomes due together
-   * with that one.
-   */
+  /** If an earlier callback to the URL is open, returns true, and this one becomes due with it. */
   waitsForEarlier(callback: Callback): Promise<boolean>;
   /**
-   * Records attempts. A decision is only applied while this node's lease is in the row, because an
-   * operator who resends the callback replaces the lease. The order's next callback becomes due
-   * when this one has ended.
+   * A decision is only applied while this node's lease is in the row, because an operator who
+   * resends the callback replaces the lease. The order's next callback becomes due when this one
+   * has ended.
    */
   record(record: AttemptRecord): Promise<void>;
-  /** Makes callbacks due at once for any node, if this node still has their leases. */
+  /** The callbacks are due at once for any node, if this node still has their leases. */
   release(callbacks: readonly Callback[], now: Instant): Promise<void>;
   findOrder(callback: Callback): Promise<Order | undefined>;
   /** Deletes some callbacks that ended before a time, with their attempts. Returns their number. */
@@ -96,12 +84,9 @@ export type CallbackStore = {
 };
 
 export type RetryOptions = {
-  /** The gaps between attempts. After the last gap the callback is given up. */
+  /** The gaps between attempts. After the last one the callback is given up. */
   readonly gapsMs: readonly number[];
-  /**
-   * Returns a random number from 0 up to 1, so that receivers that failed together are not called
-   * again together.
-   */
+  /** A random number from 0 up to 1: receivers that failed together must not be called together. */
   readonly random: () => number;
 };
 
@@ -115,15 +100,12 @@ export function isFirst({ sequence }: Pick<Callback, "sequence">): boolean {
   return sequence % sequencesPerUrl === 1;
 }
 
-/** Returns the key of a merchant's receiver. The store's statements build the same text. */
+/** The store's statements build the same text. */
 export function receiverKey({ merchantId, receiver }: Pick<Callback, "merchantId" | "receiver">) {
   return `${merchantId} ${receiver}`;
 }
 
-/**
- * How long a lease lasts. It is long enough for a queued callback: several times the longest
- * attempt.
- */
+/** Several times the longest attempt, which is long enough for a queued callback. */
 export function callbackLeaseMs(timeoutMs: number): number {
   return 4 * timeoutMs;
 }
@@ -141,16 +123,12 @@ export function decide(
   const jittered = gapMs * (1 - jitter + 2 * jitter * random());
   const requested = Math.min(retryAfterMs, retryAfterMaxMs);
   const dueAt = asInstant(now + Math.max(jittered, requested));
-  // `Retry-After` never makes the series of attempts longer. A receiver that always sends it is
-  // called less often.
+  // `Retry-After` never makes the series of attempts longer: the receiver is called less often.
   const ageMaxMs = gapsMs.reduce((sum, each) => sum + each * (1 + jitter), ageMarginMs);
   return dueAt > begunAt + ageMaxMs ? { ended: "given_up" } : { dueAt, isCounted: true };
 }
 
-/**
- * Returns the milliseconds until the time in the header, which has seconds or a date. Returns
- * undefined if it has neither or has passed.
- */
+/** The header has seconds or a date. Returns undefined if it has neither or the date has passed. */
 export function readRetryAfter(header: string | undefined, now: Instant): number | undefined {
   if (header === undefined) return undefined;
   const isCount = /^\d{1,9}$/.test(header);

@@ -1,7 +1,7 @@
 /**
- * The callbacks of a node: their messages, the thread that sends them, and their delivery. The
- * database has a lease for every callback in flight on this node. If the node defers or loses a
- * callback, it is claimed again there.
+ * A node's callbacks: their messages, the thread that sends them, and their delivery. The database
+ * has a lease for each callback in flight here. If the node defers or loses a callback, it is
+ * claimed again from there.
  */
 import type { Step } from "../orders/advance.ts";
 import type { Order } from "../orders/order.ts";
@@ -40,7 +40,7 @@ type Options = Omit<MessageDependencies, "clock"> &
       readonly callbackTimeoutMs: number;
       readonly callbackRetryGapsMs: readonly number[];
       readonly callbackKeepDays: number;
-      /** The proxy for callbacks. If it is empty, receivers are called directly. */
+      /** If the proxy is empty, receivers are called directly. */
       readonly callbackProxy: string;
       readonly drainMs: number;
     };
@@ -54,7 +54,6 @@ export type Callbacks = ReturnType<typeof openCallbacks>;
 type SendingSettings = Pick<Options["settings"], "callbackTimeoutMs" | "callbackProxy"> &
   AddressSettings;
 
-/** Starts the thread that sends, with the operator's rules for addresses. */
 function startSending(settings: SendingSettings, clock: Clock, onLost: (cause: string) => void) {
   const { callbackTimeoutMs: timeoutMs } = settings;
   return startCallbackWorker(sendingOptionsOf(settings), { clock, timeoutMs, onLost });
@@ -71,7 +70,7 @@ export function sendingOptionsOf(
   };
 }
 
-/** Sends one message from a thread of its own, so that a command needs no running node. */
+/** Uses a thread of its own, so that a command needs no running node. */
 export async function sendOnce(
   settings: SendingSettings,
   message: CallbackRequest,
@@ -96,7 +95,7 @@ export function openCallbacks(options: Options) {
   });
   return {
     ...delivery,
-    /** Claims due callbacks after the database has confirmed the node's time. */
+    /** Callbacks are claimed after the database has confirmed the node's time. */
     claimDue: () => clock.certain().then(delivery.claimDue),
     ...makeAddressChecks(settings),
     /** Sends a message that belongs to no order. */
@@ -116,7 +115,6 @@ type DeliveryDependencies = {
   readonly timeoutMs: number;
   readonly drainMs: number;
   readonly retry: RetryOptions;
-  /** How many days callbacks are kept. Zero means for ever. */
   readonly keepDays: number;
   readonly observe: (outcome: string, durationMs: number) => void;
   readonly log: (event: ReturnType<typeof eventOf> | "callback.failed", facts: object) => void;
@@ -125,20 +123,13 @@ type DeliveryDependencies = {
 type Job = { readonly callback: Callback; readonly order: Order | undefined };
 
 const claimMax = 256;
-/** The highest number of statements, which allows a thousand callbacks a second. */
 const deletionsMax = 20;
-/**
- * If more callbacks are queued, their orders are read again when it is their turn, which saves
- * memory.
- */
+/** Above this number of queued callbacks, orders are not kept but read again, to save memory. */
 const ordersKeptMax = 2_000;
 const nodeStopped = "cancelled: the node stopped";
 const gatewayFaultGapMs = 10_000;
 const graceMaxMs = 2_000;
-/**
- * The time for recording cancelled attempts. If the database does not answer by then, their leases
- * expire.
- */
+/** The time for recording cancelled attempts. Without an answer by then, leases expire. */
 const releaseMs = 2_000;
 
 export function makeDelivery(dependencies: DeliveryDependencies) {
@@ -150,23 +141,18 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
   let isCancelled = false;
 
   return {
-    /** Delivers the callbacks of a step that was committed. */
     start({ order, callbacks = [], at }: Pick<Step, "order" | "callbacks" | "at">): void {
       const key = { merchantId: order.merchantId, orderId: order.id };
       // The end of the lease that the commit has written, however long the commit took.
       const lease = { tries: 0, begunAt: at, leaseUntil: later(at, leaseMs) };
       for (const each of callbacks) admit({ callback: { ...each, ...key, ...lease }, order });
     },
-    /** Claims due callbacks and returns their number. */
     async claimDue(): Promise<number> {
       let count = 0;
       for (let claimed = 1; claimed > 0; count += claimed) claimed = await claimSome();
       return count;
     },
-    /**
-     * Deletes callbacks that were kept long enough, in bounded portions, because a stopping node
-     * waits for the end of a portion.
-     */
+    /** Works in bounded portions, because a stopping node waits for the end of one. */
     async deleteOld(): Promise<void> {
       const { keepDays } = dependencies;
       if (keepDays === 0) return;
@@ -176,10 +162,7 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
     },
     countInFlight: () => inFlight.size,
     idle,
-    /**
-     * Releases callbacks that have not begun. Attempts in flight may continue for a moment, and are
-     * then cancelled.
-     */
+    /** Callbacks that have not begun are released. Attempts in flight may go on for a moment. */
     async stop(): Promise<void> {
       const graceMs = Math.min(graceMaxMs, dependencies.drainMs);
       await Promise.race([drain(graceMs), pause(systemClock, graceMs + releaseMs)]);
@@ -250,8 +233,7 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
   }
 
   async function deliver({ callback, order }: Job, finish: () => void): Promise<void> {
-    // The callback was queued for so long that another node could have claimed it during the
-    // attempt.
+    // The callback was queued so long that another node may claim it during the attempt.
     if (later(clock.now(), timeoutMs) > callback.leaseUntil) return;
     if (!isFirst(callback) && (await store.waitsForEarlier(callback))) return;
     const current = order ?? (await store.findOrder(callback));
@@ -269,10 +251,7 @@ export function makeDelivery(dependencies: DeliveryDependencies) {
     await store.record({ callback, attempt, decision });
   }
 
-  /**
-   * A message that cannot be built counts as a failed attempt, because it must not be tried for
-   * ever.
-   */
+  /** A message that cannot be built counts as a failed attempt, or it would be tried for ever. */
   async function send(callback: Callback, order: Order | undefined): Promise<DeliveryAttempt> {
     try {
       const message = order && dependencies.buildMessage(callback, order);

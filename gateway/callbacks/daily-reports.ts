@@ -1,6 +1,6 @@
 /**
  * Sends merchants the transaction report of each day that has ended. A row of the database for each
- * merchant and day says when the report is due. A node claims the row with a lease, so that another
+ * merchant and day says when its report is due. A node claims the row with a lease, so that another
  * node sends the report if the first one dies.
  */
 import { createCipheriv, createDecipheriv, type Hmac, randomBytes, randomUUID } from "node:crypto";
@@ -58,7 +58,7 @@ type Options = Pick<AddressChecks, "findAddressFault"> & {
     readonly from: Instant;
     readonly until: Instant;
   }) => AsyncIterable<string>;
-  /** Begins a signature with each key of the merchant that counts. */
+  /** Begins a signature with each of the merchant's valid keys. */
   readonly beginSignatures: (merchant: Merchant) => readonly Hmac[];
   readonly log: (
     event: "report.delivered" | "report.undelivered" | "report.failed",
@@ -117,8 +117,8 @@ export function makeDailyReports(options: Options) {
   }
 
   /**
-   * Writes the report to a file without a name, because its signature is sent before it and the
-   * report may be of any size. The key of the file is only in memory.
+   * The report goes through a nameless file, because its signature is sent before it and it may be
+   * of any size. The key of the file is only in memory.
    */
   async function send(merchant: Merchant, { day, leaseUntil }: DueReport): Promise<Attempt> {
     const url = merchant.settings.reportUrl ?? "";

@@ -1,7 +1,7 @@
 /**
- * Builds the HTTP request of a callback. The default is a `GET` with every field in the URL. An
- * endpoint may choose a signed form or signed JSON. If the URL would be too long, the callback
- * becomes a form by itself.
+ * Builds the HTTP request of a callback: by default a `GET` with every field in the URL, or the
+ * endpoint's choice of a signed form or signed JSON. A callback whose URL would be too long becomes
+ * a form.
  */
 import { createHmac } from "node:crypto";
 import { writeForm } from "@tollgate/protocols/form";
@@ -30,12 +30,8 @@ import { fillMacros, hasMacros } from "./callback-urls.ts";
 type MessageOptions = {
   readonly fields: ResultFields;
   readonly method: CallbackMethod;
-  /**
-   * Returns the endpoint's secrets for Standard Webhooks, of which there are two during a renewal.
-   * They are only derived for a body.
-   */
+  /** Returns the secrets for Standard Webhooks (two during a renewal), which only a body needs. */
   readonly secrets: () => readonly Uint8Array[];
-  /** The time of the signature in seconds since 1970. */
   readonly timestamp: number;
 };
 
@@ -43,7 +39,6 @@ export type MessageDependencies = {
   readonly clock: Clock;
   readonly getEndpoint: (id: EndpointId) => Endpoint;
   readonly secretFor: (name: string) => Uint8Array;
-  /** Returns the `control` of a result. */
   readonly sign: (merchant: Endpoint["merchant"], text: string) => string;
 };
 
@@ -52,10 +47,6 @@ type Told = Pick<Callback, "orderId" | "sequence" | "serialNumber" | "url">;
 const urlCharactersMax = 8_000;
 const oldSecretLastsMs = hours(24);
 
-/**
- * Reports the order as it is now. Returns undefined if the order has no transaction or dispute of
- * this serial number.
- */
 export function makeBuildMessage({ getEndpoint, ...keys }: MessageDependencies) {
   return (callback: Told, order: Order): CallbackRequest | undefined => {
     const found = findNamed(order, callback.serialNumber);
@@ -69,7 +60,6 @@ export function makeBuildMessage({ getEndpoint, ...keys }: MessageDependencies) 
 
 type Keys = Pick<MessageDependencies, "clock" | "secretFor" | "sign">;
 
-/** Writes a message with the method and the secrets of the endpoint. */
 function writeFor(
   endpoint: Endpoint,
   callback: Omit<Told, "serialNumber">,
@@ -87,8 +77,8 @@ function writeFor(
 }
 
 /**
- * Writes a sample for the URL. It is signed like every callback of the endpoint. No order has its
- * ids, so a shop that believes it by mistake has nothing to deliver.
+ * A sample is signed like every callback of the endpoint. No order has its ids, so a shop that
+ * believes it by mistake has nothing to deliver.
  */
 export function writeSample(
   endpoint: Endpoint,
@@ -127,7 +117,6 @@ type Journaled = {
 };
 
 export type CallbackJournal = {
-  /** Returns callbacks of a merchant, the latest first. */
   find(
     filter: Pick<CallbackKey, "merchantId"> & Partial<CallbackKey> & { readonly since?: Instant },
     most: number,
@@ -137,10 +126,7 @@ export type CallbackJournal = {
   ): Promise<Order | undefined>;
 };
 
-/**
- * Returns the request as it would be sent now, to the address that `urlOf` makes from the
- * callback's own.
- */
+/** Returns the request as sent now, to the address that `urlOf` makes from the callback's own. */
 export function makeRewrite(
   { find, findOrder }: CallbackJournal,
   buildMessage: ReturnType<typeof makeBuildMessage>,
@@ -202,8 +188,8 @@ function partsOf(
 }
 
 /**
- * Removes parameters from the merchant's own query that a receiver could take for the gateway's.
- * Some receivers read the first of two equal names, and some read the query of a `POST` too.
+ * Some receivers read the first of two equal names, and some the query of a `POST` too, so
+ * parameters that could be taken for the gateway's are removed from the merchant's query.
  */
 function withoutShadows(url: string): string {
   const at = url.indexOf("?");
@@ -218,8 +204,8 @@ function withoutShadows(url: string): string {
 }
 
 /**
- * Returns the name as lenient frameworks read it: decoded, `a[]` as `a`, dots and spaces as
- * underscores. Case counts, because deployed shops find their order by an `orderId` of their own.
+ * Lenient frameworks decode names, and read `a[]` as `a`, dots and spaces as underscores. Case
+ * counts, because deployed shops find their order by an `orderId` of their own.
  */
 function nameIn(parameter: string): string {
   const [name = ""] = parameter.split(/[=&;]/);
@@ -235,7 +221,7 @@ function unescapeName(name: string): string {
   }
 }
 
-/** The length of the URL is measured as it is sent, because escaping makes it longer. */
+/** The length is measured as sent, because escaping makes the URL longer. */
 function isShort(url: string): boolean {
   const written = isPlain.test(url) ? url : (URL.parse(url)?.href ?? "");
   return written.length <= urlCharactersMax;
@@ -243,17 +229,14 @@ function isShort(url: string): boolean {
 
 const isPlain = /^[!#-;=?-[\]_a-z~]*$/;
 
-/** Adds fields to the URL. It keeps its own query and loses its fragment. */
+/** The URL keeps its own query and loses its fragment. */
 function withQuery(url: string, text: string): string {
   const [address = ""] = url.split("#");
   if (!address.includes("?")) return `${address}?${text}`;
   return /[?&]$/.test(address) ? `${address}${text}` : `${address}&${text}`;
 }
 
-/**
- * Returns the names from which the vault derives an endpoint's current secrets, the newest first.
- * For a day after a renewal, forms have a signature with the old secret too.
- */
+/** The newest secret's name comes first. The old one signs too for a day after a renewal. */
 export function secretNames(
   { id, settings }: Pick<Endpoint, "id" | "settings">,
   now: Instant,
@@ -271,12 +254,11 @@ export function renewSecret(settings: EndpointSettings, now: Instant): EndpointS
   return { ...settings, webhookSecret: { generation, renewedAt: now } };
 }
 
-/** Retires the old secret, so that only the newest one signs callbacks. */
+/** Only the newest secret signs callbacks from now on. */
 export function retireOldSecret(settings: EndpointSettings): EndpointSettings {
   return { ...settings, webhookSecret: { generation: settings.webhookSecret?.generation ?? 0 } };
 }
 
-/** Returns the time at which the old secret ends, or undefined if there is none. */
 export function oldSecretUntil({ webhookSecret }: EndpointSettings): number | undefined {
   const renewedAt = webhookSecret?.renewedAt;
   return renewedAt === undefined ? undefined : renewedAt + oldSecretLastsMs;

@@ -28,7 +28,7 @@ export type SentRequest = Pick<CallbackRequest, "method" | "url" | "headers"> & 
   readonly body: string | (() => AsyncIterable<Uint8Array>);
 };
 
-/** Sends a request and calls `done` exactly once. The returned function cancels the exchange. */
+/** Calls `done` exactly once. The returned function cancels the exchange. */
 export type Send = (message: SentRequest, done: Done) => (() => void) | undefined;
 
 type Done = (outcome: SendOutcome) => void;
@@ -36,9 +36,8 @@ type Done = (outcome: SendOutcome) => void;
 type Dependencies = {
   readonly rules: AddressRules;
   readonly resolve: Resolve;
-  /** The proxy through which every callback is sent, if there is one. */
   readonly proxy?: string | undefined;
-  /** The certificates to trust in place of the system's. */
+  /** Certificates to trust in place of the system's. */
   readonly authorities?: string[] | undefined;
   /** Returns milliseconds since any fixed moment. */
   readonly now?: () => number;
@@ -46,7 +45,6 @@ type Dependencies = {
 
 export type SendingOptions = {
   readonly addresses: AddressOptions;
-  /** If true, host names are resolved by the operating system. */
   readonly resolvesBySystem: boolean;
   readonly proxy: string | undefined;
 };
@@ -63,18 +61,12 @@ export function makeSenders({ addresses, resolvesBySystem, proxy }: SendingOptio
 }
 
 const headBytesMax = 16_384;
-/**
- * The limit on all bytes of a response, with those that undici does not count: status lines,
- * interim responses, and those between chunks.
- */
+/** The limit on all bytes of a response, even interim ones, which undici does not count. */
 const responseBytesMax = headBytesMax + 65_536;
 const answerBytesMax = 512;
 const failureCharactersMax = 300;
 const idleMs = 30_000;
-/**
- * The age at which a connection is closed. The host is resolved and checked again then, because its
- * name may lead to another address.
- */
+/** An older connection is closed, so that the host is resolved and checked again. */
 export const connectionAgeMaxMs = 300_000;
 /** If more connections are open, each is closed after its response. */
 const keptConnectionsMax = 1_024;
@@ -154,10 +146,7 @@ export function makeSend(dependencies: Dependencies): Send {
     };
   }
 
-  /**
-   * Makes a request. A proxy gets the whole URL of a request without TLS, and a tunnel for one with
-   * TLS.
-   */
+  /** Without TLS, a proxy gets the request with its whole URL; with TLS, it makes a tunnel. */
   function requestOf({ method, headers: own, body: given }: SentRequest, url: URL) {
     const body = typeof given === "string" ? given : Readable.from(given());
     const path = `${url.pathname}${url.search}`;
@@ -191,7 +180,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#done = done;
   }
 
-  /** A new connection is opened for this exchange. */
+  /** Called with each new connection that is opened for this exchange. */
   own(socket: Socket): void {
     this.#sockets.push(socket);
     if (this.#isDone) socket.destroy(new Error(timedOut));
@@ -235,9 +224,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Sends the request again or ends the exchange. A kept connection may close or be reset while the
-   * request is written, which says nothing about the receiver. A repeat is permitted and has the
-   * same id.
+   * A kept connection may close or be reset while the request is written, which says nothing about
+   * the receiver, so the request is sent again. A repeat is permitted and has the same id.
    */
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     const isKept = this.#sockets.length === 0 && (this.#controller !== undefined || isReset(error));
@@ -269,7 +257,7 @@ function readProxy({ origin, username, password }: URL): ProxyServer {
   return { origin, headers: { "proxy-authorization": `Basic ${credentials}` } };
 }
 
-/** Decodes a text. A percent sign that is not part of an escape stands for itself. */
+/** A percent sign that is not part of an escape stands for itself. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -296,10 +284,7 @@ function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]+/g, " ");
 }
 
-/**
- * Opens a connection. `own` gets every socket during that, so that the caller can destroy it when
- * it gives up.
- */
+/** `own` gets every socket, so that the caller can destroy it when it gives up. */
 export type Connect = (
   to: Target,
   connected: buildConnector.Callback,
@@ -308,10 +293,7 @@ export type Connect = (
 
 type Target = Pick<buildConnector.Options, "protocol" | "hostname" | "port">;
 
-/**
- * The options for one connection: its look-up, a socket to the proxy, or a list of trusted
- * authorities.
- */
+/** A connection's look-up, socket to the proxy, or trusted authorities. */
 type Route = {
   readonly lookup?: LookupFunction;
   readonly socket?: Socket;
@@ -323,16 +305,10 @@ export type ProxyServer = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/**
- * The time limit for a connection or a tunnel that undici opens again by itself, and that no
- * exchange owns.
- */
+/** The limit for a connection or tunnel that undici opens again by itself, without an exchange. */
 const connectWithinMs = 60_000;
 
-/**
- * Opens connections. A host's addresses are checked in the connection's own look-up. A TLS
- * connection is returned once its certificate is verified.
- */
+/** Checks a host's addresses in the look-up, and returns a TLS connection after verification. */
 export function makeConnect(route: Route): Connect {
   return (to, connected, own) => own(openSocket(to, route, connected));
 }
@@ -395,10 +371,7 @@ function openSocket(to: Target, route: Route, connected: buildConnector.Callback
   }
 }
 
-/**
- * Ends a connection whose response does not end. A response starts with the first bytes that are
- * written.
- */
+/** Ends an endless response. A response starts with the first bytes that are written. */
 export function limitResponses(socket: Socket): void {
   let [written, readBefore, read] = [0, 0, 0];
   socket.on("readable", () => {

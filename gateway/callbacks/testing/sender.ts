@@ -31,10 +31,7 @@ type Options = {
   readonly now?: () => number;
 };
 
-/**
- * Answers requests for names in turn. If there are more requests than answers, the last answer is
- * repeated.
- */
+/** Answers requests for names in turn. The last answer is repeated. */
 export function makeSender(
   t: TestContext,
   { answers = [[here]], rules = staging, ...more }: Options = {},
@@ -92,7 +89,7 @@ export async function makeAuthority(t: TestContext) {
   return { authorities: [writeCertificate(root)], valid, over, secure };
 }
 
-/** Starts a proxy that connects everything to one port of this machine. */
+/** The proxy connects everything to one port of this machine. */
 export async function startProxy(t: TestContext, port: number) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
