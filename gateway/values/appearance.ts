@@ -3,10 +3,7 @@ import { Problem } from "./problem.ts";
 
 export type Colour = readonly [red: number, green: number, blue: number];
 
-/**
- * The backgrounds of links and buttons: the darkest of the light theme, and the lightest of the
- * dark theme.
- */
+/** The light theme's darkest and the dark theme's lightest background of links and buttons. */
 export const pageGrounds = { light: "#f6f7f6", dark: "#171e1c" } as const;
 
 const readable = 4.5;
@@ -14,7 +11,7 @@ const white: Colour = [255, 255, 255];
 const black: Colour = [0, 0, 0];
 const [light, dark] = [getColour(pageGrounds.light), getColour(pageGrounds.dark)];
 
-/** Reads a colour like `#0f766e` or `#abc`. Returns undefined for any other text. */
+/** Reads a colour like `#0f766e` or `#abc`. */
 export function parseColour(text: string): Colour | undefined {
   const [, digits = ""] = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text) ?? [];
   const pairs = digits.match(digits.length === 3 ? /./g : /../g) ?? [];
@@ -31,7 +28,7 @@ export function isReadableOnLight(colour: Colour): boolean {
   return contrast(colour, light) >= readable;
 }
 
-/** Adds just enough white to make the colour readable on the dark background. */
+/** Adds just enough white for the dark background. */
 export function lightenUntilReadable(colour: Colour): Colour {
   for (let share = 0; share < 1; share += 0.05) {
     const mixed = mix(colour, white, share);
@@ -40,7 +37,7 @@ export function lightenUntilReadable(colour: Colour): Colour {
   return white;
 }
 
-/** Adds just enough black to make the colour readable on the light background. */
+/** Adds just enough black for the light background. */
 export function darkenUntilReadable(colour: Colour): Colour {
   for (let share = 0; share < 1; share += 0.05) {
     const mixed = mix(colour, black, share);
@@ -49,7 +46,7 @@ export function darkenUntilReadable(colour: Colour): Colour {
   return black;
 }
 
-/** Returns the contrast of two colours, from 1 for equal colours to 21 for black and white. */
+/** Returns 1 for equal colours and up to 21 for black and white. */
 export function contrast(one: Colour, other: Colour): number {
   const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
@@ -82,20 +79,14 @@ export function readPicture(bytes: Uint8Array, bytesMax: number): string | Probl
   return `data:${type};base64,${picture.toString("base64")}`;
 }
 
-/**
- * Whether the text is a picture that `readPicture` has made. A configuration file contains it in
- * this form.
- */
+/** A configuration file contains pictures in the form that `readPicture` makes. */
 export function isPictureUrl(text: string, bytesMax: number): boolean {
   const [, encoded = ""] = /^data:image\/[a-z+]+;base64,([A-Za-z0-9+/]+=*)$/.exec(text) ?? [];
   return readPicture(Buffer.from(encoded, "base64"), bytesMax) === text;
 }
 
 const pngStart = Buffer.from("89504e470d0a1a0a", "hex");
-/**
- * Removes comments, which end at their first `-->`. Otherwise a comment could be read in several
- * ways.
- */
+/** A comment ends at its first `-->`, because it could otherwise be read in several ways. */
 const svgStart =
   /^\uFEFF?\s*(<\?xml[^>]*>\s*)?(<!--((?!-->).)*-->\s*)*(<!doctype svg[^>]*>\s*)?<svg[\s>]/is;
 

@@ -1,6 +1,6 @@
 /**
- * A card number with its BIN, last four digits and network, which prints as a mask, and its expiry.
- * The networks are a table of prefix ranges. The longest matching prefix decides.
+ * A card number, which prints as a mask, with its BIN, last four digits, network and expiry. The
+ * networks are a table of prefix ranges, of which the longest matching prefix decides.
  */
 import { Secret } from "./secret.ts";
 import { calendar, hours, type Instant, later } from "./time.ts";
@@ -22,10 +22,7 @@ export class CardNumber extends Secret<string> {
     this.#prefix = digits.slice(0, issuerDigitsMax);
   }
 
-  /**
-   * The prefix for the BIN table only. It is never stored, because with the last four digits it is
-   * almost the whole number.
-   */
+  /** Only for the BIN table, and never stored: with the last four digits, it is almost whole. */
   get issuerPrefix(): string {
     return this.#prefix;
   }
@@ -60,10 +57,7 @@ export function isLuhnValid(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/**
- * Reads a whole expiry date as people write it and browsers fill it in: `12/31`, `12 / 2031`,
- * `1231`, `2031-12`. The payment page runs this function in browsers too.
- */
+/** Reads `12/31`, `12 / 2031`, `1231` and `2031-12`. The payment page runs this in browsers too. */
 export function splitExpiry(text: string): readonly [month: string, year: string] | undefined {
   const [, first = "", second = ""] =
     /^\D*(\d{1,2}|20\d\d)\D+(\d{1,2}|20\d\d)\D*$/.exec(text) ??
@@ -123,8 +117,8 @@ export function networkOf(digits: string): Network | undefined {
 const lastZoneMs = hours(12);
 
 /**
- * Whether a card has expired. It is valid until its month has ended everywhere, and for `graceMs`
- * longer. Month and year are as merchants write them, with one or two digits, or two or four.
+ * A card is valid until its month has ended everywhere, and for `graceMs` longer. Month and year
+ * are as merchants write them, with one or two digits, or two or four.
  */
 export function isExpired(month: string, year: string, now: Instant, graceMs = 0): boolean {
   const today = calendar(later(now, -lastZoneMs - graceMs));

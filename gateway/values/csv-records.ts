@@ -1,24 +1,17 @@
 /**
  * Reads the records of an operator's CSV file as a stream, and writes cells of the gateway's own
- * files. The caller reports the faults of a file. No sentence here quotes a cell, which may be a
- * card number by mistake.
+ * files. No sentence here quotes a cell, which may be a card number by mistake.
  */
 import { pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 
-/**
- * The longest record, unless the caller expects longer ones. A quote that is never closed would
- * make one record of the rest of the file.
- */
+/** The longest record by default. An unclosed quote would make one record of the whole rest. */
 const recordBytesMax = 10_000;
 
 type CsvRecord = {
   /** The line on which the record starts. A quoted cell may contain line ends. */
   readonly line: number;
-  /**
-   * The cells. Undefined if the quotes do not match: this is then the last record, and the rest of
-   * the file is not read.
-   */
+  /** Undefined in the last record, if its quotes do not match. The rest of the file is not read. */
   readonly cells: readonly string[] | undefined;
 };
 
@@ -48,18 +41,12 @@ export async function* readRecords(
   }
 }
 
-/**
- * A parsed record. `lines` is the number of the line on which it ends, and `raw` may start with
- * empty lines.
- */
+/** `lines` is the number of the line on which the record ends. `raw` may start with empty lines. */
 function firstLineOf(lines: number, raw: string): number {
   return lines - raw.slice(0, -1).trimStart().split("\n").length + 1;
 }
 
-/**
- * Decodes without a byte order mark, and with one kind of line end. Bytes that are not UTF-8 become
- * U+FFFD.
- */
+/** Removes a byte order mark and unifies line ends. Bytes that are not UTF-8 become U+FFFD. */
 async function* decode(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -92,7 +79,7 @@ export class CsvFaults extends Error {
 
 export type Complain = (line: number, column: string | undefined, words: string) => void;
 
-/** Collects faults, so that the operator sees several at once. Throws if there are too many. */
+/** Throws if there are too many faults. */
 export function makeFaults() {
   const sentences: string[] = [];
   const complain: Complain = (line, column, words) => {
@@ -118,8 +105,5 @@ export function withoutFormula(value: string | undefined): string | undefined {
   return value !== undefined && isFormula.test(value) ? `'${value}` : value;
 }
 
-/**
- * Matches formulas. Spreadsheets ignore leading spaces and accept the full-width forms of the
- * signs.
- */
+/** Spreadsheets ignore leading spaces and accept the full-width forms of the signs. */
 const isFormula = /^[\s\p{Cc}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;

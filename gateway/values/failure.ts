@@ -1,13 +1,10 @@
 /**
  * The catalogue of all refusals and failures of the gateway, which is published as a page. Declines
- * have the action codes of ISO 8583:1993 as their numbers if that standard has one, because
- * integrators know them (decision 0004). A published number never changes its meaning.
+ * have the action codes of ISO 8583:1993 as their numbers where possible, because integrators know
+ * them (decision 0004). A published number never changes its meaning.
  */
 
-/**
- * The type of a reply, or the result of an order. `validation-error` and `error` are types of
- * replies, and all but the first are results of orders.
- */
+/** `validation-error` and `error` are types of replies. All but the first are results of orders. */
 export type FailureType = "validation-error" | "error" | "declined" | "filtered";
 
 // biome-ignore format: a table
@@ -125,7 +122,6 @@ export class Failure {
     return failures[this.code].number;
   }
 
-  /** Returns the error message for the merchant: the fixed word, and the detail if there is one. */
   get message(): string {
     const { word } = failures[this.code];
     return this.detail === "" ? word : `${word}: ${this.detail}`;

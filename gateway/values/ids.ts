@@ -1,6 +1,7 @@
 /**
- * Every kind of identifier. They are numeric strings: text on the wire, bigint in the database, and
- * never used in arithmetic. Order ids are numbers of a plain sequence, of eight to eleven digits.
+ * Every kind of identifier: numeric strings, which are text on the wire, bigint in the database,
+ * and never used in arithmetic. Order ids are numbers of a plain sequence, of eight to eleven
+ * digits.
  */
 
 /** Distinguishes two meanings of one primitive type. It exists for the compiler only. */
@@ -31,10 +32,7 @@ export const asSerialNumber = (text: string) => text as SerialNumber;
 
 const bigintMax = 9223372036854775807n;
 
-/**
- * Whether the text consists of digits that fit the database's bigint. This is the minimum for an id
- * in a request.
- */
+/** Whether the digits fit the database's bigint, which is the minimum for an id in a request. */
 export function isNumericId(text: string): boolean {
   if (!/^[1-9]\d{0,19}$/.test(text)) return false;
   return text.length < 19 || BigInt(text) <= bigintMax;
@@ -46,22 +44,15 @@ export function isSerialNumber(text: string): boolean {
 
 export const orderIdMax = 99_999_999_999;
 
-/**
- * Returns the receiver of callbacks to this URL as host and port, so that every spelling of an
- * address counts against the same limits. It is empty for text that is not a URL.
- */
+/** Returns host and port, so that all spellings share one limit; empty for what is no URL. */
 export function receiverOf(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return "";
-  // A host name with a final dot is the same host.
   const name = parsed.hostname.toLowerCase().replace(/\.$/, "");
   return parsed.port === "" ? name : `${name}:${parsed.port}`;
 }
 
-/**
- * Whether the text can be the name of a file below `/.well-known/`. Anyone can request one, and
- * PostgreSQL accepts no NUL.
- */
+/** Anyone can request a file below `/.well-known/`, and PostgreSQL accepts no NUL. */
 export function isDomainFileName(text: string): boolean {
   return /^[a-z0-9][a-z0-9._-]{0,99}$/i.test(text);
 }

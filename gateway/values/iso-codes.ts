@@ -1,7 +1,7 @@
 /**
- * Currencies (ISO 4217), countries (ISO 3166-1) and the states of the countries that need one. The
- * exponents of currencies come from the published list, never from `Intl`, whose locale tables
- * differ from the standard for more than a dozen currencies.
+ * Currencies (ISO 4217), countries (ISO 3166-1) and the states of countries that need one. The
+ * currencies' exponents come from the published list, never from `Intl`, whose locale tables differ
+ * from the standard for more than a dozen currencies.
  */
 import { data as currencies } from "currency-codes";
 import countries from "i18n-iso-countries/codes.json" with { type: "json" };
@@ -35,7 +35,6 @@ export function getCurrency(code: string): Currency {
   return currency;
 }
 
-/** The numeric codes by alpha-2 code. */
 const countryNumbers: ReadonlyMap<string, string> = new Map(
   countries.flatMap(([alpha2, , numeric]) => (alpha2 && numeric ? [[alpha2, numeric]] : [])),
 );
@@ -49,7 +48,6 @@ const alpha2ByCode: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** Finds the country of a code with two or three letters. */
 export function findAlpha2(code: string): string | undefined {
   return alpha2ByCode.get(code);
 }
@@ -73,9 +71,7 @@ export const statesByCountry: ReadonlyMap<string, ReadonlySet<string>> = new Map
   Object.entries(states).map(([country, codes]) => [country, new Set(codes.split(" "))]),
 );
 
-/**
- * Returns the state codes of a country that needs a state, and undefined for all other countries.
- */
+/** Returns undefined for a country that needs no state. */
 export function statesOf(country: string): ReadonlySet<string> | undefined {
   return statesByCountry.get(country);
 }

@@ -1,21 +1,17 @@
 /**
- * Masks card numbers in free text. They are runs of digits of any script that pass the Luhn check
- * and could belong to a network, even if they are split by a few characters or percent-encoded. All
- * digits but the last four become stars. The duration only grows with the length of the text.
+ * Masks card numbers in free text: runs of digits of any script that pass the Luhn check and could
+ * belong to a network, even if they are split by a few characters or percent-encoded. All digits
+ * but the last four become stars. The duration only grows with the length of the text.
  */
 import { networkOf } from "./card-number.ts";
 
-/**
- * Finds candidates: at least twelve digits, with at most four characters between two of them, none
- * of which is a letter.
- */
+/** At least twelve digits, with at most four characters between two of them, none a letter. */
 const digitRuns = /\p{Nd}(?:[^\p{L}\p{Nd}]{0,4}\p{Nd}){11,}/gu;
 
 const [digitsMin, digitsMax] = [12, 19];
 /** A number of this length is masked even if its network is unknown, unless it is split. */
 const unknownMin = 15;
 
-/** The lengths of a network's card numbers. */
 export const networkLengths: Readonly<Record<string, readonly number[]>> = {
   VISA: [13, 16, 18, 19],
   MASTERCARD: [16],
@@ -34,17 +30,11 @@ export function maskCardNumbers(text: string): string {
   return text.includes("%") ? maskEncoded(text, masked) : masked;
 }
 
-/**
- * Matches a character of UTF-8 in percent-encoding, which may be encoded again (`%2534`), or any
- * other character.
- */
+/** A character of UTF-8 in percent-encoding, encoded again (`%2534`) or not, or any other one. */
 const encodedCharacters =
   /%(?:25)*(?:[0-7][\da-f]|[c-f][\da-f](?:%(?:25)*[89ab][\da-f]){1,3})|./gisu;
 
-/**
- * Masks percent-encoded text. `plain` is the text as it is masked without decoding, because
- * `100%4111…` is not percent-encoding.
- */
+/** `plain` is masked without decoding, because `100%4111…` is not percent-encoding. */
 function maskEncoded(text: string, plain: string): string {
   const parts = text.match(encodedCharacters) ?? [];
   const decoded = parts.map(decodePart);
@@ -59,7 +49,7 @@ function maskEncoded(text: string, plain: string): string {
   return shown.join("");
 }
 
-/** A character has at most two units. */
+/** A character has at most two units, so a longer part is percent-encoded. */
 function isEncoded(part: string): boolean {
   return part.length > 2;
 }
@@ -74,8 +64,8 @@ function decodePart(part: string): string {
 }
 
 /**
- * Whether a number in the text has a network's prefix and length. One id or URL in ten would pass
- * for a card number of an unknown network by chance, and they cannot be masked.
+ * Only numbers with a network's prefix and length count: one id or URL in ten would pass for a card
+ * number of an unknown network by chance, and cannot be masked.
  */
 export function hasCardNumber(text: string): boolean {
   if (text.length < digitsMin) return false;
@@ -90,9 +80,7 @@ export function hasCardNumber(text: string): boolean {
 
 type Run = {
   readonly digits: readonly number[];
-  /**
-   * The beginning and the end of the digit's group, as indexes of `digits`. The end is excluded.
-   */
+  /** The bounds of the digit's group, as indexes of `digits`. The end is excluded. */
   readonly groups: readonly { readonly start: number; readonly end: number }[];
   /** The sums before each digit, with every other digit doubled, for the Luhn check of any part. */
   readonly sums: readonly [evenDoubled: readonly number[], oddDoubled: readonly number[]];
@@ -112,9 +100,7 @@ function maskRun(found: string): string {
   return isMasked ? characters.join("") : found;
 }
 
-/**
- * Returns the end of the longest card number that begins at this digit, or zero if there is none.
- */
+/** Returns the end of the longest card number that begins at this digit; zero if there is none. */
 function findCardEnd(run: Run, start: number, issuedBy: "network" | "any"): number {
   if (!isEdge(run, start, 0)) return 0;
   const group = run.groups[start] ?? noGroup;

@@ -31,13 +31,10 @@ export function unpackMoney([minor, code]: PackedMoney): Money {
   return new Money(BigInt(minor), getCurrency(code));
 }
 
-/** The number of fraction digits that replies show at least, even for currencies that have none. */
+/** Replies show at least this many fraction digits, even for currencies that have none. */
 const shownDigitsMin = 2;
 
-/**
- * Returns undefined if the text is not a plain decimal, or has more fraction digits than the
- * currency. Zeros at the end do not count.
- */
+/** The text has at most the currency's fraction digits, not counting zeros at the end. */
 export function parseAmount(text: string, currency: Currency): Money | undefined {
   const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
   if (match === null) return undefined;
@@ -58,7 +55,7 @@ export function formatSum(minor: bigint, currency: Currency): string {
   return minor < 0n ? `-${formatSum(-minor, currency)}` : formatAmount(new Money(minor, currency));
 }
 
-/** Prints the amount and its currency: `12.34 EUR`. */
+/** Prints `12.34 EUR`. */
 export function printMoney(money: Money): string {
   return `${formatAmount(money)} ${money.currency.code}`;
 }
@@ -68,7 +65,7 @@ export function add(left: Money, right: Money): Money {
   return new Money(left.minor + right.minor, left.currency);
 }
 
-/** The result is never negative, because the caller compares the amounts first. */
+/** The result is never negative, because the caller compares the amounts before. */
 export function subtract(left: Money, right: Money): Money {
   assert.equal(left.currency.code, right.currency.code);
   return new Money(left.minor - right.minor, left.currency);
@@ -83,9 +80,8 @@ export function isZero({ minor }: Money): boolean {
 }
 
 export type Fee = {
-  /** The share of the amount in per cent, with up to four fraction digits, such as `2.5`. */
+  /** Per cent of the amount, with up to four fraction digits, such as `2.5`. */
   readonly percent?: string;
-  /** The fixed part, in minor units of the amount's currency. */
   readonly fixed?: string;
 };
 
@@ -93,7 +89,7 @@ const fixedForm = /^\d{1,18}$/;
 const percentDigits = 4;
 const hundredPercent = 100n * 10n ** BigInt(percentDigits);
 
-/** Returns the fee. The share is rounded half up to a minor unit. */
+/** The fee is rounded half up to a minor unit. */
 export function commissionOf(
   { percent = "0", fixed = "0" }: Fee,
   { minor, currency }: Money,
@@ -115,10 +111,7 @@ export function parseFee(text: string): Fee | undefined {
   return { ...(percent !== undefined && { percent }), ...(fixed !== undefined && { fixed }) };
 }
 
-/**
- * Reads a share in ten-thousandths of a per cent. Returns undefined for a finer value or more than
- * 100 per cent.
- */
+/** Returns ten-thousandths of a per cent. A finer value or more than 100 per cent is refused. */
 function readPercent(text: string): bigint | undefined {
   const match = /^(\d{1,3})(?:\.(\d{1,4}))?$/.exec(text);
   if (match === null) return undefined;

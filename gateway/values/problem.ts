@@ -5,9 +5,7 @@
 import type { FailureCode } from "./failure.ts";
 import type { Right } from "./roles.ts";
 
-/**
- * The code of a problem tells a program how to handle it. A problem without a code needs a person.
- */
+/** Tells a program how to handle the problem. A problem without a code needs a person. */
 type ProblemCode =
   | FailureCode
   | (
@@ -33,16 +31,12 @@ export class Problem {
     this.field = field;
   }
 
-  /** Returns the same problem as one about a field. */
   about(field: string): Problem {
     return new Problem(this.sentence, this.code, field);
   }
 }
 
-/**
- * A problem for a user whose role lacks the right. Nothing was done, and the audit records the
- * attempt.
- */
+/** The user's role lacks the right. Nothing was done, and the audit records the attempt. */
 export class NotAllowed extends Problem {
   readonly right: Right;
 

@@ -1,6 +1,6 @@
 /**
- * QR codes as pictures: SVG for browsers and print, and half blocks for terminals. Both have their
- * own light background and quiet zone, which readers need on a dark page or terminal.
+ * QR codes as pictures: SVG for browsers and print, and half blocks for terminals. Both have a
+ * light background and quiet zone, which readers need on a dark page or terminal.
  */
 import encodeQr from "qr";
 

@@ -1,21 +1,16 @@
 /**
- * A table of values by ranges of card numbers. If ranges overlap, the narrowest counts. This is
- * decided once, when the table is made: the ranges are cut into segments that do not overlap. A
- * segment takes 12 bytes and ends where the next one starts, and equal values are stored once.
+ * A table of values by ranges of card numbers. The narrowest of overlapping ranges counts, which is
+ * decided once: the ranges are cut into segments that do not overlap. A segment takes 12 bytes and
+ * ends where the next one starts, and equal values are stored once.
  */
 import assert from "node:assert/strict";
 
 export type RangeTable<Value> = {
-  /**
-   * Returns the value of a number. Fewer digits than the table's mean all numbers that start with
-   * them, and nothing is found unless all of them have the same value.
-   */
+  /** A prefix stands for all numbers that begin with it. It finds nothing if values differ. */
   find(prefix: string): Value | undefined;
 };
 
-/**
- * Adds a range. Both ends belong to it. A range whose last number is below its first is ignored.
- */
+/** Both ends belong to the range. It is ignored if its last number is below its first. */
 export type NumberRange<Value> = {
   readonly first: bigint;
   readonly last: bigint;
@@ -36,10 +31,7 @@ export function makeRangeTable<Value extends Facts>(
   return builder.finish();
 }
 
-/**
- * Builds a table of ranges that come in portions, so that a running gateway does other work in
- * between.
- */
+/** Ranges come in portions, so that a running gateway does other work in between. */
 export function startRangeTable<Value extends Facts>(digits: number) {
   const distinct = makeValueList<Value>();
   const begun = makeNarrowestFirst();
@@ -59,7 +51,6 @@ export function startRangeTable<Value extends Facts>(digits: number) {
     },
   };
 
-  /** Makes the segments of all numbers below `end` from the ranges that have begun. */
   function moveTo(end: bigint): void {
     while (position < end) {
       while ((begun.peek()?.last ?? position) < position) begun.pop();
@@ -72,10 +63,7 @@ export function startRangeTable<Value extends Facts>(digits: number) {
 
 type Segments = { readonly starts: BigUint64Array; readonly values: Uint32Array };
 
-/**
- * Arrays that double their size. Otherwise half a million numbers would have to be converted at
- * once at the end.
- */
+/** The arrays double their size: half a million numbers need no conversion at the end. */
 function makeSegments() {
   let starts = new BigUint64Array(1024);
   let values = new Uint32Array(1024);
@@ -120,7 +108,6 @@ function makeFind<Value>(
     },
   };
 
-  /** Returns the last segment that does not start after the number. */
   function segmentOf(number: bigint): number {
     let [low, high] = [0, starts.length - 1];
     while (low < high) {
@@ -133,8 +120,8 @@ function makeFind<Value>(
 }
 
 /**
- * Stores every distinct value once, and every distinct text in them: an issuer has hundreds of
- * ranges, and thousands of issuers share the names of a few products. Index 0 stands for no value.
+ * Stores every distinct value and text once: an issuer has hundreds of ranges, and thousands of
+ * issuers share the names of a few products. Index 0 stands for no value.
  */
 function makeValueList<Value extends Facts>() {
   const list: (Value | undefined)[] = [undefined];
@@ -198,10 +185,7 @@ function makeNarrowestFirst() {
   }
 }
 
-/**
- * Decides between two ranges that overlap: the narrower one counts, and among equally wide ones the
- * one that starts later.
- */
+/** The narrower range counts; of equally wide ones, the one that starts later. */
 function isNarrower(one: BegunRange, other: BegunRange): boolean {
   return one.width === other.width ? one.first > other.first : one.width < other.width;
 }

@@ -1,18 +1,18 @@
 /**
- * The rights to change, see and move money: one row for each right, one column for each role. The
- * roles of a merchant have their rights within that merchant only.
+ * The rights to change, see and move money: a row for each right, a column for each role. A
+ * merchant's roles have their rights within that merchant only.
  */
 
 const operatorRoles = ["admin", "support", "finance", "auditor"] as const;
 const merchantRoles = ["merchant-admin", "merchant-developer", "merchant-viewer"] as const;
-/** The roles of people. Accounts that run programs have the role `service`, and cannot sign in. */
+/** Accounts that run programs have the role `service`, and cannot sign in. */
 export const portalRoles = [...operatorRoles, ...merchantRoles] as const;
 export const roles = [...portalRoles, "service"] as const;
 export type Role = (typeof roles)[number];
 
 /**
- * The form of a user's name. The login of a merchant's user is followed by that of the merchant,
- * like `anna@acme`, so that it never equals the login of an operator or an account of the machine.
+ * The login of a merchant's user is followed by that of the merchant, like `anna@acme`, so that it
+ * never equals the login of an operator or an account of the machine.
  */
 export const userNameForm = /^[A-Za-z0-9._-]{1,40}$/;
 

@@ -1,6 +1,6 @@
 /**
- * Moments and durations. An `Instant` is milliseconds since 1970; it always comes from a `Clock`
- * that the caller passes in, so that tests can move time. `Date` appears in this file only.
+ * Moments and durations. An `Instant` is milliseconds since 1970 from a `Clock` that the caller
+ * passes in, so that tests can move time. `Date` appears in this file only.
  */
 import type { Brand } from "./ids.ts";
 
@@ -23,26 +23,19 @@ export function later(instant: Instant, durationMs: number): Instant {
   return asInstant(instant + durationMs);
 }
 
-/** Returns year, month and so on of an instant in UTC, to the second. */
 export function calendar(instant: Instant): ReturnType<typeof calendarOf> {
   const second = Math.floor(instant / 1000);
   if (second !== latest.second) latest = { second, calendar: calendarOf(second) };
   return latest.calendar;
 }
 
-/**
- * Returns the first moment of the instant's month in UTC, or of the month that is a number of
- * months later.
- */
+/** Returns the first moment in UTC of the instant's month, or of a later month. */
 export function monthStart(instant: Instant, monthsLater = 0): Instant {
   const { year, month } = calendar(instant);
   return asInstant(Date.UTC(Number(year), Number(month) - 1 + monthsLater));
 }
 
-/**
- * The latest result is cached, because most calls are for the present second and formatting is
- * expensive.
- */
+/** Most calls are for the present second and formatting is expensive, so a result is cached. */
 let latest = { second: 0, calendar: calendarOf(0) };
 
 function calendarOf(second: number) {
@@ -58,18 +51,14 @@ function calendarOf(second: number) {
   };
 }
 
-/** The local date and time of a place. */
 export type LocalTime = Omit<ReturnType<typeof calendarOf>, "iso">;
 
-/** Numbers the days, so that each day has the number of the previous day plus one. */
+/** Each day has the number of the previous day plus one. */
 export function dayNumber({ year, month, day }: Pick<LocalTime, "year" | "month" | "day">): number {
   return Date.UTC(Number(year), Number(month) - 1, Number(day)) / hours(24);
 }
 
-/**
- * Returns year, month and so on of an instant in an IANA time zone, to the second. Throws for an
- * unknown zone.
- */
+/** Throws for an unknown IANA time zone. */
 export function calendarIn(zone: string, instant: Instant): LocalTime {
   if (zone === "UTC") return calendar(instant);
   let local = localCalendars.get(zone);
@@ -80,10 +69,7 @@ export function calendarIn(zone: string, instant: Instant): LocalTime {
   return local(instant);
 }
 
-/**
- * Returns the instant at which the clocks of the zone show `YYYY-MM-DDThh:mm:ss`, or undefined if
- * they never do. If they show it twice, it is one of the two.
- */
+/** The zone's clocks may never show `YYYY-MM-DDThh:mm:ss`, or twice: one of the two is returned. */
 export function instantIn(zone: string, shown: string): Instant | undefined {
   const asUtc = Date.parse(`${shown}Z`);
   if (Number.isNaN(asUtc)) return undefined;
@@ -101,8 +87,8 @@ export function instantIn(zone: string, shown: string): Instant | undefined {
 const localCalendars = new Map<string, (instant: Instant) => LocalTime>();
 
 /**
- * The zone's offset is looked up once for each quarter of an hour, because clocks change only
- * between two of them, and because the look-up costs more than the rest of a message.
+ * Clocks change only at quarters of an hour, so the zone's offset is looked up once for each: a
+ * look-up costs more than the rest of a message.
  */
 function makeLocalCalendar(zone: string): (instant: Instant) => LocalTime {
   const fields = new Intl.DateTimeFormat("en-US", { timeZone: zone, ...everyField });
@@ -140,10 +126,7 @@ function offsetAt(fields: Intl.DateTimeFormat, milliseconds: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - milliseconds;
 }
 
-/**
- * Whether the text is the IANA name of a time zone, like Europe/Amsterdam. An offset like +01:00 is
- * refused, because it has no summer time.
- */
+/** An IANA name like Europe/Amsterdam. An offset like +01:00 is refused: it has no summer time. */
 export function isTimeZone(name: string): boolean {
   try {
     return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat("en-US", { timeZone: name }) !== null;
@@ -152,19 +135,18 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Whether the text is a day of the calendar as `YYYY-MM-DD`. A 31st of February is refused. */
+/** A day is written as `YYYY-MM-DD`. A 31st of February is refused. */
 export function isDay(text: string): boolean {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) && text >= "0001" ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
-/** Reads any format that `Date` can parse. */
 export function parseDate(text: string): Instant | undefined {
   const milliseconds = Date.parse(text);
   return Number.isNaN(milliseconds) ? undefined : asInstant(milliseconds);
 }
 
-/** Prints dates in the interface's format, `YYYY-MM-DD HH:MM:SS <zone>`, in the operator's zone. */
+/** The interface's format is `YYYY-MM-DD HH:MM:SS <zone>`, in the operator's zone. */
 export function makePrintDate(zone: string): (instant: Instant) => string {
   if (zone === "UTC") {
     return (instant) => {
@@ -185,7 +167,6 @@ export function makePrintDate(zone: string): (instant: Instant) => string {
   };
 }
 
-/** The clock of production. */
 export const systemClock: Clock = {
   now: () => asInstant(Date.now()),
   after(delayMs, task) {
@@ -197,10 +178,7 @@ export const systemClock: Clock = {
   steadyMs: () => performance.now(),
 };
 
-/**
- * Repeats a task at an interval, but never twice at the same time. Returns a function that stops
- * it.
- */
+/** The task never runs twice at the same time. Returns a function that stops it. */
 export function every(
   intervalMs: number,
   task: () => Promise<unknown>,
