@@ -1,9 +1,8 @@
 /**
- * The limits of the HTTP server. One limits the connections of an address; behind a proxy, each
- * client may have as many requests open. Another limits the length of a request body, and of all
- * incomplete bodies together: if these exceed their limit, the largest is refused. A payment is
- * small, so half bodies that fill the memory make room for it, and not the other way round. The
- * last one limits the rate of a client's requests.
+ * The limits of the HTTP server: on the connections of an address, and behind a proxy on the open
+ * requests of a client; on the length of a body, and of all incomplete bodies together, of which
+ * the largest are refused, because a payment is small and half bodies that fill the memory must
+ * make room for it; and on the rate of a client's requests.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -13,9 +12,8 @@ import { clientNetworkOf, type IsTrusted, networkOf, type ProxyHeader } from "./
 import type { HttpRequest } from "./router.ts";
 
 type ConnectionOptions = {
-  /** The highest number of connections of one address. Zero means no limit. */
+  /** Zero means no limit. */
   readonly connectionsPerAddressMax: number;
-  /** Returns whether an address belongs to a proxy of the operator. */
   readonly isTrusted: IsTrusted;
   readonly proxyHeader: ProxyHeader;
   readonly proxiesOnly: boolean;
@@ -28,9 +26,7 @@ export function makeConnectionBounds(options: ConnectionOptions) {
   const known = new WeakMap<Socket, boolean>();
 
   return {
-    /**
-     * Returns the reason why a new connection is refused, before its first byte and its handshake.
-     */
+    /** Returns why a new connection is refused, before its first byte and its handshake. */
     findRefusal(socket: Socket) {
       if (isProxied(socket)) return undefined;
       if (proxiesOnly) return "plain HTTP from an address that is no trusted proxy";
@@ -48,7 +44,7 @@ export function makeConnectionBounds(options: ConnectionOptions) {
     },
   };
 
-  /** The socket of TLS differs from that of its connection. */
+  /** TLS has another socket than its connection, so each socket is looked up once. */
   function isProxied(socket: Socket): boolean {
     let proxied = known.get(socket);
     if (proxied === undefined) {
@@ -60,10 +56,9 @@ export function makeConnectionBounds(options: ConnectionOptions) {
 }
 
 type Asked = Pick<IncomingMessage, "socket" | "headers">;
-/** Registers a function that is called when the connection or the request ends. */
+/** `release` is called when the connection or the request ends. */
 export type AtEnd = (release: () => void) => void;
 
-/** Counts what is open for each network. */
 function makeCounts(most: number) {
   const open = new Map<string, number>();
   return {
@@ -84,7 +79,6 @@ function makeCounts(most: number) {
 }
 
 export type BodyBounds = {
-  /** The size limit of one body. */
   readonly bodyBytesMax: number;
   /** The limit on all incomplete bodies together. */
   readonly unfinishedBytesMax: number;
@@ -103,7 +97,6 @@ type Done = (read: Uint8Array | BodyRefused) => void;
 type End = (refused?: BodyRefused) => void;
 
 export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
-  /** The bodies that are being read, with functions that end their reading. */
   const unfinished = new Map<Body, End>();
   let unfinishedBytes = 0;
 
@@ -112,14 +105,13 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
       return unfinishedBytes;
     },
 
-    /** A complete body, as most are. */
     take(payload: Readable): Uint8Array | BodyRefused {
-      // Without a size, this would be only the first piece.
+      // Without a size, `read` would return only the first piece.
       const body: Buffer = payload.read(payload.readableLength) ?? empty;
       return body.length > bodyBytesMax ? new BodyRefused(413) : body;
     },
 
-    /** Reads a body. `declared` is the length that the client announced, if it did. */
+    /** `declared` is the length that the client announced, if it did. */
     read(payload: Readable, declared: number | undefined, done: Done): void {
       if ((declared ?? 0) > bodyBytesMax) {
         done(new BodyRefused(413));
@@ -130,7 +122,7 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
       unfinished.set(body, end);
       payload.on("data", onData).on("end", end).on("error", onClose).on("close", onClose);
 
-      /** Stores a chunk. A chunk that arrives after a refusal is dropped. */
+      /** A chunk that arrives after a refusal is dropped. */
       function onData(chunk: Buffer): void {
         if (!unfinished.has(body)) return;
         if (body.length + chunk.length > bodyBytesMax) {
@@ -162,10 +154,7 @@ export function makeReadBody({ bodyBytesMax, unfinishedBytesMax }: BodyBounds) {
 
 const empty = Buffer.alloc(0);
 
-/**
- * The only chunk, or a buffer that doubles its size, because each tiny chunk must not cost an
- * object.
- */
+/** Holds one chunk, or a buffer that doubles its size: a tiny chunk must not cost an object. */
 class Body {
   readonly #declared: number | undefined;
   #buffer: Buffer = empty;
@@ -183,7 +172,6 @@ class Body {
     return this.#buffer.subarray(0, this.length);
   }
 
-  /** Returns by how much the buffer has grown. */
   add(chunk: Buffer, most: number): number {
     const { capacity } = this;
     const needed = this.length + chunk.length;
@@ -205,21 +193,16 @@ class Body {
 }
 
 export type RateLimitOptions = {
-  /** The number of requests per second. Zero means no limit. */
+  /** Zero means no limit. */
   readonly perSecond: number;
   /** The number of requests at once; the number of one second if absent. */
   readonly burst?: number;
 };
 
-/**
- * The limit on remembered clients. Above it, the client that has been idle longest is forgotten.
- */
+/** Above this number, the client that has been idle longest is forgotten. */
 const clientsMax = 10_000;
 
-/**
- * Makes token buckets, one for each client: `burst` requests at once, `perSecond` in the long run.
- * Each node counts for itself.
- */
+/** Each client has a token bucket, and each node counts for itself. */
 export function makeRateLimit<Client>(
   { perSecond, burst = perSecond }: RateLimitOptions,
   clock: Pick<Clock, "now">,
@@ -233,7 +216,6 @@ export function makeRateLimit<Client>(
       put(client, tokens >= 1 ? tokens - 1 : tokens);
       return tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond));
     },
-    /** Releases a token, for a request that is not counted after all. */
     release: (client: Client) => put(client, Math.min(burst, tokensOf(client) + 1)),
   };
 
@@ -251,7 +233,6 @@ export function makeRateLimit<Client>(
   }
 }
 
-/** Makes a function that returns whether a client's network sends requests too fast. */
 export function makeNetworkLimit(
   options: RateLimitOptions,
   clock: Pick<Clock, "now">,
@@ -261,10 +242,7 @@ export function makeNetworkLimit(
   return (request) => take(networkOf(addressOf(request)) ?? "") > 0;
 }
 
-/**
- * Summarises refusals, because anyone can cause any number of them and the log must not grow with
- * that.
- */
+/** Anyone can cause any number of refusals, which must not make the log grow. */
 const summaryEveryMs = 60_000;
 
 /** Reports the first refusal at once, and then at most one summary a minute. */
@@ -277,7 +255,6 @@ export function makeSummary(clock: Clock, report: (lastCause: string, count: num
       [lastCause, count] = [cause, count + 1];
       if (cancel === undefined) reportNow();
     },
-    /** Reports the remaining refusals. */
     end(): void {
       if (count > 0) reportNow();
       cancel?.();

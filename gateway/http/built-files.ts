@@ -1,7 +1,7 @@
 /**
- * Serves files that a build has written: the portal and the documentation. The build has compressed
- * them. Browsers cache files with the hash of their content in the name for ever. They request all
- * other files each time, and get 304 if a file has not changed.
+ * Serves files of a build: the portal and the documentation. A file with the hash of its content in
+ * its name is cached by browsers for ever. They request all others each time, and get 304 if a file
+ * has not changed.
  */
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -42,14 +42,14 @@ export function makeBuiltFiles(folder: string) {
   return {
     read,
 
-    /** Serves a file whose name contains the hash of its content. */
+    /** The file's name contains the hash of its content. */
     async serveImmutable(name: string, request: HttpRequest): Promise<HttpReply> {
       const headers = { "cache-control": "public, max-age=31536000, immutable" };
       const content = await read(name);
       return content === undefined ? noSuchFile : encoded(name, content, { request, headers });
     },
 
-    /** Serves a file that the next build changes. `text` is sent in place of its content. */
+    /** The next build changes the file. `text` is sent in place of its content. */
     async changing(
       name: string,
       { request, headers, text }: { request: HttpRequest; headers: Headers; text?: string },

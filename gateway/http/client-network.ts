@@ -1,8 +1,8 @@
 /**
  * Finds the client that sent a request: an IPv4 address, or the IPv6 network of one household. Only
- * the entry that a proxy of the operator wrote into `X-Forwarded-For` or `Forwarded` counts, in the
- * header that the operator names. Every other entry is the client's own, and so is the other
- * header.
+ * the entry that a proxy of the operator wrote counts, in the header (`X-Forwarded-For` or
+ * `Forwarded`) that the operator names. All other entries, and the other header, are the client's
+ * own.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
@@ -12,7 +12,6 @@ import type { HttpRequest, HttpRoute } from "./router.ts";
 export type IsTrusted = (address: string) => boolean;
 export type ProxyHeader = "x-forwarded-for" | "forwarded";
 
-/** `networks` are CIDR blocks. */
 export function makeIsTrusted(networks: readonly string[]): IsTrusted {
   const trusted = new BlockList();
   for (const network of networks) {
@@ -22,10 +21,7 @@ export function makeIsTrusted(networks: readonly string[]): IsTrusted {
   return (address) => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-/**
- * Returns the client as the proxies in front of the gateway name it: the last entry that is not a
- * proxy. Without the header it is undefined, because all clients would look like the proxy.
- */
+/** Returns the last entry that is no proxy; undefined if there is no header. */
 export function clientNetworkOf(
   headers: IncomingHttpHeaders,
   isTrusted: IsTrusted = () => false,
@@ -36,7 +32,7 @@ export function clientNetworkOf(
 
 type Asking = Pick<IncomingMessage, "headers" | "socket">;
 
-/** Returns the client's own address, or the proxy's if the proxy names no client. */
+/** Returns the proxy's address if the proxy names no client. */
 export function clientAddressOf(request: Asking, isTrusted: IsTrusted, name: ProxyHeader): string {
   return findClientAddress(request, isTrusted, name) ?? connectedFrom(request);
 }
@@ -60,8 +56,7 @@ function connectedFrom({ socket }: Asking): string {
 function forwardedIn(headers: IncomingHttpHeaders, isTrusted: IsTrusted, name: ProxyHeader) {
   const header = headers[name];
   if (header === undefined) return undefined;
-  // Splits within quotes too, because a quote that the client has left open must not hide the
-  // proxy's entry.
+  // A quote that the client left open must not hide the proxy's entry: quotes are split too.
   const elements = [header].flat().join(",").split(",");
   const entries = elements.map((each) => addressIn(name === "forwarded" ? forOf(each) : each));
   return entries.findLast((entry) => isIP(entry) === 0 || !isTrusted(entry));
@@ -72,7 +67,6 @@ function forOf(element: string): string {
   return /(?:^|;)\s*for="?([^";]*)/i.exec(element)?.[1] ?? "";
 }
 
-/** Returns an address without its port and brackets. */
 function addressIn(entry: string): string {
   const withPort = /^\[(.+)\](:\d+)?$|^(\d+(?:\.\d+){3}):\d+$/.exec(entry.trim());
   return withPort?.[1] ?? withPort?.[3] ?? entry.trim();
@@ -91,9 +85,9 @@ export function networkOf(address = ""): string | undefined {
 type Proxies = { readonly isTrusted: IsTrusted; readonly proxyHeader: ProxyHeader };
 
 /**
- * Restricts routes to clients of these networks, or of all networks if the list is empty. Other
- * clients get an empty reply, and their bodies are not read. A proxy that names no client is
- * refused even if its own address is in the networks, because it could pass on anyone.
+ * An empty list permits all networks. Other clients get an empty reply, and their bodies are not
+ * read. A proxy that names no client is refused even if its own address is in the networks, because
+ * it could pass on anyone.
  */
 export function onlyInside(
   routes: readonly HttpRoute[],

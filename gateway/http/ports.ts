@@ -7,12 +7,11 @@ import type { HttpReply, HttpRequest, HttpRoute } from "./router.ts";
 import { type Bounds, type HttpServerOptions, makeServer } from "./server.ts";
 import type { ServerTls } from "./tls.ts";
 
-/** The ports on which the node listens. Until it listens, they are the configured ones. */
 export type Ports = {
   readonly port: number;
   /** The port of health and metrics; empty if they are on the port above. */
   readonly adminPort: number | "";
-  /** The port of the portal, which is the one above unless the portal has its own. */
+  /** The port above, unless the portal has its own. */
   readonly portalPort: number;
 };
 
@@ -20,10 +19,9 @@ export type PortSettings = Partial<Omit<Bounds, "isTrusted" | "proxiesOnly" | "o
   readonly environment: "production" | "staging";
   readonly host: string;
   readonly port: number;
-  /** The port of the portal; empty if the portal is on the merchant port. */
+  /** Empty if the portal is on the merchant port. */
   readonly portalPort: number | "";
   readonly adminHost: string;
-  /** The port of health; empty if health is on the merchant port. */
   readonly adminPort: number | "";
 };
 
@@ -34,13 +32,12 @@ type Options = Pick<HttpServerOptions, "isSecure" | "answerError"> &
     readonly clients: Clients;
     /** The networks from which the portal can be reached; empty for any. */
     readonly portalNetworks: readonly string[];
-    /** The routes that are always on the merchant port. */
     readonly merchants: readonly HttpRoute[];
     readonly portal: readonly HttpRoute[];
     readonly health: readonly HttpRoute[];
   };
 
-/** The limit on connections, which is enough for a scraper and a few probes. */
+/** Enough connections for a scraper and a few probes. */
 const adminBounds = { connectionsMax: 100, bodyBytesMax: 0, idleTimeoutMs: 10_000 };
 
 export type HttpPorts = ReturnType<typeof makePorts>;
@@ -49,8 +46,7 @@ export function makePorts(options: Options) {
   const { settings, tls, clients, health, onRefused, ...served } = options;
   const portal = onlyInside(options.portal, options.portalNetworks, clients);
   const [hasPortalPort, hasAdminPort] = [settings.portalPort !== "", settings.adminPort !== ""];
-  // Card data arrives over TLS: from clients themselves, or from proxies that have ended the
-  // clients' TLS.
+  // Card data arrives over TLS: from clients, or from proxies that have ended the clients' TLS.
   const proxiesOnly = settings.environment === "production" && tls === undefined;
   const bounds = { ...settings, isTrusted: clients.isTrusted, proxiesOnly, onRefused };
   const open = (routes: readonly HttpRoute[]) =>
@@ -85,10 +81,7 @@ export function makePorts(options: Options) {
 
 export type Clients = ReturnType<typeof readClients>;
 
-/**
- * Makes the function that finds a client's address. Proxies of the operator, in CIDR blocks, are
- * trusted to name it in a header.
- */
+/** `proxies` are CIDR blocks of the operator, which may name the client in the header. */
 export function readClients(proxies: readonly string[], proxyHeader: ProxyHeader) {
   const isTrusted = makeIsTrusted(proxies);
   return {
@@ -102,13 +95,9 @@ type HealthOptions = {
   /** Returns whether the gateway can take payments and, by name, the parts that do not work. */
   readonly checkReadiness: () => Promise<{
     readonly ready: boolean;
-    /** The reason for the hold, if the installation is on hold. */
     readonly onHold?: string | undefined;
     readonly missing: Readonly<Record<string, string>>;
   }>;
-  /**
-   * Returns the numbers of the gates' connections: those that are up, and those that are wanted.
-   */
   readonly connections?: () => Links;
   readonly registry: { readonly contentType: string; metrics(): Promise<string> };
 };
@@ -142,10 +131,7 @@ export function healthRoutes(options: HealthOptions): readonly HttpRoute[] {
   ];
 }
 
-/**
- * Returns the routes of health that everyone may request. In production, metrics are on the
- * operator's own port or on none.
- */
+/** Metrics are not public: in production, they are on the operator's own port or on none. */
 function publicHealth(
   routes: readonly HttpRoute[],
   environment: "production" | "staging",

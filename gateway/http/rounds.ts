@@ -1,28 +1,21 @@
 /**
- * Finds out whether this process is short of processor time, because of its own work or of other
- * programs. If so, it processes requests in rounds and gathers commits. Requests that are processed
- * one right after the other find their code and data in the processor's caches. At a few hundred
- * requests a second they cost a quarter to a third less, and wait some milliseconds each (decision
- * 0045). A gateway with time to spare processes each request as it arrives.
+ * Finds out whether this process is short of processor time, and if so, processes requests in
+ * rounds and gathers commits. Requests that follow each other directly find code and data in the
+ * processor's caches: at a few hundred a second they cost a quarter to a third less, and wait some
+ * milliseconds each (decision 0045). With time to spare, each request is processed as it arrives.
  */
 import { performance } from "node:perf_hooks";
 
 /** The event loop's share of active time above which the process is busy. */
 const busyAbove = 0.8;
-/**
- * The share below which the process is not busy any more. Gathering lowers the share by a third, so
- * below this the process does not need it.
- */
+/** Gathering lowers the share by a third, so below this share it is no longer needed. */
 const calmBelow = 0.5;
-/** The period of measurement, which is long enough that one request does not decide. */
+/** The period of measurement is long enough that one request does not decide. */
 const lookEveryMs = 100;
 
 type Reading = ReturnType<typeof performance.eventLoopUtilization>;
 
-/**
- * Measures whether the process is busy. `read` returns the event loop's times since the given
- * reading, or since the start.
- */
+/** `read` returns the event loop's times since the given reading, or since the start. */
 export function makeIsBusy(
   read: (since?: Reading) => Reading = performance.eventLoopUtilization,
 ): () => boolean {
@@ -40,16 +33,13 @@ export function makeIsBusy(
 }
 
 /**
- * The limit on requests in one part of a round. While the database writes the orders of one part,
- * the next is processed. In a single part, a hundred connections would wait together for the one or
- * the other.
+ * The requests in one part of a round. While the database writes the orders of one part, the next
+ * is processed. In a single part, a hundred connections would wait together for the one or the
+ * other.
  */
 const partMax = 48;
 
-/**
- * Returns the promise that a request waits for: the end of the present gap, or undefined while the
- * gateway is not busy and after a rest.
- */
+/** Returns the end of the present gap; undefined while the gateway is not busy and after a rest. */
 export type UntilRound = () => Promise<void> | undefined;
 
 export function makeRounds(gapMs: number, isBusy: () => boolean): UntilRound {
@@ -68,7 +58,7 @@ export function makeRounds(gapMs: number, isBusy: () => boolean): UntilRound {
   }
 
   /**
-   * The handlers continue when this function has returned. The next part waits for two turns of the
+   * Handlers continue when this function has returned. The next part waits for two turns of the
    * event loop, because in the first turn the orders of this part are sent to the database.
    */
   function release(): void {

@@ -1,7 +1,7 @@
 /**
- * Finds the route of a path. A path is fixed except for the parameters at its end, so that a few
- * look-ups in a table find its route. A slash at the end of a requested path is ignored. A path
- * that a proxy may read as another one has no route, so that the proxy's rules for paths hold.
+ * Finds the route of a path, which is fixed except for parameters at its end, so that a few
+ * look-ups in a table find it. A final slash is ignored. A path that a proxy may read as another
+ * one has no route, so that the proxy's rules for paths hold.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
@@ -9,13 +9,11 @@ import type { ReplyParts } from "./streamed-reply.ts";
 
 export type HttpRequest = {
   readonly method: string;
-  /** The path and query as they were sent. */
   readonly url: string;
-  /** The parameters at the end of the path, decoded. */
+  /** The decoded parameters at the end of the path. */
   readonly params: readonly string[];
   readonly headers: IncomingHttpHeaders;
   readonly socket: Socket;
-  /** The body; empty if it was not read. */
   readonly body: Uint8Array;
 };
 
@@ -28,7 +26,7 @@ export type HttpReply = {
 };
 
 export type HttpRoute = {
-  /** The method. `*` means all methods that have no route of their own. */
+  /** `*` means all methods that have no route of their own. */
   readonly method: "GET" | "POST" | "*";
   /** Segments that begin with a colon are parameters; only the last two can be. */
   readonly path: string;
@@ -44,14 +42,14 @@ export function redirectTo(location: string, headers: HttpReply["headers"] = {})
 
 export type FoundRoute = { readonly route: HttpRoute; readonly params: readonly string[] };
 
-/** Whether the path has a dot segment, a backslash or an encoded slash. */
+/** A dot segment, a backslash or an encoded slash. */
 const ambiguous = /\/(?:\.|%2e){1,2}(?:\/|$)|\\|%2f|%5c/i;
 
 const parametersMax = 2;
 const parameterCharactersMax = 200;
 
 export function makeRouter(routes: readonly HttpRoute[]) {
-  /** The routes by the number of parameters, then by the fixed part of the path. */
+  /** Routes by the number of parameters, then by the fixed part of the path. */
   const tables = Array.from({ length: parametersMax + 1 }, () => new Map<string, Methods>());
   for (const route of routes) {
     const [fixed = "", ...parameters] = route.path.split("/:");
@@ -59,15 +57,12 @@ export function makeRouter(routes: readonly HttpRoute[]) {
     tables[parameters.length]?.set(fixed, methods.set(route.method, route));
   }
 
-  /**
-   * Returns the route, or the status of the answer: 404 if no route has the path, 400 if the path
-   * cannot be decoded.
-   */
+  /** 404: no route has the path. 400: the path cannot be decoded. */
   return (method: string, url: string): FoundRoute | 400 | 404 => {
     const path = pathOf(url);
     if (ambiguous.test(path)) return 404;
     const last = path.lastIndexOf("/");
-    // Most paths have one parameter, the endpoint, so they are looked up first.
+    // Most paths have one parameter, the endpoint, so they are looked up before others.
     return (
       findIn(tables[1], { method, path, end: last }) ??
       findIn(tables[0], { method, path, end: path.length }) ??
@@ -81,7 +76,6 @@ type Methods = Map<string, HttpRoute>;
 /** `end` is where the fixed part of the path ends. */
 type Asked = { readonly method: string; readonly path: string; readonly end: number };
 
-/** Returns undefined if the table does not have the path with this method. */
 function findIn(table: ReadonlyMap<string, Methods> | undefined, { method, path, end }: Asked) {
   const methods = end < 0 ? undefined : table?.get(path.slice(0, end));
   // A request with HEAD is answered like one with GET, because Node does not send the body.
@@ -92,14 +86,12 @@ function findIn(table: ReadonlyMap<string, Methods> | undefined, { method, path,
 }
 
 function pathOf(target: string): string {
-  // A client may send the whole URL.
   const url = target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?]*/i, "");
   const query = url.indexOf("?");
   const path = query < 0 ? url : url.slice(0, query);
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** No parameter may be empty or too long. */
 function readParameters(path: string, start: number): readonly string[] | 400 | 404 {
   if (start === path.length) return [];
   const rest = path.slice(start + 1);

@@ -32,25 +32,17 @@ import { breakOff, writeParts } from "./streamed-reply.ts";
 
 export type Bounds = BodyBounds & {
   readonly connectionsMax: number;
-  /** The limit on connections. Zero means no limit. */
   readonly connectionsPerAddressMax: number;
   readonly isTrusted: IsTrusted;
-  /** The header in which these proxies name the client. */
   readonly proxyHeader: ProxyHeader;
-  /** Whether only these proxies may connect. */
+  /** Whether only trusted proxies may connect. */
   readonly proxiesOnly: boolean;
-  /**
-   * The time limit for the head of a request, from the opening of the connection or the end of the
-   * last request.
-   */
+  /** The limit for a request's head, from the connection's opening or the last request's end. */
   readonly headerTimeoutMs: number;
-  /** The time limit for the whole request. */
   readonly requestTimeoutMs: number;
-  /** The time limit for a connection without a request. */
   readonly idleTimeoutMs: number;
   /** How long a reply in parts may wait for its client in all. */
   readonly replyWaitMs: number;
-  /** Called when a connection, a request or a body was refused. */
   readonly onRefused: (cause: RefusalCause) => void;
 };
 
@@ -68,9 +60,8 @@ export type HttpServerOptions = {
   readonly routes: readonly HttpRoute[];
   readonly bounds?: Partial<Bounds>;
   readonly isSecure: boolean;
-  /** Answers a request without a route. */
   readonly answerError: (error: RequestError) => ErrorReply;
-  /** Makes the server, if it is not one for plain HTTP. */
+  /** Absent for a server of plain HTTP. */
   readonly open?: (options: ServerOptions, receive: RequestListener) => Server;
 };
 
@@ -83,9 +74,8 @@ export type RequestError = {
 export type ErrorReply = { readonly contentType: string; readonly body: string };
 
 /**
- * The limit on open requests of a connection. A client may send requests before it has the answers
- * to earlier ones, and Node processes them all at once, so that one connection could occupy the
- * memory and the database of the gateway.
+ * A client may send requests before it has the answers to earlier ones, and Node processes them all
+ * at once, so that one connection could occupy the memory and the database of the gateway.
  */
 const unansweredMax = 100;
 
@@ -108,7 +98,6 @@ const usualBounds: Bounds = {
   onRefused: () => undefined,
 };
 
-/** The headers of every reply. */
 const plainHeaders = { "x-content-type-options": "nosniff" };
 const secureHeaders = {
   ...plainHeaders,
@@ -142,7 +131,6 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
   let isClosing = false;
 
   return {
-    /** Starts listening and returns the port. */
     async listen({ host, port }: { readonly host: string; readonly port: number }) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       server.once("error", reject).listen(port, host, resolve);
@@ -151,13 +139,13 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
       return (server.address() as AddressInfo).port;
     },
 
-    /** Stops the server. Resolves when every request that has begun is answered. */
+    /** Resolves when every request that has begun is answered. */
     async close(): Promise<void> {
       isClosing = true;
       // A streamed reply may take minutes.
       for (const incoming of streamed) breakOff(incoming);
-      // A client that gets its answer after this moment would keep its connection open, so idle
-      // connections are closed again and again.
+      // A client that gets its answer later would keep its connection open, so idle connections are
+      // closed again and again.
       const closing = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs).unref();
       // Node stops looking for slow requests once the server closes, so this does it.
       const cutting = setTimeout(closeUnfinished, bounds.requestTimeoutMs).unref();
@@ -168,14 +156,12 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
       clearTimeout(cutting);
     },
 
-    /** Closes all connections, even those whose requests are not answered. */
     closeAllConnections: () => server.closeAllConnections(),
 
-    /** Returns the bytes of incomplete bodies. */
     countUnfinishedBytes: () => bodies.unfinishedBytes,
   };
 
-  /** Returns the connections with half a request and without one that is being answered. */
+  /** Closes connections without a request that is being answered. */
   function closeUnfinished(): void {
     const answered = [...received].filter(({ complete }) => complete);
     const answering = new Set(answered.map(({ socket }) => socket));
@@ -239,8 +225,8 @@ export function makeServer({ routes, isSecure, answerError, ...options }: HttpSe
     request: HttpRequest & { body: Uint8Array },
   ): Promise<HttpReply> {
     const declared = declaredLength(request);
-    // Node reads the bytes that arrived together with the head before this function continues. They
-    // are taken from there, without the events of the stream, which saves 7 µs.
+    // Node reads the bytes that arrived with the head before this function continues. Taking them
+    // from there, without the stream's events, saves 7 µs.
     await undefined;
     const read =
       incoming.readableLength === declared
@@ -293,10 +279,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const unprintable = /[^\t -~]/;
 
-/**
- * Checks the headers. Throws for a value that has more than one line, or that would be read in
- * another character set.
- */
+/** Throws for a value of more than one line, or one that would be read in another character set. */
 function checkValues(headers: HttpReply["headers"]): void {
   for (const [name, values] of Object.entries(headers)) {
     for (const value of [values].flat()) {
@@ -320,10 +303,9 @@ function declaredLength({ headers }: HttpRequest): number | undefined {
 }
 
 /**
- * Wraps functions that need the database. If one rejects because the database is unavailable, it
- * returns `storage_unavailable`, which is sent with status 503, so that the client may send the
- * request again. If more than `callsMax` calls wait for the database, the next one is refused at
- * once.
+ * Wraps functions that need the database. While it is unavailable, they return
+ * `storage_unavailable`, sent with status 503, so that the client may send the request again. If
+ * `callsMax` calls wait for the database, the next one is refused at once.
  */
 export function makeStorageGuard(
   isUnavailable: (error: unknown) => boolean,

@@ -32,7 +32,7 @@ export async function writeParts(
   }
 }
 
-/** Resets the connection. TLS has no reset; its clients see that the chunks have no end. */
+/** TLS has no reset; its clients see that the chunks have no end. */
 export function breakOff({ socket }: Pick<IncomingMessage, "socket">): void {
   if (socket.destroyed) return;
   if (socket instanceof TLSSocket) socket.destroy();

@@ -25,7 +25,7 @@ function makeTestServer(options: Options) {
   });
 }
 
-/** Opens a connection for a client that writes bytes. It is closed when the test ends. */
+/** For a client that writes bytes. The connection is closed when the test ends. */
 export async function serveSockets(t: Test, options: Options) {
   const server = makeTestServer(options);
   const port = await server.listen({ host: "127.0.0.1", port: 0 });
@@ -38,7 +38,7 @@ export async function serveSockets(t: Test, options: Options) {
   return {
     server,
     async open(): Promise<Socket> {
-      // Each write is sent at once, so that a server that reads in the meantime reads it alone.
+      // Each write is sent at once, so that the server may read it alone.
       const client = connect({ host: "127.0.0.1", port, noDelay: true });
       client.on("error", () => undefined);
       clients.add(client);

@@ -1,8 +1,7 @@
 /**
- * TLS of the merchant port (decision 0051). Certificate and key come from files, which are read
- * again while the server runs. A pair is used when two successive readings agree, because a program
- * that renews the files writes one after the other. If a pair cannot be used, the present one
- * stays.
+ * TLS of the merchant port (decision 0051). Certificate and key files are read again while the
+ * server runs. A pair is used when two successive readings agree, because a program that renews the
+ * files writes one after the other. If a pair cannot be used, the present one stays.
  */
 import { constants } from "node:crypto";
 import type { Server as HttpServer, RequestListener, ServerOptions } from "node:http";
@@ -32,13 +31,12 @@ type OnRefused = (cause: RefusalCause) => void;
 export type ServerTls = Awaited<ReturnType<typeof openTls>>;
 
 type TlsSettings = {
-  /** The file of the certificate; empty if the gateway does not speak TLS itself. */
+  /** Empty if the gateway does not speak TLS itself. */
   readonly tlsCertificateFile: string;
   readonly tlsKeyFile: string;
   readonly headerTimeoutMs: number;
 };
 
-/** Opens the certificate and key of the merchant port. Returns undefined if none is configured. */
 export async function openMerchantTls(
   settings: TlsSettings,
   log: (event: `http.certificate_${"unusable" | "renewed"}`, facts: object) => void,
@@ -54,22 +52,18 @@ export async function openMerchantTls(
   });
 }
 
-/** Reads the files. Rejects with `UnusableCertificate` if they cannot be used. */
+/** Rejects with `UnusableCertificate` if the files cannot be used. */
 export async function openTls(options: Options) {
   const { onFault, onRenewed } = options;
   let present = await readCertificateFiles(options).catch((error) => {
     throw new UnusableCertificate(messageOf(error));
   });
-  /**
-   * The contents of the files, or the reason why they cannot be used: of the last reading, and of
-   * the last two readings that agreed.
-   */
+  /** The files' contents or fault: of the last reading, and of the last two that agreed. */
   let latest: CertificateTexts | string = present;
   let agreed: CertificateTexts | string = present;
   const servers: Server[] = [];
 
   return {
-    /** Makes the server for `makeServer`. */
     open(times: ServerOptions, receive: RequestListener, onRefused: OnRefused): HttpServer {
       const { handshakeTimeoutMs: handshakeTimeout } = options;
       const secured = { ...contextOf(present), ...times, handshakeTimeout };
@@ -85,9 +79,7 @@ export async function openTls(options: Options) {
       take(latest);
     },
 
-    /** Returns whether the files can be used as they are now. */
     isUsable: () => typeof agreed !== "string",
-    /** Returns the days until the clients' certificate expires. */
     daysLeft: (now: Instant) => daysLeft(present.cert, now),
   };
 
@@ -125,7 +117,7 @@ function watchHandshakes(server: Server, onRefused: OnRefused): Server {
   return server;
 }
 
-/** Identifies a connection, which is the same before and after its handshake. */
+/** The name is the same before and after the handshake. */
 function nameOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
