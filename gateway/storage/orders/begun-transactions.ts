@@ -39,7 +39,7 @@ const keyOf = ({ orderId, version }: Omit<ReportPosition, "at">) => `${orderId}/
  * JSON columns stay texts, which the report's thread parses.
  */
 const begunStatement = `
-select ${orderColumns.replace(/\w+/g, "orders.$&").replace(/\w+\.(facts|progress)/g, "$&::text")},
+select ${orderColumns.replace(/\w+/g, "orders.$&").replace(/orders\.(?:facts|progress)/g, "$&::text")},
   begun_at, begun_version
 from (
   select order_id, version as begun_version, (extract(epoch from at) * 1000)::float8 as begun_at
