@@ -34,12 +34,16 @@ function positionOf(row: Omit<BegunRow, "serial">): ReportPosition {
 
 const keyOf = ({ orderId, version }: Omit<ReportPosition, "at">) => `${orderId}/${version}`;
 
+const shownColumns = orderColumns
+  .replace(/\w+/g, "orders.$&")
+  .replace(/orders\.(?:facts|progress)/g, "$&::text");
+
 /**
  * Repeats the condition of the partial index `order_history_begun`, which PostgreSQL then uses. The
  * JSON columns stay texts, which the report's thread parses.
  */
 const begunStatement = `
-select ${orderColumns.replace(/\w+/g, "orders.$&").replace(/orders\.(?:facts|progress)/g, "$&::text")},
+select ${shownColumns},
   begun_at, begun_version
 from (
   select order_id, version as begun_version, (extract(epoch from at) * 1000)::float8 as begun_at
