@@ -41,11 +41,15 @@ function makeRunner(
   });
 }
 
-test("an approval of a charge that a failover has lost is told", async () => {
-  for (const gone of [new LostCharge("not_allowed_now"), new LostOrder()]) {
+test("an approval of a charge or a payout that a failover has lost is told", async () => {
+  const approvals = [events.authorized, events.paid_out];
+  const losses = [new LostCharge("not_allowed_now"), new LostOrder()];
+  for (const [approval, gone] of approvals.flatMap((each) =>
+    losses.map((loss) => [each, loss] as const),
+  )) {
     const lost: Order[] = [];
     const runner = makeRunner(
-      async () => events.authorized,
+      async () => approval,
       async () => {
         if (gone instanceof Error) throw gone;
         return gone;

@@ -104,3 +104,15 @@ test("a void that an operator settles as not done says that the charge stands", 
   assert.equal(reasonOf("void"), "not_voided");
   assert.equal(reasonOf("refund"), "settled_by_operator");
 });
+
+test("a payout is unknown to its host only by two answers in succession", () => {
+  const draft = inStage("paying");
+  const payout = { ...draft, transaction: { ...draft.transaction, kind: "payout" } } as const;
+  const unknown = meet(meet(payout, events.outcome_unknown), events.original_not_found);
+  const after = (cause: string) =>
+    applyFacts(unknown, { kind: "repeat_unanswered", cause }, start).reversal?.notFoundAt;
+
+  assert.equal(unknown.transaction.reversal?.notFoundAt, start);
+  assert.equal(after("inquiry: answered 96"), undefined);
+  assert.equal(after("gate_unavailable"), start);
+});

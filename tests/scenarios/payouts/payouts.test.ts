@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeClient } from "@tollgate/client";
 import { testOnAllDialects, testOnEachDialect } from "../../support/bank/dialects.ts";
+import { writeLines } from "../../support/bank/settlement.ts";
 import { settleByHand } from "../../support/doubt.ts";
 import { assertRefused, bookedFor } from "../../support/expect.ts";
 import { type Acknowledged, about } from "../../support/merchant.ts";
+import { runGw } from "../../support/programs.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { authorizationFor, makeKeyPair, send, sha1, worldsWithKey } from "../../support/wire.ts";
 import type { World } from "../../support/world.ts";
@@ -242,7 +244,7 @@ test("a payout that is wrong is refused by its code, and nothing is sent", async
   for (const [change, code, message] of refusals)
     await assertRefused(payOut(change), code, message);
   assert.deepEqual(world.bank.ledger(), []);
-  const alike = { client_orderid: "", "client-order-id": "by its other name" };
+  const alike = { client_orderid: "", "client-order-id": "by its other name", birthday: "soon" };
   const asked = await payOut({
     ...alike,
     credit_card_number: "",
@@ -374,4 +376,21 @@ test("identical payouts at once are one, also when the bound of the card has roo
     [2_500n, 500n],
   );
   assert.ok(other["gw-order-id"]);
+});
+
+test("a chargeback that names a payout is recorded on no order", async (t) => {
+  const world = await startSigned(t);
+  const { payOut, status } = payeeOf(world);
+  const asked = await payOut();
+  await world.settle();
+  const { "processor-rrn": reference } = await status(asked);
+  const file = await writeLines(world, "payout-chargeback.csv", [
+    "case,reference,amount,currency,reason,stage,at",
+    `P1,${reference},2500,USD,10.4 fraud,first,2030-01-31`,
+  ]);
+
+  const { printed } = await runGw(world, "chargeback", "import", file);
+
+  assert.match(printed, /no such order/);
+  assert.equal((await status(asked))["order-stage"], "payout_approved");
 });
