@@ -297,7 +297,8 @@ create table payout_days (
 );
 
 -- The orders as the portal lists, searches and adds them up (decision 0058). Background jobs fill
--- this table and order_figures, and can make both again from the orders. Payments need neither.
+-- this table, order_figures and statement_days, and can make the three again from the orders, if
+-- all of them are empty. Payments need none of them.
 create table order_index (
   merchant_id    bigint not null,
   -- The time when the order was accepted.
