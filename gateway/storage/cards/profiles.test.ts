@@ -56,7 +56,7 @@ test("a change that was made from an old hash id does not bring the hash id back
   assert.equal(await change(now, { networkId: "NEW" }), true);
 });
 
-test("a client order id that another request has used meanwhile is not claimed a second time", async () => {
+test("a client order id that another request has used is not claimed a second time", async () => {
   const [first, second] = [await addProfile(), await addProfile()];
   const claim = { clientOrderId: `profile-${first.id}`, digest: digestOf(5) };
 
