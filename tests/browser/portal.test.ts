@@ -110,7 +110,7 @@ test("every figure of the home screen explains itself, and links to as many orde
   assert.deepEqual(troubles, []);
 });
 
-test("a view of filters is shared with the team, and one with a search stays with the user", async () => {
+testInLongRun("a view of filters is shared with the team, but not with its search", async () => {
   const { page, troubles } = await atDesk("orders?status=declined&currency=USD");
   await page.getByRole("button", { name: "Save view" }).click();
   await page.getByLabel("Name of the view").fill("Lost dollars");

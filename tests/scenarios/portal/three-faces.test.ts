@@ -32,7 +32,7 @@ import {
   requestOf,
 } from "../../support/operator/portal-actions.ts";
 import { type Ran, readGw, runGw } from "../../support/programs.ts";
-import { numberOf, rowsOf, testInLongRun } from "../../support/series.ts";
+import { numberOf, rowsOf, series, testInLongRun } from "../../support/series.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
@@ -151,7 +151,13 @@ testInLongRun("every action that several interfaces offer is tried", async () =>
   );
 });
 
-for (const example of examples) {
+/**
+ * How many actions are performed before all stored rows are compared. A difference stays, so that
+ * the short run finds it a few actions later.
+ */
+const betweenReads = series(6, 1);
+
+for (const [at, example] of examples.entries()) {
   test(`${example.path} has the same result through every interface`, async () => {
     const { inFile, duration } = actionOf(example) ?? {};
     const isFiled = inFile === "exported" || inFile === "beside";
@@ -176,6 +182,7 @@ for (const example of examples) {
     );
     assert.deepEqual(entries[1], entries[0]);
     assert.deepEqual(entries[2], entries[0]);
+    if ((at + 1) % betweenReads !== 0 && at + 1 < examples.length) return;
     const stored = await readStored(terminal);
     assert.deepEqual(await readStored(portal), stored);
     assert.deepEqual(await readStored(filed), stored);
