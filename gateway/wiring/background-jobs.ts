@@ -40,7 +40,7 @@ type Parts = {
   readonly refused: RefusedRequests;
   readonly streamReport: TransactionReport["stream"];
   readonly tls: ServerTls | undefined;
-  /** The notification of a change of the configuration may have been lost. */
+  /** Loads the configuration again, because the notification of a change may have been lost. */
   readonly reload: () => Promise<void>;
 };
 
@@ -49,7 +49,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   const { engine, callbacks, indexQueue, refused, tls } = parts;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, makeReportFailures(log, failed));
-  /** The task does nothing while the installation is on hold. */
+  /** Starts a task that does nothing while the installation is on hold. */
   const startWork = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     start(everyMs, hold.unless(task, undefined), failed);
   const destroyExpired = async () => {
@@ -103,11 +103,11 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
       reports.stop();
       return Promise.all(stops.map((stop) => stop()));
     },
-    /** Sends the reports of days that are due now. */
+    /** Sends merchants their daily reports that are due now. */
     sendReports: hold.unless(reports.run, undefined),
     /** Adds orders that the portal's index lacks. If this fails, a background job does it later. */
     indexRest: () => flushIndex().catch(() => undefined),
-    /** The first `destroyCards` condemns a card number, and the second one destroys it. */
+    /** `destroyCards` runs twice: each run destroys the cards that the previous run condemned. */
     async cleanUp(): Promise<void> {
       await keepAllPartitions();
       await destroyExpired();
@@ -122,7 +122,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   };
 }
 
-/** Makes the job that sends merchants the transaction reports of days. */
+/** Makes the job that sends merchants their daily transaction reports. */
 function makeReports(context: NodeContext, { callbacks, streamReport }: Parts) {
   const { config, clock, log, database, configuration } = context;
   const { findAddressFault } = callbacks;

@@ -23,7 +23,7 @@ import { portsOf } from "../wallets/merchant-session.ts";
 import { openWallets } from "../wallets/wallets.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** `builtIn` has the ranges of the sandbox's test cards. */
+/** `builtIn` has the issuers of the sandbox's test cards, by range of card numbers. */
 export function makeIssuers({ database, log }: NodeContext, builtIn: readonly IssuerRange[] = []) {
   return openIssuers({
     store: makeIssuerStore(database),
@@ -54,10 +54,10 @@ export async function connectDirectoryServers({ config, database, clock, log, ho
     directories,
     resultsUrl: results.urlOf,
 
-    /** The settings and certificate files of directory servers may have changed. */
+    /** Reads directory servers' settings and certificates again, because they may have changed. */
     async reload(): Promise<void> {
       await directories.reload(results.renew);
-      // Card ranges are refreshed in the background: a directory server may take minutes.
+      // Card ranges are refreshed in the background: a directory server may take minutes to answer.
       void directories.refresh().then(results.update);
     },
 
@@ -75,7 +75,7 @@ export async function connectDirectoryServers({ config, database, clock, log, ho
   };
 }
 
-/** Session requests obey callbacks' address rules: none may reach the operator's own network. */
+/** Requests for a wallet's payment session may not reach the operator's own network. */
 export function makeWallets(context: NodeContext) {
   const { config, clock, log, metrics, cells, vaultDatabase, vault } = context;
   const hosts = partsOf(config.walletaHosts);

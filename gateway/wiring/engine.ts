@@ -115,7 +115,7 @@ export function makeEngine(context: Used, parts: Parts) {
       audit: makeAuditProfiles(context.auditAs),
     }),
     closeOrderIds: orderIds.close,
-    /** For each cell, a function that resolves once the cell's reads and commits make progress. */
+    /** Has a function for each cell, which resolves when the cell's next accesses have ended. */
     probes: store.probes,
     countInDoubt: store.countInDoubt,
   };
@@ -164,7 +164,7 @@ type GateDependencies = Pick<
 > &
   Pick<NodeContext, "gates" | "node" | "audit" | "configuration">;
 
-/** An acquirer's answer at the wrong process is passed to the process that waits for it. */
+/** An answer that arrives at the wrong process is passed to the process that waits for it. */
 export function openGates(context: GateDependencies, lateApprovals: LateApprovals): void {
   const { config, clock, database, vault, log, gates, node } = context;
   const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
@@ -192,7 +192,7 @@ function makeStartAcquirer(
       log: (event, facts) => log(event, { gate: name, ...facts }),
       async storeKey(delivered) {
         const outcome = await store(delivered);
-        // The configuration is reloaded before the answer: the host may use the new key at once.
+        // The new key is loaded before the host gets the answer, after which the host may use it.
         await configuration.reload();
         return outcome;
       },

@@ -76,7 +76,7 @@ export function merchantInterface(
   ];
 }
 
-/** Sensitive values of refused requests are masked for the portal. */
+/** Keeps refused requests for the portal, with masked card numbers and secrets. */
 export function keepRefusedRequests(context: NodeContext) {
   const { config, clock, log, metrics, cells } = context;
   const { current } = context.configuration;

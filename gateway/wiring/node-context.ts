@@ -26,7 +26,7 @@ import { makePendingCards, makeVault } from "../vault/vault.ts";
 
 export type NodeContextOptions = {
   readonly config: Config;
-  /** The main cell's databases, which also have the tables of the whole installation. */
+  /** The databases of the main cell, which also has the tables of the whole installation. */
   readonly databases: CellDatabases;
   readonly openCell: (place: CellLocation) => CellDatabases;
   readonly masterKey: Uint8Array;

@@ -76,9 +76,9 @@ type Parts = {
   readonly store: PortalStore;
   readonly requests: RefusedStore;
   readonly services: EdgeServices;
-  /** Returns why this node is not ready, by the name of the part. */
+  /** Returns the reasons why this node is not ready, by the missing part, such as `database`. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
-  /** The installation that portal users' actions change. */
+  /** The open installation in which the portal performs its users' actions. */
   readonly opened: Opened | undefined;
   readonly staging: StagingParts | undefined;
   readonly clients: Clients;

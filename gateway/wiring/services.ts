@@ -1,6 +1,6 @@
 /**
- * The functions of engine, vault and wallets that HTTP routes call. They fail while the storage is
- * unavailable, and those that change data while the installation is on hold.
+ * The functions of engine, vault and wallets that HTTP routes call. All fail while the storage is
+ * unavailable. Those that change data also fail while the installation is on hold.
  */
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import { makeStorageGuard } from "../http/server.ts";
