@@ -52,7 +52,7 @@ type Screened = {
   readonly isGuess?: true;
 };
 
-/** Returns undefined if no rule is active. */
+/** Screens an order. Returns undefined if no screening rule is active. */
 export type JudgePayment = (
   order: Order,
   digestsOf: () => {
@@ -63,7 +63,7 @@ export type JudgePayment = (
   },
 ) => Promise<Screened> | undefined;
 
-/** Counts a payout towards the day's limits. Returns how to undo that, or the refusal. */
+/** Counts a payout towards the day's limits. Returns a function that undoes this, or a refusal. */
 export type CountPayout = (
   payout: Pick<OrderRequest, "merchantId" | "endpointId" | "purchase"> & { readonly at: Instant },
   settings: EndpointSettings,
@@ -82,7 +82,7 @@ type Surroundings = {
   readonly isReady: (gate: GateId) => boolean;
 };
 
-/** Random bytes are made only for a card that 3-D Secure may need them for. */
+/** The conditions have random bytes only if 3-D Secure may need them for the order's card. */
 export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
   return ({ endpointId, card }: Pick<Order, "endpointId" | "card">): Conditions => {
     const endpoint = getEndpoint(endpointId);
@@ -92,7 +92,7 @@ export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
   };
 }
 
-/** Stores card data until the cardholder has been authenticated. The result destroys it earlier. */
+/** Stores card data while the cardholder is authenticated. The returned function destroys it. */
 export type StorePendingCard = (order: Order, card: CardData) => Promise<() => void>;
 
 export type AcceptDependencies = NewCardDependencies & {
@@ -202,8 +202,8 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     if ((await begin({ step, digest, sealCard })) === "taken") {
       destroyPendingCard?.();
       await screened?.undo();
-      // A client that seems to guess a card number gets "duplicate order" even for a true repeat,
-      // because the answer to a repeat would confirm that the number is that of the first request.
+      // A client that seems to guess a card number gets "duplicate order" even for a repeat,
+      // because a repeat's answer would confirm that the earlier request has the same card number.
       return screened?.isGuess === true ? new Failure("duplicate_order") : "taken";
     }
     runner.start(step.order, { cardData });
@@ -270,8 +270,8 @@ export function makeFindRepeats(dependencies: RepeatDependencies) {
         const { bin, lastFour } = number;
         const { hashId } = vault.fingerprint(merchantId, number);
         const card = { ...earlier.order.card, bin, lastFour, hashId };
-        // A client that seems to guess a card number is not shown the earlier order, because the
-        // order would confirm that the number is that of the earlier request.
+        // A client that seems to guess a card number does not get the earlier order, because the
+        // order would confirm that the earlier request has the same card number.
         if (await isGuess({ ...earlier.order, acceptedAt: clock.now(), card })) return undefined;
       }
       return repeatAmong(known, request, digests);
@@ -333,7 +333,7 @@ export function makeFollowUps(dependencies: FollowUpDependencies) {
     return { order, transaction: order.transaction, repeated: false };
   }
 
-  /** Whether the follow-up needs a card number that was destroyed. A repeat sends no number. */
+  /** Whether the follow-up needs a destroyed card number. A merchant's repeat needs no number. */
   async function lacksCard(order: Order, request: FollowUpRequest["request"]): Promise<boolean> {
     if (initialOf(order).stage !== "approved" || findRepeated(order, request)) return false;
     return !isUsable(await dependencies.findCard(order.merchantId, order.card.cardId));

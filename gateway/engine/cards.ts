@@ -28,7 +28,7 @@ export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "o
   readonly ids: CardReferences;
 };
 
-/** A card whose references were removed is not registered again. */
+/** If `removedBy` is set, the card's references were removed, and it is not registered again. */
 export type Registration = {
   readonly ids: CardReferences;
   readonly removedBy: Remover | undefined;
@@ -74,10 +74,10 @@ export function makeCards(dependencies: Dependencies) {
   return {
     findRegistered,
 
-    /** The first call makes the references. */
+    /** The first call for a card creates its references, and later calls return them. */
     async register(order: Order): Promise<CardReferences | Failure> {
       const refusal = refuseRegistration(order);
-      // A refunded order can no longer register its card, but may have registered it earlier.
+      // A refunded order cannot register its card, but gets references that already exist.
       if (refusal !== undefined && initialOf(order).stage !== "approved") return refusal;
       const { merchantId, endpointId, id: orderId, card } = order;
       const { cardId } = card;
@@ -124,18 +124,18 @@ export function makeCards(dependencies: Dependencies) {
       if (reference.stoppedAt !== undefined)
         return new Failure("card_reference_removed", "stopped");
       const { expiryMonth, expiryYear } = reference.card;
-      // A card that was only paid out to may have no expiry date.
+      // A card that only received payouts may have no expiry date.
       const isDated = expiryMonth !== "";
       return isDated && isExpired(expiryMonth, expiryYear, clock.now(), graceMs)
         ? new Failure("card_reference_expired")
         : reference;
     },
 
-    /** A stopped profile is returned too. */
+    /** Returns the profile even if it is stopped. */
     findProfile: ({ merchant }: EntryPoint, id: CardRefId) =>
       findUnremoved(merchant.id, id, ["recurring", "destination_recurring"]),
 
-    /** A repeated call fails, because it finds no reference. */
+    /** Fails if the card's references are already removed. */
     async remove({ merchant }: EntryPoint, id: CardRefId): Promise<CardReference | Failure> {
       const reference = await store.find(merchant.id, id);
       const missing = new Failure("card_reference_not_found");
@@ -170,7 +170,7 @@ export function makeCards(dependencies: Dependencies) {
   }
 }
 
-/** The ids by which a merchant removes a card. A card that was only paid out to has no other id. */
+/** A merchant may remove a card by its reference for payments or by its reference for payouts. */
 const removable: ReadonlySet<CardReference["purpose"]> = new Set(["card", "destination"]);
 
 /** No new order may use a condemned card. */
@@ -201,10 +201,10 @@ export type NewCardDependencies = {
 /** `sealCard` is absent if the vault already has the card. */
 export type NewCard = { readonly facts: CardFacts; readonly sealCard?: SealCard };
 
-/** Makes a card of what a merchant's request or the payment page brings. */
+/** Makes the card of an order from the data in a merchant's request or on the payment page. */
 export function makeNewCards({ vault, findIssuer, findEnrolment }: NewCardDependencies) {
   return {
-    /** The enrolment is looked up again, and the current fingerprint key gives the hash id. */
+    /** Looks up a registered card's enrolment again, and makes its hash id with the current key. */
     readRegistered(
       { merchantId, endpointId }: Pick<Order, "merchantId" | "endpointId">,
       { enrolment: _, ...facts }: CardFacts,

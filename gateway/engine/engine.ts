@@ -49,7 +49,7 @@ type OrderStore = Pick<AcceptDependencies, "begin" | "findExisting"> &
     readonly isCurrent: (order: Order) => Promise<boolean>;
     readonly load: LoadOrder;
     readonly commit: Commit;
-    /** Accesses that are repeated while the database is unreachable: no answer may be lost. */
+    /** While the database is unreachable, these accesses repeat, so that no answer is lost. */
     readonly retrying: { readonly load: LoadOrder; readonly commit: Commit };
   };
 
@@ -78,7 +78,6 @@ type Options = Omit<AcceptDependencies, FromStore | Made | "clock"> &
       readonly paymentPageLifeMs: number;
       readonly paymentPageTries: number;
     };
-    /** Called with every committed step. */
     readonly onStep: readonly ((step: Step) => void)[];
   };
 

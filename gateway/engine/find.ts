@@ -31,8 +31,8 @@ export type FindExisting = (
 ) => Promise<readonly ExistingOrder[]>;
 
 /**
- * The order of a searched serial number. `describes` is the serial number of the request that began
- * the transaction. The two numbers differ if the searched request was a repeat.
+ * The order of the request that a serial number names. `describes` is the serial number of the
+ * request that began the transaction: another number if the named request was a repeat.
  */
 export type NamedBySerial = { readonly orderId: OrderId; readonly describes: SerialNumber };
 
@@ -118,7 +118,7 @@ function isReachable({ endpointId }: Order, { endpoints }: EntryPoint): boolean 
 type ReceiptDependencies = {
   /** A disabled endpoint is returned too, because its receipts stay available. */
   readonly findEndpoint: (id: EndpointId) => Endpoint | undefined;
-  /** For an id that was never issued, it may return any order. */
+  /** An id that was never issued may give any order, so the caller compares receipt ids. */
   readonly readReceiptId: (receipt: ReceiptId) => OrderKey | undefined;
   readonly findOfReceipt: (merchant: MerchantId, orderId: OrderId) => Promise<Order | undefined>;
 };
@@ -149,7 +149,7 @@ type EndedOrdersOptions = {
   readonly limits?: Limits;
 };
 
-/** The limits of each generation of the cache, which has a young and an old one. */
+/** The cache has a young and an old generation. Each of them has these limits. */
 type Limits = { readonly ordersMax: number; readonly bytesMax: number };
 const usualLimits: Limits = { ordersMax: 2_500, bytesMax: 12_000_000 };
 
@@ -162,7 +162,7 @@ const bytesPerCharacter = 4;
  * query for concurrent polls. While the database is unreachable, polls fail.
  */
 export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: EndedOrdersOptions) {
-  /** Recently read orders; undefined for an order that was read only once or has not ended. */
+  /** Recently read orders. The value is undefined if an order was read only once or is open. */
   let young = new Map<OrderId, Order | undefined>();
   let old: typeof young = new Map();
   let bytes = 0;
@@ -178,7 +178,6 @@ export function makeEndedOrders({ find, isCurrent, limits = usualLimits }: Ended
       return found;
     },
 
-    /** Updates an order that was polled before. */
     onStep({ order }: Step): void {
       if (has(order.id)) remember(order, true);
     },
@@ -224,8 +223,8 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
 
   return {
     /**
-     * Waits until a transaction is final, until the cardholder has to act, or until the time is
-     * over, which is at `until` if the caller has less time. Returns the latest transaction.
+     * Waits until the transaction is final, the cardholder has to act, or the time limit has
+     * passed. `until` may shorten the limit. Returns the latest transaction.
      */
     async waitForResult(found: FoundOrder, until?: Instant): Promise<FoundOrder> {
       if (endsWait(found.transaction.stage)) return found;
@@ -234,8 +233,8 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
       let met = found;
       for (;;) {
         // A step may have been committed before this wait began, so the order is read at once. If a
-        // read fails, the known order is used until the next one, because the payment is accepted
-        // already.
+        // read fails, the wait goes on with the known order: the payment is already accepted, so
+        // its request must not fail.
         const { latest } = listener;
         listener.latest = undefined;
         met = findAgain(latest ?? (await load(met.order).catch(() => met.order)), met);
@@ -282,8 +281,8 @@ export function makeResultWaits({ load, clock, limitMs, lookEveryMs }: WaitDepen
 }
 
 /**
- * Whether the merchant is answered now: the transaction is final, or the cardholder has to act, and
- * only the merchant can send the cardholder to the next page.
+ * Returns true if the transaction is final, or if the cardholder has to act. In that case, only the
+ * merchant can send the cardholder to the next page.
  */
 function endsWait(stage: Stage): boolean {
   return isFinal(stage) || waitsForCardholder(stage);

@@ -29,8 +29,8 @@ export type LateDependencies = {
   /** Called when the approval could not be committed. The commit is repeated later. */
   readonly onDelayed: (approval: LateApproval, error: unknown) => void;
   /**
-   * Called when no order has the charge, which the database can lose in a failover to a standby, or
-   * when the order says that the payout was not paid.
+   * Called when no order has the charge, because the database has lost it in a failover to a
+   * standby, or when the order says that the payout was not paid.
    */
   readonly onUnknown: (approval: LateApproval) => void;
 };
@@ -89,7 +89,7 @@ export function makeLateApprovals(dependencies: LateDependencies) {
     );
     if (next instanceof Failure) {
       if (isPayout) onUnknown(approval);
-      // The order's doubt is settled, so it refuses the approval. Its history gets a note of it.
+      // The order's doubt is already settled, so only a note in its history records the approval.
       await apply(order, { kind: "noted", what: "approved_late", detail: next.cause });
     } else {
       runner.start(next);
@@ -137,7 +137,7 @@ export async function idleOf(
   }
 }
 
-/** Whether the order has this approval already, or the host has sent it twice. */
+/** Returns whether the order already has this approval, because the host has sent it twice. */
 function hasAnswer(order: Order, { responseCode, approvalCode }: Answer): boolean {
   const { stage, answer } = initialOf(order);
   const known = stage === "approved" ? answer : undefined;

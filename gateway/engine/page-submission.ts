@@ -38,7 +38,7 @@ type AskingOrder = Pick<Order, "purchase"> & {
 
 export type WantedField = (typeof askable)[number]["field"];
 
-/** Settings and requests use `name`. If `isUsual` is true, only a setting waives the field. */
+/** `name` is the field's name in settings and requests. A sale requires the `isUsual` fields. */
 const askable = [
   { field: "firstName", name: "first_name", max: 50, isUsual: false },
   { field: "lastName", name: "last_name", max: 50, isUsual: false },

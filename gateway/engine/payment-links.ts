@@ -26,7 +26,7 @@ import { isOn, needsCvvAt, type PageDependencies } from "./payment-page.ts";
 
 type LinkStore = {
   find(link: LinkKey): Promise<PaymentLink | undefined>;
-  /** Returns whether the shown page has a use of the link, reserved now or earlier. */
+  /** Reserves a use of the link for the page. Returns true also if the page already has a use. */
   reserve(link: LinkKey, page: string, now: Instant): Promise<boolean>;
   release(link: LinkKey, pages: readonly string[]): Promise<void>;
 };
@@ -96,7 +96,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
     return isFree ? { kind: "open", page: pages.issue(link) } : { kind: "in_use" };
   }
 
-  /** Returns the order that an earlier post of the page began, or a new one. */
+  /** Returns the order that an earlier submission of the page began, or begins one. */
   async function begin({ link, endpoint }: FoundLink, token: string): Promise<Order | Failure> {
     const page = pages.read(link, token);
     if (page === undefined) return notNow;
@@ -142,7 +142,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
         // A shown page begins one order, and that order never has a second attempt.
         const order = known.at(-1)?.order;
         const isPaid = order !== undefined && initialOf(order).stage === "approved";
-        // The page's last post has ended. The page can begin no order, so its use is free again.
+        // The page's last submission has ended and began no order, so the page's use is free again.
         const isAbandoned = pages.isOver(page, later(clock.now(), -postMs));
         const isFree = order === undefined ? isAbandoned : endedUnpaid(order);
         return { page, order, isPaid, isFree };
@@ -151,14 +151,14 @@ export function makePaymentLinks(dependencies: Dependencies) {
   }
 }
 
-/** The longest time for which a post of a page can run, with a wide margin. */
+/** The longest time that the submission of a page can take, with a wide margin. */
 const postMs = minutes(10);
-/** For how long a shown page can be posted. */
+/** For how long the page of a payment link can be submitted. */
 const pageLifeMs = hours(2);
 
 const notNow = new Failure("not_allowed_now", "", "the payment link has no use for this page");
 
-/** The id of a shown page is signed by this installation and expires. */
+/** A payment link's page has a new id each time it is shown. The id is signed and expires. */
 function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">) {
   const textOf = ({ merchantId, id }: LinkKey, page: string) =>
     `link page/${merchantId}/${id}/${page}`;
@@ -166,13 +166,13 @@ function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">
     asInstant(Number.parseInt(page, 36) * 1000 + pageLifeMs) <= now;
   return {
     isOver,
-    /** The id is followed by its signature. */
+    /** Returns a new id for a page of the link, with a signature. */
     issue(link: LinkKey): string {
       const second = Math.floor(clock.now() / 1000).toString(36);
       const page = `${second}-${randomBytes(8).toString("hex")}`;
       return `${page}.${tokens.tokenOf(textOf(link, page))}`;
     },
-    /** Returns the id without its signature; undefined if it has expired or is another link's. */
+    /** Returns the page's id alone, or undefined if it has expired or belongs to another link. */
     read(link: LinkKey, shown: string): string | undefined {
       const [page = "", proof = ""] = shown.split(".");
       if (!tokens.isToken(textOf(link, page), proof)) return undefined;

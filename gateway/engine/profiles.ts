@@ -1,7 +1,7 @@
 /**
  * Recurring payment profiles: cards that a merchant registers without a payment, or after an
- * account verification, with default values for payments. A profile is a card reference, which
- * payments find, charge and remove like any other.
+ * account verification, with default values for payments. A profile is a card reference, which is
+ * found, charged and removed like any other.
  */
 import type {
   CardReference,
@@ -86,7 +86,7 @@ export type ProfileChange = {
   readonly by: Author;
 };
 
-/** `login` is the merchant's, and `request` the one that changed the profile. */
+/** `login` is the merchant's login. `request` is the serial number of the changing request. */
 type Author = { readonly login: string; readonly request: string };
 
 /** A change as the audit shows it, without names of persons and without card numbers. */

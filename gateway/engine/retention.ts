@@ -21,14 +21,14 @@ export type RetentionStore = RemovedReferences & {
    * given time.
    */
   claimWalk(days: number, now: Instant, since: Instant): Promise<OrderId | undefined>;
-  /** Called if a run ended before it came to young orders: the next run continues the search. */
+  /** Called if a run ended before it reached young orders. The next run continues the search. */
   releaseWalk(days: number): Promise<void>;
   /**
    * Makes the search of every retention period begin again because the rules have changed, unless
    * another node has done this since the given time.
    */
   restartWalks(rules: string, now: Instant, since: Instant): Promise<void>;
-  /** Saves how far a search came, unless it began again, as after a merchant's move here. */
+  /** Saves how far a search came, unless it began again, as after a merchant moved to this cell. */
   saveWalk(days: number, from: OrderId, after: OrderId): Promise<void>;
   /** The orders are sorted by id. */
   listOrders(after: OrderId, limit: number): Promise<readonly Order[]>;
@@ -51,8 +51,8 @@ type Dependencies = {
   /** Returns every retention period that some merchant has, in days. */
   readonly listDays: () => readonly number[];
   /**
-   * Returns a text that changes with any retention period. All searches then begin again at the
-   * oldest order, because orders that they have checked may be due under the new periods.
+   * Returns a text that differs after a change of any retention period. All searches then begin
+   * again, because orders that they have checked may be due now.
    */
   readonly rules: () => string;
   /** Called before the cards are destroyed. */
@@ -62,7 +62,7 @@ type Dependencies = {
 type KeepSettings = { readonly cardKeepDays?: number; readonly unpaidCardKeepDays?: number };
 type Keeping = { readonly id: MerchantId; readonly settings: KeepSettings };
 
-/** A merchant has its own periods, or those of the installation. */
+/** A merchant's own retention periods replace those of the installation. */
 export function makeKeepRules(
   { cardKeepDays, unpaidCardKeepDays }: Required<KeepSettings>,
   merchants: () => readonly Keeping[],
@@ -88,21 +88,21 @@ export function makeKeepRules(
 }
 
 const pageSize = 500;
-/** The most pages in one run. A stopping node waits for the end of the run. */
+/** A run reads at most this many pages, because a stopping node waits for the end of the run. */
 const pagesMax = 20;
 const walkEveryMs = hours(1);
-/** A removed card is condemned later by this time, so that payments begun before are committed. */
+/** A removed card is condemned after this pause, so that orders with it are committed first. */
 const pauseMs = 60_000;
 
 export function makeRetention(dependencies: Dependencies) {
   const { store, clock, keepDaysOf, listDays, audit } = dependencies;
-  /** Cards condemned before the previous run ended, whose numbers no message still sends. */
+  /** Cards condemned before the previous run ended, so that orders with them are committed. */
   let ripe: ReadonlySet<string> = new Set();
   /** The last condemned card that was listed. The next run continues after it. */
   let place: CondemnedCard | undefined;
   let last: Promise<void> = Promise.resolve();
 
-  /** Each run uses the list of cards that the previous run has left, so runs follow each other. */
+  /** Runs never overlap, because each run uses the list of cards that the previous run has left. */
   return (): Promise<void> => {
     last = last.catch(() => undefined).then(run);
     return last;
@@ -134,8 +134,8 @@ export function makeRetention(dependencies: Dependencies) {
   }
 
   /**
-   * Returns the card after which the next run continues. It does not begin at the top, so that
-   * cards that have to be kept for long do not delay others.
+   * Returns the card after which the next run continues, so that cards that must be kept for long
+   * do not delay the cards after them.
    */
   async function eachPage(take: (cards: readonly CondemnedCard[]) => Promise<void>) {
     let after = place;
@@ -205,8 +205,8 @@ export function makeRetention(dependencies: Dependencies) {
 }
 
 /**
- * An order with a registered card has no card of its own. An order that is still open when the
- * unpaid period ends is due when the paid period ends.
+ * An order with a registered card has no card of its own, so it is never due. An order that is
+ * still open at the end of the period for unpaid orders is due at the end of that for paid ones.
  */
 function isDue(order: Order, now: Instant, keep: KeepDays): boolean {
   if (order.page === undefined && order.card.cardId !== String(order.id)) return false;

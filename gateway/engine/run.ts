@@ -50,7 +50,7 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
     },
   };
 
-  /** An order in flight runs again after its present run, unless that has seen this version. */
+  /** An order in flight runs again after its present run, unless that run has seen this version. */
   function start(order: Order, given: Partial<RunContext> = {}): void {
     if (order.owed === undefined) return;
     const context = { startedBefore: false, cardData: undefined, ...given };
@@ -78,8 +78,8 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
       });
       if (next instanceof LostCharge && isApproval(event)) onLostApproval(order);
       if (next instanceof Failure) return onRefused(order, event, next);
-      // A follow-up began while this run was busy with a reversal. Its request has started a run of
-      // the effect that the order owes now.
+      // A follow-up began while this run performed a reversal. The follow-up's request runs the
+      // effect that the order owes now, so this run ends.
       const isOthers = next.owed !== undefined && next.owed.effect !== "reverse_prior";
       if (effect === "reverse_prior" && isOthers) return;
       order = next;
@@ -147,7 +147,7 @@ export type ClaimDependencies = {
   /** `certain` resolves when this machine's clock agrees with the time that all nodes share. */
   readonly clock: Pick<Clock, "now"> & { certain(): Promise<void> };
   readonly findDue: FindDue;
-  /** Returns the orders that were in flight at a node with this name when it ended. */
+  /** Returns the orders that a node with this name had in flight when it ended. */
   readonly findOwned: (node: string) => Promise<readonly Order[]>;
   readonly claim: ClaimOrder;
   readonly runner: OrderRunner;
@@ -182,7 +182,7 @@ export function afterOutages(findDue: FindDue, { now: readTime }: Pick<Clock, "n
   };
 }
 
-/** Whether another node may be about to commit an answer. */
+/** Returns whether another node may have the order in flight and commit an answer soon. */
 function mayBeInFlight({ owed }: Order): boolean {
   return owed !== undefined && owed.resting !== true;
 }
@@ -214,7 +214,7 @@ export function makeClaimWork(dependencies: ClaimDependencies) {
       expired ? { kind: "expired" } : { kind: "claimed", node: node.name },
     );
     if (claimed === undefined) return false;
-    // The previous node may have begun the effect, unless the order was waiting for a later time.
+    // The previous node may have begun the effect, unless the effect was due only later.
     const { owed } = order;
     runner.start(claimed, { startedBefore: owed !== undefined && owed.resting !== true });
     return true;
@@ -225,7 +225,7 @@ export function makeClaimWork(dependencies: ClaimDependencies) {
     return owed === undefined || owed.claimableAt <= clock.now();
   }
 
-  /** Whether the deadline ends the order. Only its handler can end an authorisation. */
+  /** Whether the deadline ends the order. An authorisation is ended by its effect handler only. */
   function isExpired({ deadlineAt, owed }: Order): boolean {
     if (owed?.effect === "authorize") return false;
     return deadlineAt !== undefined && deadlineAt <= clock.now();
