@@ -1,7 +1,7 @@
 /**
  * Makes the subcommands of `gw` from two tables: the administration's actions
- * (`administration/actions.ts`) and the commands that concern one machine (`commands.ts`). A table
- * row's fields become the command's arguments and options.
+ * (`administration/actions.ts`) and the commands that concern one machine (`commands.ts`). The
+ * fields in a row of these tables become the command's arguments and options.
  */
 import { once } from "node:events";
 import { constants, createReadStream } from "node:fs";
@@ -160,7 +160,7 @@ function contentOf(name: string): Content {
 async function run(row: Row, values: Values, terminal: Terminal): Promise<Output> {
   const unreadable = await findUnreadable(row, values);
   if (unreadable !== undefined) return unreadable;
-  // The fields of this row have read the values, so the row's function accepts their types.
+  // The command's own fields have parsed the values, so the values have the types that it takes.
   return "run" in row
     ? row.run(values as never, terminal)
     : performInstalled(row, values, terminal);
@@ -190,7 +190,7 @@ export async function performInstalled(
         return refused;
       },
     });
-    // The rows are read from the open installation while they are printed.
+    // Rows are read while they are printed, so they are printed before the installation is closed.
     if (!(output instanceof Rows)) return output;
     await printOutput(output, json);
     return undefined;
@@ -202,7 +202,7 @@ export async function performInstalled(
 /** The files are not opened for this check, because a pipe can be read only once. */
 async function findUnreadable({ fields }: Row, values: Values): Promise<Problem | undefined> {
   const files = Object.entries(fields).filter(([, { kind }]) => kind === "file");
-  // The value of a field of the kind `file` always has the type `Content`.
+  // A field of the kind `file` always has a value of the type `Content`.
   const contents = files.map(([name]) => values[name] as Content | undefined);
   for (const { name } of contents.filter((content) => content !== undefined)) {
     if (name === "-") continue;

@@ -194,7 +194,7 @@ type Printed = Received & {
   readonly outcome: Partial<Pick<SendOutcome, "status" | "failure">> | undefined;
 };
 
-/** Digits that may be a card number are masked. */
+/** Prints a callback, with masked digits where they may be a card number. */
 function printCallback(callback: Printed, json: boolean): void {
   const { method, headers, fields, signer, outcome } = callback;
   const shown = Object.entries(headers).filter(([name]) => name.startsWith("webhook-"));
@@ -214,7 +214,7 @@ function printCallback(callback: Printed, json: boolean): void {
   print(lines);
 }
 
-/** These ids may have as many digits as a card number, but are printed without masking. */
+/** The gateway's own values are not masked, even if they have as many digits as a card number. */
 const gatewayIds = new Set(["orderid", "processor-tx-id", "processor-rrn", "control"]);
 
 function maskOthers(name: string, value: string): string {
@@ -261,13 +261,13 @@ async function followCallbacks(
 type Following = {
   readonly take: (key: CallbackKey) => Promise<Problem | undefined>;
   readonly signal: AbortSignal;
-  /** Called when the command begins to miss no callback, after the first answer of the gateway. */
+  /** Called after the gateway's first answer, from which on the command misses no callback. */
   readonly onOpen: () => void;
 };
 
 /**
  * Polls the gateway and passes each new callback to `take`, once and in order. Ends when the user
- * stops the command, or returns a problem that waiting does not solve.
+ * stops the command, or returns a problem that lasts, unlike an unreachable gateway.
  */
 async function follow(
   merchant: DemonstrationMerchant,

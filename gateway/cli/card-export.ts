@@ -94,12 +94,12 @@ function valuesOf(
   const { card, ids, networkId, clientOrderId, profile } = listed;
   const { expiryMonth, expiryYear, holderName } = card;
   const customer = profile?.customer;
-  // A card that only received payouts may have no expiry date, and is then never charged.
+  // A card that only received payouts may have no expiry date. It is exported as not chargeable.
   const isSource = ids.recurring !== undefined && expiryMonth !== "";
   const profileId = ids.recurring ?? ids.destination_recurring ?? "";
   return {
-    // A card that was registered with a payment has no client order id. A number of nineteen digits
-    // could pass for a card's.
+    // A card that was registered with a payment has no client order id. Its reference is written
+    // with letters, because its nineteen digits could be taken for a card number.
     "client-orderid": clientOrderId ?? `reference-${BigInt(profileId).toString(36)}`,
     "rp-card-type": isSource ? "SRC" : "DST",
     "credit-card-number": number.reveal(),

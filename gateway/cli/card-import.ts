@@ -38,7 +38,7 @@ import { makeRequestDigests } from "../vault/request-digests.ts";
 import { makeVault } from "../vault/vault.ts";
 import { installed, type MachineSession } from "./machine-command.ts";
 
-/** Enough for a full batch while the next one is prepared. */
+/** Enough registrations for a full batch while the next batch is prepared. */
 const atOnce = 1_000;
 /** How long a failover of the database may take until the import ends. */
 const retryMs = 60_000;
@@ -67,7 +67,7 @@ export const cardImportCommands = [
       const done = { lines: 0, registered: 0, ended: "at the end" };
       const progress = session.progress("lines");
       const results = importLines(readBroughtCards(plain), register, done, progress);
-      // Two imports at once do not mix their reports.
+      // The name is unique, so that two simultaneous imports do not mix their reports.
       const partial = `${place}.${randomBytes(4).toString("hex")}.partial`;
       try {
         const report = await open(partial, "wx", 0o600);
@@ -102,7 +102,7 @@ async function openRegister(
     findIssuer: issuers.find,
     store: { ...routeReferences(cells), ...routeProfiles(cells, { confirmKeys, retryMs }) },
     digests: makeRequestDigests({ keys, store: makeCvvKeyStore(database.query), clock }),
-    // An operator's file with many cards is no attempt to guess a card number.
+    // The many card numbers of an operator's file do not count as guesses.
     isGuess: async () => false,
     newReferenceId: newCardRefId,
     newCardId,

@@ -16,7 +16,7 @@ type CertifyCheck = {
   readonly prepare?: (stage: CertifyStage) => Promise<string>;
   /**
    * Throws `PointsLost` if the merchant's server handles the situation wrongly. `order` is the id
-   * of the order that `prepare` has started, or empty.
+   * of the order that `prepare` has started, or empty without `prepare`.
    */
   readonly play: (stage: CertifyStage, order: string) => Promise<void>;
 };

@@ -42,7 +42,7 @@ export type Announced = {
 type Expected = {
   readonly order: string;
   readonly state: OrderState;
-  /** How often the merchant's server must have shipped the goods: once or never if undefined. */
+  /** How often the server must have shipped the goods. If undefined, at most once. */
   readonly shipped?: number;
 };
 
@@ -130,7 +130,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return answer.status;
   }
 
-  /** Returns the gateway's result before a callback announces it to the merchant's server. */
+  /** Buys with the card. Returns the gateway's result before a callback announces it. */
   async function pay(card: CertifyCard): Promise<Announced> {
     return resultOf(await buy(card));
   }
@@ -180,7 +180,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return resultOf(order, 2);
   }
 
-  /** Sends a result's genuine callback. The points are lost without a 2xx answer. */
+  /** Sends a result's genuine callback. Without a 2xx answer, the server loses its points. */
   async function bring({ key }: Announced): Promise<void> {
     const outcome = await forward(await write(key));
     if (isAccepted(outcome)) return;

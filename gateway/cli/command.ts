@@ -37,10 +37,10 @@ function isList(content: Lines | readonly Lines[]): content is readonly Lines[] 
   return Array.isArray(content);
 }
 
-/** Ctrl-C reaches a process twice, from the terminal and from its parent, and counts once. */
+/** Within this time, stop signals count as one: Ctrl-C arrives from the terminal and the parent. */
 const sameSignalMs = 1_000;
 
-/** At the first stop signal, the command ends in order. A second one later ends the process. */
+/** The first stop signal ends the command in order, and a later one ends the process at once. */
 export function untilStopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
@@ -59,7 +59,7 @@ const indent = "    ";
 
 /**
  * Columns that do not fit into the line are printed below their row as names and values, without
- * empty values. A longer value is not broken, so that a user can copy it.
+ * empty values. A value that is too long for its line is not broken, so that a user can copy it.
  */
 export function formatTable(rows: readonly Lines[]): readonly string[] {
   const names = Object.keys(rows[0] ?? {});

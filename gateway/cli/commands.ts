@@ -1,4 +1,4 @@
-/** All commands of `gw`. The file that implements a command is loaded when it is used. */
+/** All commands of `gw`. A command's file is loaded only when that command is used. */
 import { Command, type CommanderError } from "commander";
 import type { Action } from "../administration/action.ts";
 import { type Subject, subjects } from "../administration/actions.ts";
@@ -61,7 +61,7 @@ export async function makeProgram(
     .version("0.2.0")
     .addHelpText("after", `\n${describeExitCodes()}`)
     .exitOverride(onExit)
-    // Separates the options of `gw restore` from those of `gw restore status`.
+    // Makes `gw restore` and `gw restore status` have separate options.
     .enablePositionalOptions();
   // The command is named by the first word of the command line, or by the second word after `help`.
   const isWanted = (name: string) => words === undefined || words.slice(0, 2).includes(name);

@@ -43,12 +43,12 @@ export async function openDemonstrationMerchant(gateway: string) {
     login,
     refund,
     /**
-     * Lists the callbacks created after `since`, the latest first, and repeats those of the seconds
-     * before it, so that none is missed. `since` is the `now` that an earlier call returned.
+     * Lists the callbacks created after `since`, the latest first. To miss none, it also lists
+     * those of a few seconds before `since`, which is the `now` that an earlier call returned.
      */
     listCallbacks: (since: string) =>
       read<CallbackPage>("/sandbox/callbacks", { since }, [login, since]),
-    /** Writes a result's callback as of now. If `to` is empty, it goes to the order's own URL. */
+    /** Writes a result's callback again. Its URL is `to` or, if `to` is empty, the order's own. */
     writeCallback: ({ order, sequence }: CallbackKey, to = "") =>
       read<CallbackRequest>(...([`/sandbox/callbacks/${order}/${sequence}`, { to }] as const), [
         login,

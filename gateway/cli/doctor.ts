@@ -78,8 +78,8 @@ function describeSetting({ name, value, origin, meaning }: DescribedSetting): st
 }
 
 /**
- * Times are stored in milliseconds and typed in seconds. A setting whose name ends in `_PER_S` is a
- * rate and is not converted.
+ * Settings of time are stored in milliseconds and printed in seconds, as users write them. A
+ * setting whose name ends in `_PER_S` is a rate and is not converted.
  */
 export function printValue(name: string, value: DescribedSetting["value"]): string {
   const values = Array.isArray(value) ? value : [value ?? ""];

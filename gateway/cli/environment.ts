@@ -160,7 +160,7 @@ export function findResultTroubles(
   ];
 }
 
-/** Everyone who has a sandbox can sign wallet payment data for the sandbox's root certificates. */
+/** Finds the sandbox's roots, for which every owner of a sandbox can sign wallet payment data. */
 export async function findSandboxRoots(name: string, place: string): Promise<readonly string[]> {
   const isFile = place !== "" && !place.startsWith("https://");
   const text = isFile ? await readFile(place, "utf8").catch(() => "") : "";

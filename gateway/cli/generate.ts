@@ -14,7 +14,7 @@ import { makeProgress } from "./terminal.ts";
 
 const portionOrders = 10_000;
 const indexedTogether = 2_000;
-/** One of this number of generated orders is declined, and the others are approved. */
+/** One in this many generated orders is declined, and the others are approved. */
 const declinedEvery = 8;
 const approvedRests = Array.from({ length: declinedEvery - 1 }, (_, rest) => rest);
 

@@ -30,7 +30,7 @@ export type VerifiedRestore = {
   readonly findings: readonly string[];
 };
 
-/** The restore itself adds rows to these tables. */
+/** The restore itself adds rows to these tables, so they may have more rows than the backup. */
 const growing = ["public.audit", "public.audit_signatures", "public.migrations"];
 const cardsOfKey = 20;
 
@@ -111,7 +111,7 @@ async function checkVault(installation: Installation, find: Find) {
   return { keys: keys.size, cards };
 }
 
-/** The main database must know the merchants and the ids of the orders in all cells. */
+/** Checks that the main database knows the merchants and the order ids of all cells. */
 async function checkCells({ database, cells }: Installation, find: Find): Promise<void> {
   const next = await findNextId(database.query);
   for (const name of cells.names()) {

@@ -155,7 +155,7 @@ export const restoreCommands = [
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** An embedded database server runs for this command only. */
+/** An embedded database server is started for this command and stopped at its end. */
 async function load(
   environment: Environment,
   parts: ReturnType<typeof readParts>,
@@ -258,9 +258,9 @@ function report(progress: string): void {
 }
 
 /**
- * Lists the gates and days whose payments still have to be compared with the acquirer's books: the
- * days from the latest restored order until the installation was put on hold, whose payments the
- * restored database lacks. Gates without an endpoint have no payments in flight.
+ * Lists the gates and days whose payments still have to be compared with the acquirer's books. The
+ * restored database lacks payments from its latest order until the installation was put on hold, so
+ * these days are listed. Gates without an endpoint have no payments in flight.
  */
 async function listUncompared(session: MachineSession, { since, reconciled }: Hold) {
   const latest = await session.cells
@@ -307,9 +307,9 @@ async function listDifferences({ database }: MachineSession, { reconciled }: Hol
 const pagesAtOnce = 500;
 
 /**
- * Closes all open payment pages. A cardholder may have paid on such a page after the backup was
- * made: a further try would use the reference of that charge again, which the restored database
- * does not know. While the installation is on hold, no node changes these orders.
+ * Closes all open payment pages. A cardholder may have paid on one of them after the backup was
+ * made: the restored database does not know that charge, and a further try would use its reference
+ * again. While the installation is on hold, no node changes these orders.
  */
 async function closePages(session: MachineSession): Promise<number> {
   const { endpoints } = await readConfiguration(session);

@@ -1,6 +1,6 @@
 /**
- * Decides who may run a command. If the account is a user of the gateway, the user's role decides.
- * If an operating-system account is not a user of the gateway, `GW_USERS_ONLY` decides.
+ * Decides who may run a command. An operating-system account that is a user of the gateway has the
+ * rights of the user's role. For any other account, `GW_USERS_ONLY` decides.
  */
 import { userName } from "../config/config.ts";
 import type { Installation } from "../installation/installation.ts";
@@ -23,7 +23,7 @@ export async function refuse(
   return new NotAllowed(cause, right);
 }
 
-/** Checks the right before a change of the schema. Without users, everyone may run the command. */
+/** Checks the right to change the schema. While there are no users, everyone may change it. */
 export function admitTo(command: "start" | "serve" | "migrate") {
   return async (installation: Dependencies): Promise<NotAllowed | undefined> =>
     (await hasUsers(installation.database.query))

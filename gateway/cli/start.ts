@@ -96,7 +96,7 @@ async function inInstallation(
 
 function tellState({ environment, rehearsal }: Config, report: Report): void {
   if (rehearsal) report(rehearsalNotice);
-  // In staging, `npm start` builds the portal and the documentation itself.
+  // In staging, `npm start` builds portal and documentation, so only production may lack them.
   for (const sentence of environment === "production" ? findUnbuilt() : []) report(sentence);
 }
 
@@ -150,7 +150,7 @@ async function start(installation: Installation, report: Report): Promise<Proble
   }
 }
 
-/** This wait for a stopping node's connections begins after the wait for its orders in flight. */
+/** How long a stopping node waits for its connections, after the wait for its orders in flight. */
 const closingMs = 2_000;
 
 const drainToldEveryMs = 2_000;
@@ -298,7 +298,7 @@ async function startWorkers(
     worker.once("exit", () => {
       settle(undefined);
       exchange.remove(channel);
-      // If a process ended before it listened, a new one would fail in the same way.
+      // A process that ended before it listened is not replaced: a new one would fail too.
       if (!stopping && listening !== undefined) void startOne(index);
     });
     return promise;

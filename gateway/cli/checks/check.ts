@@ -22,7 +22,7 @@ export function troubleUnless(what: string, isGood: boolean, trouble: string): C
   return isGood ? { what } : { what, troubles: [trouble] };
 }
 
-/** The sentences are troubles in production and warnings in staging. */
+/** Each sentence is a trouble in production and a warning in staging. */
 export function inProduction(
   { config }: MachineSession,
   what: string,

@@ -116,8 +116,8 @@ async function checkEncryption(session: MachineSession): Promise<CheckResult> {
 }
 
 /**
- * Returns whether the connection to the database leaves this machine unencrypted, according to the
- * database URL: a database server behind a pooler knows only the pooler's connection.
+ * Returns whether the connection to the database leaves this machine unencrypted. Only the database
+ * URL shows this, because a server behind a pooler knows only the pooler's connection.
  */
 async function leavesUnencrypted(databaseUrl: string): Promise<boolean> {
   for (const { host, isEncrypted } of listLinks(databaseUrl)) {

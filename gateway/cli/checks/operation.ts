@@ -74,7 +74,7 @@ async function checkSettings(): Promise<CheckResult> {
 
 const nodeAnswersWithinMs = 10_000;
 
-/** Calls the health port of the node on this machine, which by default accepts no other machine. */
+/** Asks the health port of the node on this machine, which by default serves only this machine. */
 async function checkReadiness(session: MachineSession): Promise<CheckResult> {
   const { adminHost, adminPort, port, host, tlsCertificateFile } = session.config;
   if (adminPort === "" && tlsCertificateFile !== "") {
@@ -98,7 +98,7 @@ async function checkReadiness(session: MachineSession): Promise<CheckResult> {
   return inProduction(session, `node: ${answer.status}`, missing);
 }
 
-/** A node's report that a gate has no link to its acquirer. The cause is in the node's log only. */
+/** A node's report that a gate has no link to its acquirer. Only the node's log has the cause. */
 const notSignedOn = "not signed on";
 const whyNotSignedOn = "acquirer.tls_failed and acquirer.link_down in the log tell why, in `why`.";
 
@@ -311,7 +311,7 @@ async function checkMoves({ database, cells }: MachineSession): Promise<CheckRes
 async function checkScreening(session: MachineSession): Promise<CheckResult> {
   const { ipCountryFile: file } = session.config;
   const what = `IP country file: ${file || "none"}`;
-  // This check reports an unusable file of IP countries as a trouble, so no warning is printed.
+  // This check itself reports an unusable file of IP countries, so no second warning is printed.
   const opened = { ...session, warn: () => undefined };
   const { problem } = await openCountries(opened);
   if (problem !== undefined) {
