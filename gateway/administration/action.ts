@@ -30,7 +30,8 @@ export type Action = {
    */
   readonly findOwner?: FindOwner;
   /**
-   * If true, the command line requires a reason too. If false, not even the portal requires one.
+   * If undefined, only the portal requires a reason for a change. If true, the command line does
+   * too. If false, neither does.
    */
   readonly needsReason?: boolean;
   /**
@@ -55,9 +56,9 @@ export type Action = {
    */
   readonly showsProgress?: true;
   /**
-   * How a configuration file for `gw apply` can have the same result. `exported`: by values in the
-   * form that `gw export` writes. `beside`: by the name of another file that contains the key.
-   * `otherwise`: by changes of other parts of the file. Undefined: not at all.
+   * How a configuration file for `gw apply` can have the result of the action. `exported`: by the
+   * values that `gw export` writes. `beside`: by the name of another file, which contains a key.
+   * `otherwise`: by values that belong to another action. Undefined: not at all.
    */
   readonly inFile?: "exported" | "beside" | "otherwise";
   /** The reason why the portal does not offer the action. */

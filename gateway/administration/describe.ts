@@ -7,7 +7,7 @@ import { choiceLabels, documents, fieldLabels, kindLabels, type Labels } from ".
 
 type ActionView = Api["GET /actions/:action"]["output"];
 
-/** The type permits a look-up by any text. */
+/** The type of these constants permits any name as a key, unlike the types of the tables. */
 const [labels, choiceNames]: readonly [Labels, Labels] = [fieldLabels, choiceLabels];
 
 export function describeAction(action: Action, language: Language, role: Role): ActionView {

@@ -45,7 +45,7 @@ export type Field<Value = unknown> = {
   readonly alone?: string | undefined;
   /** The pattern that the command line's help shows, where forms have a special input element. */
   readonly format?: string | undefined;
-  /** Replaces `field` and `no-field` as the names of a yes-or-no field on the command line. */
+  /** Replace the field's name and its form with `no-` on the command line, for yes and for no. */
   readonly names?: { readonly yes?: string; readonly no?: string };
   readonly letter?: string;
   /** True for a field that names files of the machine or controls how output is printed. */

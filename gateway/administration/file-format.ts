@@ -3,7 +3,7 @@ import { amountForms, type FileFormat } from "../reconciliation/acquirer-file.ts
 import { Problem } from "../values/problem.ts";
 import { type Given, type Help, option } from "./field.ts";
 
-/** `wordsHelp` explains the words that the file may use instead of the gateway's own. */
+/** `wordsHelp` explains which of the gateway's words an acquirer's file may replace by its own. */
 export function formatFields(wordsHelp: Help) {
   return {
     columns: option("text", "map", [
@@ -24,7 +24,7 @@ export function formatFields(wordsHelp: Help) {
 
 type FormatGiven = Given<ReturnType<typeof formatFields>>;
 
-/** The user changes the format of the sandbox's files into that of the acquirer's files. */
+/** Without options, the format is that of the sandbox's files. Options change it. */
 export function readFormat<Column extends string, Word extends string>(
   given: FormatGiven,
   usual: Readonly<Record<Column, string>>,

@@ -140,13 +140,13 @@ export async function tryOut(
   return trial;
 }
 
-/** The right of a given field replaces the right of the action. */
+/** If the user gives a field with its own right, that right replaces the right of the action. */
 export function rightFor({ right, fields }: Action, values: Values): Right {
   const further = Object.keys(values).map((name) => fields[name]?.right);
   return further.find((each) => each !== undefined) ?? right;
 }
 
-/** An action that changes something or reveals a secret has its audit entry in its transaction. */
+/** Whether the action's entry is written with its work: it is a `change` or reveals a secret. */
 export function changesAtOnce(action: Action, values: Values): boolean {
   return action.mode === "change" || rightFor(action, values) !== action.right;
 }
@@ -214,7 +214,7 @@ function summaryOf(output: Output): Lines | undefined {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => typeof each !== "object"));
 }
 
-/** Returns the audit entry of an action that writes none itself: file names, and no secrets. */
+/** Returns the entry of an action that writes none itself. It has file names, but no secrets. */
 export function entryOf({ name, fields }: Action, values: Values): AuditEntry {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   const isWord = ([each]: readonly [string, unknown]) => fields[each]?.isWord === true;
@@ -225,7 +225,7 @@ export function entryOf({ name, fields }: Action, values: Values): AuditEntry {
   return { action: name, subject: words.join(" ") || name, after };
 }
 
-/** Describes work with every value that decides what is done: other values need a new approval. */
+/** Names every value that decides what is done, because an approval is for these values only. */
 export function describeWork(action: Action, values: Values): string {
   const { subject, after } = entryOf(action, values);
   const { by: _by, ...decisive } = { ...after } as Values;

@@ -44,7 +44,7 @@ export type ActingUser = PortalUser & {
 
 type ActionRequest = Api["POST /actions/run"]["input"];
 
-/** A waiting preview occupies no database connection, so changes can use the connections. */
+/** A node makes one preview at a time, so waiting previews occupy no database connections. */
 const previewsMax = 20;
 
 export type PortalActions = ReturnType<typeof makePortalActions>;
@@ -82,7 +82,7 @@ export function makePortalActions(opened: Opened, node?: RunningNode) {
     if (needsReason && request.reason === undefined) return noReason;
     if (duration !== undefined && isBusy) return new Problem(busy);
     isBusy ||= duration !== undefined;
-    // An action that takes hours is answered with its first report. The audit records its end.
+    // For an action that takes hours, the form is answered with the first progress report.
     const begun = Promise.withResolvers<Output>();
     const report = (progress: string) => begun.resolve({ progress });
     const face = { ...faceOf(read, request), node, report, refuse: async () => undefined };
@@ -118,7 +118,7 @@ function inForm(problem: Problem): Problem {
   return problem.field === undefined ? problem : problem.about(written(problem.field));
 }
 
-/** An action that writes no audit entry itself gets the entry that is usually written for it. */
+/** Returns the audit entries that a trial has written, or else the action's usual entry. */
 function changesOf({ action, values }: ReadRequest, { entries }: Trial): readonly AuditEntry[] {
   return (entries.length > 0 ? entries : [entryOf(action, values)]).map(asTyped);
 }
@@ -210,8 +210,8 @@ function contentOf(text: string): Content {
 const sentences = ["description", "name", "shopName"];
 
 /**
- * Masks card numbers in sentences and refuses them in other fields. Exempt are actions on lists,
- * which check card numbers themselves, and order ids, which may look like card numbers.
+ * Masks card numbers in sentences and refuses them in other fields. Actions on lists and order ids
+ * are exempt: these actions check card numbers themselves, and the ids may look like card numbers.
  */
 function cleanedOf({ name: action, fields }: Action, given: GivenTexts): GivenTexts | Problem {
   if (action.startsWith("list ")) return given;
@@ -232,7 +232,7 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 const fileBytesMax = 1_000_000;
-/** Suffices for a picture. */
+/** The limit on the characters of a value, which a picture may reach. */
 const charactersMax = 40_000;
 
 /**

@@ -28,9 +28,7 @@ export type Opened = {
   readonly database: Database;
   readonly cells: Cells;
   readonly masterKey: Uint8Array;
-  /**
-   * Only a running node sets it, for the portal: the node's login may not read the vault's tables.
-   */
+  /** Given to the portal's actions by a node, whose login may not read the vault's tables. */
   readonly vault?: Vault | undefined;
   /** Returns undefined if the action only reads and no key-encryption key is available. */
   readonly openKnown: () => Promise<Vault["openSecret"] | undefined>;
@@ -88,7 +86,7 @@ export type Session = Opened & {
   readonly node?: RunningNode | undefined;
   /** The id of a form that a browser may send twice: an object is created only once for each id. */
   readonly once?: string | undefined;
-  /** The action refuses to change an order whose version is not the one that the user has seen. */
+  /** The version of the order that the user has seen. Another version is not changed. */
   readonly seen?: number | undefined;
 };
 
@@ -105,7 +103,7 @@ export type RunningNode = {
     order: Order,
     terms: FollowUpTerms,
   ): Promise<Pick<Accepted, "transaction" | "repeated"> | Failure>;
-  /** Brings the portal's index up to date with an order that the action has changed. */
+  /** Updates the portal's index after an action has changed the order. */
   noteStep(order: Order): void;
   /** Sends a test callback for a user of this merchant, or for an operator. */
   sendTest(

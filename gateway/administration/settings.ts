@@ -12,7 +12,7 @@ import { printSwitch } from "./readers.ts";
 
 type FileValue = string | number | boolean | readonly string[];
 export type FileEntry = Readonly<Record<string, FileValue>>;
-/** The settings that a user has given, by field names. It may have values of other fields. */
+/** The values that a user has given, by field names. Not all of them belong to settings. */
 export type GivenSettings = Readonly<Record<string, unknown>>;
 
 /** Returns undefined to remove the setting. */
@@ -30,7 +30,7 @@ export type SettingRow<Settings> = {
   readonly key: keyof Settings;
   readonly form: Form<Settings[keyof Settings]>;
   readonly field: Field<string | boolean | undefined>;
-  /** A setting may be required because of other settings. */
+  /** Returns whether the setting is required, which may depend on other settings. */
   readonly isRequired: (settings: Partial<Settings>) => boolean;
 };
 
@@ -70,7 +70,7 @@ export function optional<Value>(inner: Form<Value>): Form<Value> {
   };
 }
 
-/** A setting with values of a pattern, except `none`, which removes optional settings. */
+/** A setting with texts of a pattern. `none` is refused, because it removes optional settings. */
 export function text(shows: string, pattern: RegExp, description: string): Form<string> {
   return form("text", shows, (given, name) => {
     const isGood = pattern.test(given) && given !== "none";
@@ -147,7 +147,7 @@ export function checkLimits<Settings extends Limits>(settings: Settings): Settin
   return new Problem("The smallest amount may not be larger than the largest.");
 }
 
-/** The type leaves the names open, for actions that pass the values to the table unread. */
+/** The type names no fields, because actions pass the values to the table without reading them. */
 export function fieldsOf<Settings>(
   table: readonly SettingRow<Settings>[],
 ): Readonly<Record<never, Field>> {
@@ -190,7 +190,7 @@ export function readSettings<Settings extends object>(
     ({ key, isRequired }) => settings[key] === undefined && isRequired(settings),
   );
   const [first] = missing;
-  // All required settings are present, so the object has the type.
+  // All required settings are present, so the object is complete and the cast is safe.
   if (first === undefined) return settings as Settings;
   const names = missing.map(({ name }) => written(name)).join(", ");
   return new Problem(`${what} also needs ${names}.`).about(first.name);

@@ -100,7 +100,7 @@ export function readFileRules(text: string, configuration: Configuration): reado
   return rowsOf(rules, "rules").map((row) => readFileRule(row, configuration));
 }
 
-/** A scope is a merchant's login and the name of one of its endpoints. Both may be missing. */
+/** Reads a rule's scope: an endpoint by name, a merchant or, if both are undefined, everywhere. */
 function placeOf(configuration: Configuration, login: unknown, name: unknown): ListScope {
   if (login === undefined && name === undefined) return {};
   const merchant = configuration.merchants.find((each) => each.login === login);

@@ -28,7 +28,7 @@ export type ApplyContext = {
   /** Loads the configuration as the transaction sees it at that moment. */
   readonly load: () => Promise<Configuration>;
   readonly prune: boolean;
-  /** The folder of the configuration file, from which the file's relative paths lead. */
+  /** The folder of the configuration file. Relative paths in the file begin there. */
   readonly folder: string;
 };
 
@@ -62,7 +62,7 @@ export function valid<Value>(value: Value | Problem): Value {
   return value;
 }
 
-/** Reports a difference between the stored object and the file, and returns whether it exists. */
+/** Reports the differences between the stored object and the file. Returns whether they differ. */
 export function differs(
   work: Work,
   what: string,

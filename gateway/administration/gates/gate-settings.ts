@@ -205,7 +205,7 @@ const otherSettings: readonly SettingRow<Values>[] = [
   ]),
 ];
 
-/** Amounts are in one of the gate's currencies. */
+/** The amounts of a gate's limits have the decimals of `currency`, one of its currencies. */
 export const gateTable = (currency?: Currency): readonly SettingRow<Values>[] => [
   ...hostSettings,
   ...messageSettings,
@@ -265,7 +265,7 @@ export function readGate(
   return findGateFault(config, "The gate", read) ?? read;
 }
 
-/** A gate's limits fit any of its currencies, because all have the same number of decimals. */
+/** Returns the currency of a gate's limits. Its currencies have the same number of decimals. */
 function findLimitCurrency(given: GivenSettings, known?: ReadGate): Currency | undefined | Problem {
   const { currencies, min = known?.settings.amountMin, max = known?.settings.amountMax } = given;
   const codes =

@@ -149,7 +149,7 @@ export const gateActions: readonly Action[] = [
 
 const resolveWithinMs = 3_000;
 
-/** A host name may be unresolved because of a typing error or of a DNS failure. */
+/** Returns host names that DNS does not resolve, because they are mistyped or DNS fails. */
 async function findUnresolved(settings: GateSettings): Promise<readonly string[]> {
   const hosts = addressesOf(settings).map(({ host }) => host);
   const resolved = await Promise.all(

@@ -65,7 +65,7 @@ export const cellActions: readonly Action[] = [
       cell: lastWord("text", "cell", ["where the merchant goes"]),
       abort: flag(["take the move back before the switch: the merchant stays in its old cell"]),
     },
-    // The move holds the lock of key rotations, so that no copied card's key is destroyed.
+    // During the move, no key rotation may run: it could destroy the key of a copied card.
     async perform(session, { login, cell: to, abort = false }) {
       const { database, cells, report } = session;
       const merchant = findMerchant(await readConfiguration(session), login);

@@ -35,7 +35,7 @@ export type OperatorReport = (
 type Reading = { readonly config: Config; readonly cells: Cells; readonly database: Database };
 type FindEndpoint = Parameters<typeof makeFindEndpointUrls>[0];
 
-/** The event may lead to callbacks to the URLs of an endpoint. */
+/** `findEndpoint` finds the endpoint whose callback URLs may get a callback about the event. */
 export function makeReport(
   { config, cells, database }: Reading,
   findEndpoint: FindEndpoint,
@@ -116,7 +116,7 @@ export function makeReportToOrder(reading: Reading, findEndpoint: FindEndpoint) 
 
 const triesMax = 20;
 
-/** If another event changes the order at the same time, reads it and reports the event again. */
+/** If another event changes the order at the same time, reads the order and reports again. */
 export async function reportToLatest(
   report: OperatorReport,
   find: () => Promise<Order | undefined>,

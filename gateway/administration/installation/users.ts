@@ -106,7 +106,7 @@ export const userActions: readonly Action[] = [
       "einem Benutzer eine andere Rolle geben und ihn abmelden",
     ],
     ...ofUser,
-    // An administrator could remove a colleague's second factors by a change of role.
+    // The role `service` removes a colleague's second factors, so a second person must agree.
     needsSecondPerson: true,
     fields: { login, role },
     perform: onUser(async (user, session, { role: next }) => {
@@ -170,7 +170,7 @@ export const userActions: readonly Action[] = [
         "ob alle Benutzer einen brauchen",
       ]),
     },
-    // A session without a second factor has to set one up at its next request.
+    // A user without a second factor has to set one up at the next request of their session.
     async perform({ audit, database }, { merchant, demanded }) {
       const merchantId = await findMerchantId(database.query, merchant);
       if (merchantId === undefined) return noMerchant(merchant);

@@ -235,7 +235,7 @@ export function readSettings(
 
 const isSet = (text: string | undefined) => text !== undefined && text !== "none";
 
-/** The word `none` removes the value, and undefined keeps it. */
+/** The word `none` removes the value. If the text is undefined, the known value stays. */
 function meant(text: string | undefined, known: string | undefined): string | undefined {
   return text === "none" ? undefined : (text ?? known);
 }

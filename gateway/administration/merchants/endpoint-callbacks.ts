@@ -157,7 +157,7 @@ function describe({ type, status = "all", url: address }: CallbackUrl) {
   return { type, status, url: address };
 }
 
-/** A text has the callback type, the status (if absent, callbacks of every status), and the URL. */
+/** Reads texts with a callback type, a status and a URL. A missing status means every status. */
 export function readCallbackUrls(
   texts: readonly string[],
   settings: EndpointSettings,
@@ -201,7 +201,6 @@ function withCallbackUrl(
   return new Problem(`An endpoint has at most ${callbackUrlsMax} callback URLs.`);
 }
 
-/** The same rules apply as to the callback URL of an order. */
 function readCallbackUrl(
   { type, status, url: text }: Given,
   settings: EndpointSettings,

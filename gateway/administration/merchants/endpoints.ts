@@ -133,7 +133,7 @@ export const endpointActions: readonly Action[] = [
   }),
 ];
 
-/** A new endpoint uses the sandbox gate in staging, or the only gate. */
+/** Without a given gate, a new endpoint uses the sandbox gate in staging, or the only gate. */
 function usualGates({ gates }: Configuration): readonly string[] {
   const names = [...gates.values()].map(({ name }) => name);
   if (names.includes(sandboxGate)) return [sandboxGate];

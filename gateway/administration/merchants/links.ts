@@ -89,7 +89,7 @@ export const linkActions: readonly Action[] = [
       const after = { ...rest, amount: printMoney(amount) };
       await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
       if (session.isTrial || (await links.add(link))) return present(session, link, given.svg);
-      // The insert fails if a simultaneous request of the same form has just stored the link.
+      // A simultaneous request of the same form has stored the link, so the insert failed.
       const other = session.once && (await links.findById(link.id));
       return other ? presentAgain(session, other) : new Problem(idTaken);
     },
@@ -212,7 +212,7 @@ async function readLink(session: Session, given: NewLink): Promise<PaymentLink |
   };
 }
 
-/** The maximum is the same as on the merchant interface. */
+/** An amount may have as many digits as on the merchant interface. */
 const amountDigitsMax = 10;
 
 /** Returns undefined if the link can be paid any number of times. */

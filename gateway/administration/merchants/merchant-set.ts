@@ -1,6 +1,6 @@
 /**
  * A merchant with the endpoints that staging offers, one for each currency and 3-D Secure policy,
- * and a group. The demonstration merchant has this set, and so have those of `gw merchant create`.
+ * and a group. The demonstration merchant has this set. `gw merchant create` can make more of them.
  */
 import { randomUUID } from "node:crypto";
 import type { Merchant } from "../../orders/merchant.ts";
@@ -70,7 +70,7 @@ type NewMerchantSet = {
   readonly cell: string;
   /** If undefined, the merchant gets no endpoints. */
   readonly gates?: SandboxGates;
-  /** If undefined, the gate accepts all currencies. */
+  /** If undefined, the merchant gets the endpoints of all currencies. */
   readonly currencies?: readonly string[] | undefined;
   /** If true, the merchant gets the rules against card testing. */
   readonly isScreened?: boolean;
@@ -80,8 +80,8 @@ type NewMerchantSet = {
 };
 
 /**
- * Rules against card testing. They count tries of a card, of a BIN and from an address, and the
- * share of declines. A BIN or an address may have many honest payments, which continue after 3-D
+ * Rules against card testing. They count tries for each card, BIN and IP address, and the share of
+ * declines. Honest payments may share a BIN or an address, so many tries from there demand 3-D
  * Secure.
  */
 // biome-ignore format: a table

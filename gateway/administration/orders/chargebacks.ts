@@ -252,8 +252,8 @@ async function record({ session, configuration, report }: Dependencies, line: Ch
   let earlier: Order | undefined;
   const find = async () => {
     const order = await findByReference(session, reference);
-    // A capture and a reversal have their charge's reference, and a refund has its own. A
-    // chargeback is about a charge, so the references of refunds and payouts are ignored.
+    // A capture and a reversal have the reference of their charge, but a refund has its own. A
+    // chargeback concerns a charge, so the references of refunds and payouts are ignored.
     const { kind, identifiers } = order ? initialOf(order) : {};
     return kind !== "payout" && identifiers?.reference === reference ? order : undefined;
   };
@@ -268,8 +268,8 @@ async function record({ session, configuration, report }: Dependencies, line: Ch
   if (order === undefined) return { stage, order: "", result: "no such order" };
   if (order instanceof Failure) return { stage, order: "", result: order.message };
   const recorded = findRecorded(order, chargeback) ?? chargeback;
-  // The row is written even if the order has this chargeback already, because a crash may have
-  // prevented the row after the order was changed.
+  // The row is written even if the order has this chargeback already, because an earlier run may
+  // have crashed after it changed the order and before it wrote the row.
   const now = await session.now();
   await queriesOf(session).call(order.merchantId, (query) =>
     indexChargeback(query, order, recorded, now),

@@ -83,7 +83,7 @@ export const orderActions: readonly Action[] = [
         found.push(order);
         if (found.length >= most) break;
       }
-      // No screen shows as many rows, so the audit records a longer list as an export.
+      // A list longer than a page of the portal is recorded in the audit, as an export is.
       if (most > pageSize) await session.audit.write(readBy("order list", given));
       return found.map(await makeDescribeOrder(session));
     },

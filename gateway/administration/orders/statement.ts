@@ -32,7 +32,7 @@ export const statementActions: readonly Action[] = [
       if (days === undefined) return new Problem("The days are dates like 2030-01-31, in order.");
       const { listDays, findBalances } = makeStatements(cells, database.query);
       const rows = (await listDays(id, days)).map(printDay);
-      // Merchants get their balances by `get-balance`, if the operator has turned it on.
+      // Merchants see their balances only by `get-balance`, which the operator has to turn on.
       const isOperators = user?.merchantId === undefined;
       const balances = isOperators
         ? (await findBalances({ merchantId: id })).map(printBalance)

@@ -45,7 +45,7 @@ import { makeScopeOf, nameScopes, readScope, scopeFields } from "./screening-rul
 const kindNames = listKinds.map(({ name }) => name);
 const meanings = listKinds.map(({ name, meaning }) => `${name}: ${meaning}`).join("; ");
 const right = "change_merchants";
-/** A node that processes payments has not enough memory for a whole list. */
+/** A node has too little memory for a whole list, so the portal shows lists in pages. */
 const pageMax = 1_000;
 const expired = flag(["only those that have expired", "nur abgelaufene"]);
 
@@ -83,7 +83,7 @@ export const listActions: readonly Action[] = [
         const { ids } = await putEntries(query, [entry], { by: session.actor.who });
         const [added] = ids;
         if (added === undefined) return undefined;
-        // The audit entry has a field of its own for the reason.
+        // The reason is left out of the values, because the audit entry has its own field for it.
         const { reason: _, ...after } = maskEntry(entry);
         await write({ action: "list add", subject: `list entry ${added}`, after });
         return added;
@@ -306,7 +306,7 @@ function maskEntry({ value, ...entry }: NewListEntry) {
 
 const numbersOnly = "An entry's number has digits only.";
 
-/** Shortens an invalid expiry's problem to a phrase for the sentence about a line of the file. */
+/** Replaces the problem of an invalid expiry by a phrase that fits into a sentence about a line. */
 function trimmed<Value>(value: Value | Problem): Value | Problem {
   return value instanceof Problem
     ? new Problem("not a later moment like 2030-01-31T09:30:00Z, and not like 12h or 30d")

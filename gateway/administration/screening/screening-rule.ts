@@ -52,7 +52,7 @@ export function readRule(
   return { kind, parameters: inOrder(kind, parameters), action: does, ...rest };
 }
 
-/** The order is that in which the kind of rule declares its parameters. */
+/** Puts the parameters into the order in which the kind of rule declares them. */
 export function inOrder(kind: string, parameters: NewRule["parameters"]): NewRule["parameters"] {
   const names = Object.keys(findRule(kind)?.parameters ?? parameters);
   const given = names.flatMap((name) => {
@@ -97,7 +97,7 @@ export function readScope(
   return scope instanceof Problem ? new Problem(`That is ${scope.sentence}.`) : scope;
 }
 
-/** The login or the endpoint's id may be empty. The caller completes the sentence of a problem. */
+/** An empty login or endpoint id does not limit the scope. A problem is the end of a sentence. */
 export function makeScopeOf({ merchants, endpoints }: Configuration) {
   const byLogin = new Map(merchants.map((merchant) => [merchant.login, merchant]));
   return (login: string, id: string): ListScope | Problem => {
