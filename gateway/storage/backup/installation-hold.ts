@@ -16,7 +16,7 @@ export type Hold = {
   readonly since: Instant;
   readonly why: string;
   readonly verifiedAt: Instant | undefined;
-  /** The gates and days whose books were compared, in the form of `comparedDay`. */
+  /** The acquirers' books that were compared: the gate and the day of each, as one text. */
   readonly reconciled: readonly string[];
 };
 
@@ -46,8 +46,8 @@ export async function findHold(query: Query): Promise<Hold | undefined> {
 }
 
 /**
- * Puts the installation on hold. If it is on hold already, a new hold begins: earlier proofs of the
- * audit and earlier comparisons with acquirers' books become invalid.
+ * Puts the installation on hold. If it is on hold already, a new hold begins: the audit must be
+ * verified and the acquirers' books be compared again.
  */
 export function putOnHold(audit: Audit, why: string): Promise<void> {
   return audit.change(async (query, write) => {
@@ -167,7 +167,7 @@ function describeCopy(
   return target === null ? undefined : `the database was restored to a point in time (${target})`;
 }
 
-/** Has PostgreSQL's code for a server that is not ready yet, so that callers try again later. */
+/** Has PostgreSQL's code of a server that is not ready yet, so that callers try again later. */
 class OnHold extends Error {
   readonly code = "57P03";
   constructor() {
@@ -180,10 +180,10 @@ const lookMs = 1_000;
 type HoldOptions = {
   readonly database: Database;
   readonly audit: Audit;
-  /** Called if the database server does not report its identity, so that a copy stays unnoticed. */
+  /** Called if the database server does not report its identity, by which a copy is recognised. */
   readonly onUnknown: (cause: string) => void;
   readonly onChange: (hold: Hold | undefined) => void;
-  /** How long the hold is used before it is read again. All background loops of a node share it. */
+  /** How long the background loops of a node share the hold that one of them has read. */
   readonly freshMs?: number;
 };
 
@@ -229,7 +229,7 @@ export async function openHold(options: HoldOptions) {
     await Promise.race([look(), late]).catch(() => undefined);
   }
 
-  /** The identity of the server is checked too, because it may be restored while the node runs. */
+  /** Checks the server's identity too, because the server may be restored while the node runs. */
   async function look(): Promise<Hold | undefined> {
     const before = hold;
     if (tells === true) await recognizeCopy(database, audit).catch(() => undefined);

@@ -1,5 +1,5 @@
 /**
- * Says whether the database was used for a rehearsal. The mark is a name in the list of applied
+ * Marks a database that was used for a rehearsal. The mark is a name in the list of applied
  * migrations, because a backup contains this list.
  */
 import { Problem } from "../../values/problem.ts";

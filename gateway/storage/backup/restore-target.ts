@@ -103,7 +103,7 @@ export async function openRestoreTarget(options: Options) {
       return key !== undefined && isOwnKey(key, openSecret) ? key : undefined;
     },
 
-    /** Commits rows and hold together, so that no node ever works on a restored database. */
+    /** Commits the rows together with a hold, so that no node ever works on a restored database. */
     async commit(why: string): Promise<void> {
       await switchTriggers(query, await allTables(), "enable");
       for (const { cell, sequences } of places) {
@@ -204,7 +204,7 @@ export async function findStrayMerchants(main: Query, query: Query) {
   return rows.map(({ id }) => id);
 }
 
-/** Returns whether the cell has orders from this id on, because these ids would be issued again. */
+/** Returns whether the cell has orders with this or a higher id, which would be issued again. */
 export async function hasOrdersFrom(query: Query, id: string): Promise<boolean> {
   return (await query("select from orders where id >= $1::bigint limit 1", [id])).length > 0;
 }

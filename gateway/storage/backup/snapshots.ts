@@ -90,9 +90,9 @@ async function lockBackups(client: pg.Client): Promise<void> {
 }
 
 /**
- * Prevents key rotations and moves of merchants while several servers are read one after the other,
- * because a key or a merchant could be missing in all snapshots. A single server has one snapshot,
- * which is always consistent.
+ * Prevents key rotations and moves of merchants while several servers are read one after the other.
+ * Otherwise a key or a merchant could be missing in all snapshots. A single server has one
+ * snapshot, which is always consistent.
  */
 async function lockKeys(main: Database) {
   const lock = await takeRotationLock(main);
@@ -108,9 +108,9 @@ function ask(client: pg.Client): Query {
 }
 
 /**
- * Locks the tables before the first query takes the snapshot, so that every later statement finds
- * them. Until the backup ends, the nodes drop no partition: a node that waits for this lock would
- * make payments wait behind it.
+ * Locks the tables before the first query takes the snapshot, so that none of them is dropped
+ * before it is read. Until the backup ends, the nodes drop no partition: a node that waits for this
+ * lock would make payments wait behind it.
  */
 async function begin(client: pg.Client, schemas: readonly string[]): Promise<void> {
   const query = ask(client);
@@ -137,7 +137,7 @@ async function describe(client: pg.Client, schemas: readonly string[]) {
   const query = ask(client);
   const [schema = ""] = schemas;
   const tables = await listCopiedTables(query, schemas);
-  // On Citus, a worker server's snapshot begins with the first statement that reaches the server.
+  // On a Citus worker server, this first statement begins the snapshot.
   await query(`select from "${schema}".moved_merchants limit 1`);
   return {
     client,

@@ -15,7 +15,7 @@ export type StoredTable = {
   readonly columns: readonly string[];
 };
 export type AppliedMigration = { readonly name: string; readonly compatibleFrom: string | null };
-/** Estimates of the database's statistics, for the progress of a backup. */
+/** Estimates from the database's statistics, which show the progress of a backup. */
 export type TableSize = { readonly rows: number; readonly bytes: number };
 export type SequenceValue = {
   readonly schema: string;
@@ -24,7 +24,7 @@ export type SequenceValue = {
   readonly last: string | null;
 };
 
-/** Lists the tables in an order in which foreign keys permit to fill them. */
+/** Lists the tables so that each comes after the tables to which its foreign keys refer. */
 export async function listCopiedTables(query: Query, schemas: readonly string[]) {
   const tables = await query<StoredTable & TableSize & { readonly after: readonly string[] }>(
     `select relnamespace::regnamespace::text as schema, relname as name,
@@ -132,7 +132,7 @@ export async function switchTriggers(
   for (const table of tables) await query(`alter table ${placeOf(table)} ${to} trigger user`);
 }
 
-/** Until the transaction ends, no other one can drop or rewrite the tables. */
+/** Until the transaction ends, no other transaction can drop or rewrite the tables. */
 export async function lockForReading(query: Query, tables: readonly StoredTable[]): Promise<void> {
   await query(`lock table ${tables.map(placeOf).join(", ")} in access share mode`);
 }

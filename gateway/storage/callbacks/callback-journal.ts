@@ -1,4 +1,4 @@
-/** Callbacks for the operator: lists of them, their attempts, and sending them again. */
+/** Lists callbacks and their attempts for the operator, and sends callbacks again. */
 import type {
   CallbackQuery,
   CallbackWindow,
@@ -54,9 +54,9 @@ type Resending = {
 };
 
 /**
- * Makes at most `most` chosen callbacks due, the oldest first, and resets their counts of attempts.
- * An earlier callback of the same order to the same URL that is still open must be delivered
- * before: it becomes due too and is returned with `asked: false`.
+ * Makes the matching callbacks due, the oldest first and at most `most`, and resets their counts of
+ * attempts. An earlier open callback of the same order to the same URL must be delivered first: it
+ * becomes due too and is returned with `asked: false`.
  */
 export function resendCallbacks(
   query: Query,
@@ -179,7 +179,7 @@ const rangeRows = `($1::bigint is null or merchant_id = $1)
   and ($4::float8 is null or made_at >= to_timestamp($4::float8 / 1000))
   and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))`;
 
-/** Returns the conditions for state, endpoint and host. `at` numbers their first parameter. */
+/** Returns conditions for state, endpoint and host. Their first parameter has the number `at`. */
 const otherRows = (at: number) => `($${at}::text is null or coalesce(ended, 'due') = $${at}
     or ($${at} = 'failing' and ended is null and tries > 0))
   and ($${at + 1}::bigint is null or exists (

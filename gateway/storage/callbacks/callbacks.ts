@@ -28,7 +28,7 @@ type Dependencies = {
   readonly findOrder: (key: Pick<Callback, "merchantId" | "orderId">) => Promise<Order | undefined>;
 };
 
-/** Attempts are recorded together after this time, for which only the next callback waits. */
+/** How long attempts are gathered before one statement records them. */
 const recordGapMs = 50;
 
 /** How many old callbacks one statement deletes: few, so that payments are not delayed. */
@@ -113,9 +113,9 @@ function packRecord({ callback, attempt, decision }: AttemptRecord) {
 }
 
 /**
- * A condition that one callback of an order must be delivered before another: both go to the same
- * URL, or both to one of the order's own URLs. The own URLs have the lowest sequence numbers and
- * are treated as one URL.
+ * A condition that one callback of an order must be delivered before another. The condition applies
+ * to callbacks to the same URL, and to those to the order's own URLs, which have the lowest
+ * sequence numbers and count as one URL.
  */
 export const isBefore = (earlier: string, later: string) =>
   `${earlier}.sequence % ${sequencesPerUrl} < ${later}.sequence % ${sequencesPerUrl}
@@ -125,9 +125,8 @@ export const isBefore = (earlier: string, later: string) =>
 /**
  * Finds due callbacks. Of an order's open callbacks to one URL, only the earliest is sent. A later
  * one is found only if the earliest is not due: `waits` is the due time of the earliest, to which
- * the later one is deferred, so that the next search does not read it again. The `+ interval '0'`
- * makes PostgreSQL read the callbacks of the order, and not the index of all open callbacks for the
- * maximum.
+ * the later one is then deferred. The `+ interval '0'` makes PostgreSQL read the callbacks of the
+ * order instead of the index of all open callbacks.
  */
 export const dueStatement = `
 select merchant_id, order_id, sequence, extract(epoch from due_at)::float8 as due,
@@ -146,7 +145,7 @@ where due_at <= to_timestamp($1::float8 / 1000) and ${isHere}
 order by due_at limit $2`;
 
 /**
- * A condition that the callback is still due at the time that this node has read, because another
+ * A condition that the callback still has the due time that this node has read, because another
  * node may have changed it. No index serves this comparison, so PostgreSQL finds the callback by
  * its key.
  */
@@ -180,10 +179,10 @@ where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.ord
     select (owner ->> 'merchant_id')::bigint from json_array_elements($1::json) as owner)`)}`;
 
 /**
- * Gives a waiting callback the due time of the earlier callback to the same URL, so that no node
- * sends it before that one, unless another node or the operator has changed its due time. A node
- * that is recording the end of the earlier callback does not see the waiting one and would not make
- * it due, so this statement waits for that node's commit.
+ * Defers a callback to the due time of an earlier open callback to the same URL, unless another
+ * node or the operator has changed the due time of the later one. The lock on the earlier callback
+ * makes this statement wait for a node that records its end, because that node would not make the
+ * later one due.
  */
 export const waitStatement = `
 with open as (
@@ -202,11 +201,11 @@ with open as (
 select from earlier where due_at is not null`;
 
 /**
- * Records attempts. The end of a callback makes the next callback to the same URL due, and a failed
- * attempt defers the next callback with it. The exception is a next callback that has an attempt in
- * the same batch, because a statement can update a row only once. A redundant condition makes
- * PostgreSQL's planner expect a single row, and a comparison that no index serves makes it use the
- * key, so that it does not read all open callbacks for each attempt.
+ * Records attempts. When a callback ends, the next callback to the same URL becomes due. When an
+ * attempt fails, the next callback is deferred with it, unless it has an attempt in the same batch,
+ * because a statement can update a row only once. A redundant condition makes PostgreSQL's planner
+ * expect a single row, and a comparison that no index serves makes it use the key, so that it does
+ * not read all open callbacks for each attempt.
  */
 export const recordStatement = `
 with attempted as materialized (
@@ -243,7 +242,7 @@ where callbacks.merchant_id = moved.merchant_id and callbacks.order_id = moved.o
     where own.merchant_id = callbacks.merchant_id and own.order_id = callbacks.order_id
       and own.sequence = callbacks.sequence)`;
 
-/** Callbacks contain data of merchants' customers. Skips rows that another node is deleting. */
+/** Deletes old callbacks, which contain personal data, except rows that another node deletes. */
 const deleteStatement = `
 with old as materialized (
   select merchant_id, order_id, sequence from callbacks

@@ -19,7 +19,7 @@ export function lockUsableKeys(ids: string): string {
 /** A written row, or the number of a key that this cell refuses, so that nothing was written. */
 export type RefusedKey = { readonly refusedKey?: number | null };
 
-/** Checks that the vault still has the keys. Absent where no key from a node's memory is used. */
+/** Checks that the vault still has the keys. Callers whose keys are not from memory omit this. */
 export type ConfirmKeys = { readonly confirmKeys?: (ids: readonly number[]) => Promise<boolean> };
 
 /**
@@ -35,7 +35,7 @@ export async function writeUnderKeys<Row extends RefusedKey>(
   const refused = rows.flatMap(({ refusedKey }) => refusedKey ?? []);
   if (refused.length === 0) return rows;
   if ((await confirmKeys?.(refused)) === false) {
-    // The check has read the keys again, so the caller's next attempt uses a key that exists.
+    // `confirmKeys` has read the keys again, so the caller's next attempt uses a key that exists.
     const lost = new Error(`the vault does not have the key ${refused[0]}`);
     throw Object.assign(lost, { code: "40001" });
   }
@@ -134,7 +134,7 @@ export async function writeFingerprints(
   return { cards: written.length, references: references.length };
 }
 
-/** Finds list entries that a node may have added before it was notified of the new key. */
+/** Finds screening list entries that a node may have added before it knew the new key. */
 export function findEarlierEntries(query: Query, keyId: number, graceMs: number) {
   return query<{ id: string; value: string }>(
     `select entry.id, value from list_entries as entry, vault.keys as made

@@ -113,7 +113,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
            where merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`,
           [merchantId, id],
         );
-        // A profile may get another card between the two statements.
+        // The loop runs again, because a profile may get another card between the two statements.
         if (named === undefined || named.cardId === tried) return undefined;
         tried = named.cardId;
         const rows = await query(
@@ -170,7 +170,7 @@ type ReferenceRow = Omit<
   readonly removedBy: Remover | null;
 };
 
-/** Finds the references whose profiles have had these cards until the numbers were replaced. */
+/** A `from` clause: the references of profiles that had one of the cards before it was replaced. */
 export const profileOfReplaced = (cards: string) => `
   from card_references as replaced join card_references as named
     on named.merchant_id = replaced.merchant_id and named.id = (replaced.facts ->> 'id')::bigint
@@ -251,8 +251,8 @@ export async function deletePendingCards(query: Query): Promise<void> {
 
 /**
  * Frees the space of deleted rows, so that an empty table leaves no page in its file. Only a
- * table's owner may do that, so the connection drops the vault's role; PostgreSQL warns any other
- * login.
+ * table's owner may do that, so the connection drops the vault's role. Any other login gets a
+ * warning from PostgreSQL.
  */
 export async function vacuumPendingCards({ connect }: Pick<Database, "connect">): Promise<void> {
   const client = await connect();
@@ -264,7 +264,7 @@ export async function vacuumPendingCards({ connect }: Pick<Database, "connect">)
   }
 }
 
-/** The merchant is the first part of the context of pending card data. */
+/** The merchant who must be in this cell is the first part of the context of pending card data. */
 const assertOwnersHomeCell = assertHomeCell(
   "in (select split_part(owner, '/', 1)::bigint from unnest($1::text[]) as owner)",
 );

@@ -11,7 +11,7 @@ import type { Audit } from "../people/audit.ts";
 import type { Query } from "../server/database.ts";
 import { macKeyContext } from "./mac-keys.ts";
 
-/** The gateway signs with a key after this time, or earlier if the host has used the key. */
+/** The gateway signs with a delivered key after this time, or earlier if the host has used it. */
 const writesAfterMs = 60_000;
 /** How long the previous key verifies messages after a delivery. */
 const verifiesForMs = 3_600_000;
@@ -86,7 +86,7 @@ export function makeStoreKey(
 
 export function makeDueKeys(query: Query, clock: Pick<Clock, "now">) {
   return {
-    /** Returns gates whose next key is due, and notes the request, so that no other node asks. */
+    /** Finds gates whose next key is due and notes the request, so no other node requests it. */
     async claimDue(): Promise<readonly GateId[]> {
       const rows = await query<{ gateId: GateId }>(
         `update gate_zone_keys set asked_at = to_timestamp($1::float8 / 1000)
@@ -97,7 +97,7 @@ export function makeDueKeys(query: Query, clock: Pick<Clock, "now">) {
       return rows.map(({ gateId }) => gateId);
     },
 
-    /** Makes the next request due in a minute, because the host could not be asked. */
+    /** Makes the request for a key due again in a minute, because the host could not be asked. */
     async postpone(gate: GateId): Promise<void> {
       await query(
         `update gate_zone_keys

@@ -1,7 +1,7 @@
 /**
- * Deletes data that must not be stored any longer from orders that stay in the books: a person's
- * data, and hash ids by a replaced fingerprint secret. Payments and results do not change. Besides
- * the commit queue, this is the only code that writes orders.
+ * Removes data that must not be stored any longer from orders, which stay in the books: a person's
+ * data, and hash ids that were made with a replaced fingerprint secret. Payments and results do not
+ * change. Besides the commit queue, this is the only code that writes orders.
  */
 import type { CardOfMerchant } from "../../engine/cards.ts";
 import type { Purchase } from "../../orders/order.ts";
@@ -19,12 +19,12 @@ const pageSize = 1_000;
 
 export type Deletion = { readonly by: string; readonly at: Instant };
 
-/** No request has a digest of zeros, and no key the number zero. */
+/** Clears a request's digest: no request has a digest of zeros, and no key the number zero. */
 const noDigest = "digest = decode(repeat('00', 32), 'hex'), digest_key = 0";
 
 /**
- * Writes the change as a step of the order, with an entry in its history. The time when the order
- * is due is kept for the new version, so that no effect is lost.
+ * Writes the change as a step of the order, with an entry in its history. The order's row in `due`
+ * gets the new version, so that no effect is lost.
  */
 const asStep = (update: string) => `
 with changed as (
@@ -39,13 +39,13 @@ with changed as (
 )
 select from changed`;
 
-/** How long reading waits, because a node may still be storing orders with older values. */
+/** The wait before orders are read, because nodes may still be storing orders with old hash ids. */
 export const settledMs = 15 * 60_000;
 
 /**
- * Recomputes the hash ids in orders from the fingerprints of their cards, and leaves those of
- * destroyed cards. An order that changes while it is examined is read again. Each call examines the
- * page after the previous call's, and returns how many orders it has examined.
+ * Recomputes the hash ids in orders from the fingerprints of their cards, except those of destroyed
+ * cards. An order that changes while it is examined is read again. Each call examines the next
+ * page, and returns how many orders it has examined.
  */
 export function makeRenewHashIds(
   query: Query,
@@ -140,7 +140,6 @@ function renewHashIds(
   return JSON.stringify(next) === JSON.stringify(progress) ? undefined : next;
 }
 
-/** Reads the orders of a cell in the sequence of their ids. */
 function makeNextPage(query: Query) {
   let last = "0";
   return async () => {
@@ -154,7 +153,7 @@ function makeNextPage(query: Query) {
   };
 }
 
-/** A person, named by an email address, or by the hash ids of a card, one for each merchant. */
+/** A person, identified by an email address, or by a card: its hash ids, one for each merchant. */
 export type Person =
   /** The email address in each form in which it may be stored, in lower case. */
   | { readonly emails: readonly string[] }
@@ -324,9 +323,8 @@ const eraseCallbacks = [
 ];
 
 /**
- * Erases the person's data in the portal's index. The row gets a version one below the order's: a
- * node still indexes the erased order, but does not overwrite the row with the old order in its
- * memory, which is not newer.
+ * Erases the person's data in the portal's index. The row gets the version just before the erased
+ * order's: a node still indexes the erased order, but no older copy that it has in memory.
  */
 const eraseIndex = `
 update order_index set email = '', name = '', people = '{}', last_four = '',
@@ -336,8 +334,8 @@ where merchant_id = $1 and order_id = $2
   and at = (select accepted_at from orders where merchant_id = $1 and id = $2)`;
 
 /**
- * Erases the references to the cards. A profile whose number was replaced has several cards, and
- * all of them are the person's. Returns the cards.
+ * Erases the references to the cards, and to all other cards of the same profiles, which are the
+ * same person's. Returns all these cards.
  */
 async function eraseReferences(
   query: Query,
@@ -365,7 +363,7 @@ async function eraseReferences(
   return all.map((cardId) => ({ merchantId, cardId }));
 }
 
-/** Finds the present card of each profile that has had one of the cards, and its earlier ones. */
+/** Finds the cards that the profiles of the given cards have now or had before a replacement. */
 const cardsOfProfiles = `
 with present as (
   select card_id from unnest($2::bigint[]) as given(card_id)
@@ -389,8 +387,8 @@ const erasedTables = [
 ];
 
 /**
- * Frees the space of the old contents, unless an older transaction still sees them. The disk and
- * the write-ahead log may contain the old bytes for longer.
+ * Frees the space of the erased data, unless an older transaction still sees it. The disk and the
+ * write-ahead log may contain the old bytes for longer.
  */
 export async function vacuumErased(database: Pick<Database, "connect">): Promise<void> {
   const client = await database.connect();

@@ -92,7 +92,6 @@ export type ListedMacKey = {
   readonly verifiesUntil: string | null;
 };
 
-/** Lists the keys of a gate, the newest first. */
 export function listMacKeys(query: Query, gateId: GateId): Promise<readonly ListedMacKey[]> {
   const printed = (column: string) =>
     `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI UTC')`;

@@ -1,7 +1,7 @@
 /**
  * The storage of recurring payment profiles: card references that are registered without a payment.
- * One statement writes the sealed cards and the rows that refer to them, of all cards that are
- * registered at the same moment.
+ * One statement writes all profiles that are registered at the same moment: their sealed cards and
+ * the references to these.
  */
 import type { NewReferences } from "../../engine/cards.ts";
 import type { AuditedChange, ProfileStore } from "../../engine/profiles.ts";
@@ -61,7 +61,7 @@ export function makeProfileStore(
       const rows = await writeUnderKeys(query, options, () =>
         query<Written>(changeProfile, values, "change_profile"),
       ).catch((error) => {
-        // Another request has created a profile with the client order id.
+        // Another request has already created a profile with the same client order id.
         if (isTaken(error)) return [];
         throw error;
       });
@@ -112,7 +112,7 @@ function readCreated(rows: readonly CreatedRow[]) {
 type Written = RefusedKey & { readonly id: CardRefId | null };
 
 type CreatedRow = {
-  /** The place of the searched client order id among all of the statement, from 1. */
+  /** Which of the searched client order ids the row belongs to, counted from 1. */
   readonly at: string;
   readonly id: CardRefId;
   readonly purpose: string;
@@ -121,7 +121,7 @@ type CreatedRow = {
   readonly keyId: number;
 };
 
-/** The number of the card's key is in an array, because `lockUsableKeys` needs one. */
+/** Returns the columns of a card. Its key's number is in an array, as `lockUsableKeys` expects. */
 function sealedColumns(card: SealedCard | undefined) {
   const keys = plainArray(card === undefined ? [] : [card.keyId]);
   return [keys, card?.sealed ?? null, card?.fingerprint ?? null] as const;
@@ -132,9 +132,9 @@ const refusedKeys = (ids: string) => `${lockUsableKeys(ids)}, refused as (
 )`;
 
 /**
- * Adds the references of profiles. Only the row with a profile's own id has the client order id,
- * and the others depend on it, so that a client order id creates one profile only. The order of the
- * rows keeps two imports of one file from waiting for each other.
+ * Adds the references of profiles. The row with the profile's own id contains the client order id,
+ * which is unique. The other rows are written only with that row, so that a client order id creates
+ * one profile. Sorted rows keep two imports of one file from waiting for each other.
  */
 const addProfiles = `
 with ${refusedKeys("$1::int[]")}, source as materialized (
@@ -183,9 +183,9 @@ export type ListedProfile = Pick<CardReference, "endpointId"> &
   };
 
 /**
- * Lists a page of a merchant's registered cards that it can take to another gateway, by their ids.
- * A stopped profile must not be charged there, and only a wallet's merchant may use a
- * device number.
+ * Lists a page of a merchant's registered cards, sorted by card id, for export to another gateway.
+ * Leaves out stopped profiles, which must not be charged, and device numbers, which only a wallet's
+ * merchant may use.
  */
 export async function listProfiles(
   query: Query,
@@ -205,10 +205,9 @@ export async function listProfiles(
 }
 
 /**
- * Changes a profile and all other references of its card. A replaced card number keeps a removed
- * reference, by which it is destroyed later: after the time for which the numbers of paid orders
- * are kept, because payments with it can be refunded until then. Its facts have an id of the
- * profile.
+ * Changes a profile and all other references of its card. A replaced card number gets a removed
+ * reference, which contains an id of the profile. The number is destroyed as late as the numbers of
+ * paid orders, because payments with it can be refunded until then.
  */
 const changeProfile = `
 with ${refusedKeys("$9::int[]")}, changed as (

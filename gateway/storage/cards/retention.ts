@@ -83,9 +83,9 @@ on conflict (days) do update set walked_at = excluded.walked_at
 returning after_id as after`;
 
 /**
- * Restarts the searches for expired cards from the first card if the retention rules, whose hash is
- * in the row of 0 days, have changed. Restarts are limited in frequency, because two nodes with
- * different settings would restart the searches again and again.
+ * Restarts the searches for expired cards from the first card if the retention rules have changed.
+ * Their hash is stored in the row for 0 days. Restarts are limited in frequency, because two nodes
+ * with different settings would restart the searches again and again.
  */
 const restartWalks = `
 with changed as (

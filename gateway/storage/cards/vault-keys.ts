@@ -66,7 +66,7 @@ export async function listKeys(
 
 /**
  * Returns the age of the current keys in days, by purpose. The key-encryption key is not in the
- * database: its age is that of the last change of it, or else of the oldest key.
+ * database: its age counts from its last change, or else from the oldest key.
  */
 export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, number>> {
   const days = (since: string) => `floor(extract(epoch from now() - ${since}) / 86400)::int`;
@@ -81,14 +81,14 @@ export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, num
   return new Map(rows.map((row) => [row.purpose, row.days]));
 }
 
-/** Lists omit these old keys of pending card data, because there is a new one every day. */
+/** A condition for old keys of pending card data. Lists omit these: each day has a new one. */
 const isOldPending =
   "coalesce(purpose = 'held' and destroyed_at < now() - interval '30 days', false)";
 
 /**
- * Returns whether the key of pending card data is a day old and must be replaced. After a change of
- * the key-encryption key this waits for a day, because a node with the old one could not open a new
- * key.
+ * Returns whether the key of pending card data is a day old and must be replaced. It is not
+ * replaced on the day after a change of the key-encryption key, because a node with the old
+ * key-encryption key could not open a new key.
  */
 export async function isPendingKeyDue(vault: Query, node: Query): Promise<boolean> {
   const day = "now() - interval '1 day'";
@@ -137,7 +137,7 @@ export async function rewrapKeys(
   return count;
 }
 
-/** Frees the space of the old contents. The disk may contain the old bytes for longer. */
+/** Frees the space of old row versions. The disk may contain the bytes of their keys for longer. */
 const vacuumKeys = "vacuum vault.keys";
 
 export function makeRotationStore(database: Database, cells: readonly Database[]): RotationStore {
@@ -271,8 +271,8 @@ function cardsOf({ query }: Database): Pick<OfCell, "countCards" | "listCards" |
 }
 
 /**
- * Lists the sealed secrets of the configuration with their contexts, and writes a resealed one:
- * control keys, keys of wallets and gates, users' secrets, and addresses of cells.
+ * Lists the sealed secrets of the configuration with their contexts, and stores resealed ones: keys
+ * of merchants, wallets, gates and the audit, users' secrets, and addresses of cells.
  */
 function secretsOf(query: Query): Pick<RotationStore, "listSecrets" | "resealSecret"> {
   return {

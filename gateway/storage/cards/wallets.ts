@@ -69,7 +69,6 @@ type NewWalletKey = Pick<ListedWalletKey, "merchantId" | "wallet" | "publicKey">
   readonly privateKey: Secret<string>;
 };
 
-/** Lists the keys of one merchant, or of all. */
 export function listWalletKeys(query: Query, merchantId?: MerchantId) {
   return query<ListedWalletKey>(
     `select id, merchant_id as "merchantId", wallet, public_key as "publicKey", certificate,
@@ -136,7 +135,7 @@ export function makeWalletKeyAdministration(
   };
 }
 
-/** Frees the space of the old contents, which contain the removed private keys. */
+/** Frees the space of old row versions, which contain the removed private keys. */
 export async function vacuumWalletKeys(query: Query): Promise<void> {
   await query("vacuum vault.wallet_keys");
 }
@@ -214,7 +213,7 @@ function keyOf({ merchantId, wallet }: Pick<UsedToken, "merchantId" | "wallet">,
 /**
  * Claims tokens, and returns for each the digest of the request that holds it. A released token can
  * be claimed by another request. A claim that is sent again after a lost answer counts once, or
- * twice if a repeat was counted in between: the token then stays with this request, which is safe.
+ * twice if a repeat came in between. No other request can use that token then, which is safe.
  */
 const claimStatement = `
 insert into wallet_messages as known

@@ -9,7 +9,7 @@ import { approveAll, migrateCell } from "../schema/migrate.ts";
 import type { Database, Query } from "../server/database.ts";
 import { type CellLocation, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
 
-/** The caller holds the lock of key rotations, so that the cell's list misses no destroyed key. */
+/** The caller must lock key rotations, so that the new cell lists every destroyed key. */
 export async function addCell(
   { audit, database, cells, sealSecret }: AddingCell,
   place: CellLocation,
@@ -23,7 +23,7 @@ export async function addCell(
       if (problem !== undefined) throw new Error(problem.sentence);
     }
     await prepareCell(cell.node, place, report);
-    // This locks a whole table, which delays no payment, because the new cell has no merchant yet.
+    // Locks a whole table, which delays no payment, because the new cell has no merchant yet.
     if (place.onCitus === true) {
       await storeTalliesUncompressed(cell.node.query, schemaOf(place.name));
     }
@@ -117,7 +117,7 @@ async function makeDistributedSchema(
 
 /**
  * Turns off the compression of the screening tallies on their Citus worker server, because Citus
- * forwards no change of a column's storage. Its commands use connections of their own, so the table
+ * forwards no change of a column's storage. The command uses a connection of its own, so the table
  * must be committed before.
  */
 async function storeTalliesUncompressed(query: Query, schema: string): Promise<void> {

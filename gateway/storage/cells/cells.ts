@@ -45,7 +45,7 @@ export async function loadCells(
   }));
 }
 
-/** Commands use this too, because they have no configuration in memory. */
+/** Reads the map from the database, also for commands without a configuration in memory. */
 export async function loadCellMap(query: Query, open: Vault["openSecret"]): Promise<CellMap> {
   const rows = await query<{ id: MerchantId; cell: string }>("select id, cell from merchants");
   return {
@@ -67,7 +67,7 @@ export async function openCellMap(load: () => Promise<CellMap>) {
 /**
  * A condition for every statement that reads or writes a merchant's rows. After the merchant has
  * moved to another cell, it fails with a division by zero, even if the node's configuration is
- * outdated. A function that raises an error would have to exist on every server of a Citus cluster.
+ * outdated. On Citus, a function that raises an error would have to exist on every server.
  */
 export function assertHomeCell(merchants: string): string {
   return `(select 1 / (count(*) = 0)::int from moved_merchants where merchant_id ${merchants}) = 1`;
@@ -83,8 +83,8 @@ export function hasMoved(error: unknown): boolean {
 }
 
 /**
- * A call has waited too long for a merchant that is being moved, or a search has found a copied
- * row. The code is PostgreSQL's for an object that is in use, so that callers try again later.
+ * The error of a call that has waited too long for a moving merchant, or of a search that has found
+ * a copied row. PostgreSQL's code for an object in use makes callers try again later.
  */
 export class MerchantMoving extends Error {
   readonly code = "55006";
@@ -148,7 +148,7 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
     return databases;
   }
 
-  /** Resolves when the configuration names another cell, or the move was taken back. */
+  /** Resolves when the merchant's cell in the configuration changes, or the move was taken back. */
   function awaitMove(merchant: MerchantId, from: string): Promise<void> {
     const waiting = moving.get(merchant) ?? untilMoved(merchant, from);
     moving.set(merchant, waiting);
@@ -185,7 +185,7 @@ type Router = Pick<Options, "waitMs" | "onFailed"> & {
 function makeStores<Store>(router: Router, make: (databases: CellDatabases) => Store) {
   const made = new Map<string, Store>();
   const failed = new Set<string>();
-  /** Failed cells in which a call is in progress again. No other call waits for such a cell. */
+  /** Failed cells that a call is trying again. Other calls for all cells leave them out. */
   const retried = new Set<string>();
 
   return { of, call, each, inTurn, search };
@@ -207,7 +207,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     const giveUpAt = performance.now() + waitMs;
     for (let isAgain = false; ; isAgain = true) {
       const cell = router.cellOf(merchant);
-      // The statement of a moving merchant would fail, with all other items of its batch.
+      // The call waits for the move, because its statement would fail with all items of its batch.
       let moving = router.moving(merchant);
       try {
         if (moving === undefined) return await use(of(cell), isAgain);
@@ -224,7 +224,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
 
   /**
    * Calls the stores of all cells at once. A failing cell is reported and its result is left out,
-   * unless all fail. A cell whose last call has failed is not waited for.
+   * unless all fail. A cell whose last call has failed is called without waiting for its result.
    */
   async function each<Result>(
     use: (store: Store, cell: string) => Promise<Result>,
@@ -281,9 +281,9 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
 
 const nothing = new Error("not in this cell");
 /**
- * Returns the same cells with the connections that are reserved for screens. A caller that holds
- * the lock of the audit's end needs them: all ordinary connections may be occupied by changes that
- * wait for this lock.
+ * Returns the same cells with the connections that are reserved for screens. A caller that has
+ * locked the head of the audit needs them: changes that wait for this lock may occupy all ordinary
+ * connections.
  */
 export function cellsForScreens(cells: Cells): Cells {
   const databasesOf = (name: string): CellDatabases => {

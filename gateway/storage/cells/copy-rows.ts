@@ -17,9 +17,8 @@ const others = [
 
 /**
  * Tables whose changes the history of orders shows, because every commit that changes an order adds
- * a row to it. Where the history is equal in both cells, so are the orders, and none of their
- * attempts were erased. The history is copied before these tables, so that the next comparison
- * finds a change during the copy.
+ * a row to it. Where the history differs between the cells, the rows of these tables are copied
+ * too. The history is copied first, so that the next comparison finds a change during the copy.
  */
 const byHistory = ["orders", "callback_attempts"];
 /** Rows of these tables never change, so it is enough to compare keys, which are in an index. */
@@ -28,14 +27,14 @@ const byKey = ["order_history", "requests", "callback_attempts"];
 export type Pair = {
   readonly from: Database;
   readonly to: Database;
-  /** The time when this run has fenced the new cell. The run stops if another run changes it. */
+  /** The time when this run of the move has fenced the new cell. Another time stops the run. */
   readonly mark: string;
 };
 
 export type Table = {
   readonly name: string;
   readonly columns: readonly string[];
-  /** The columns without JSON documents, which change only in orders and in the history. */
+  /** All columns but JSON documents, which only change with another column or the history. */
   readonly plain: readonly string[];
   readonly key: readonly string[];
   readonly types: readonly string[];
@@ -83,8 +82,8 @@ export async function copyTable(pair: Pair, table: Table, merchant: MerchantId) 
 }
 
 /**
- * Finds the ranges of rows that differ between the cells and copies them, for tables of
- * `retriesUntilEqual` again until none differs. Returns how many rows differed.
+ * Finds the ranges of rows that differ between the cells and copies them. Returns how many rows
+ * differed. Tables of `retriesUntilEqual` are copied again until no row differs.
  */
 export async function copyChanges(
   pair: Pair,
@@ -221,7 +220,7 @@ async function replaceRows(
 }
 
 /**
- * A condition that the fence is still that of this run. It is a plain comparison, because Citus
+ * A condition that this run of the move has set the fence. It is a plain comparison, because Citus
  * accepts only immutable functions in a delete.
  */
 export const isMarked = "moved_at = to_timestamp($2::float8)";
@@ -236,7 +235,7 @@ async function holdFence(query: Query, merchant: MerchantId, mark: string): Prom
   if (held.length === 0) throw new OtherRun();
 }
 
-/** A run was suspended for so long that a later run has continued the move or taken it back. */
+/** The error of a suspended run after a later run has continued the move or taken it back. */
 export class OtherRun extends Error {
   constructor() {
     super("another run goes on with the move, or has taken it back");

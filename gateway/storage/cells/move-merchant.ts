@@ -36,7 +36,7 @@ const looksMax = 5;
 
 type Report = (progress: string) => void | Promise<void>;
 type Places = { readonly main: Database; readonly cells: Cells };
-/** Another move of the merchant has begun and must end before. */
+/** Another move of the merchant has begun and must end first. */
 type OtherMove = { readonly begun: string };
 type Moved = { readonly rows: number; readonly stoppedMs: number };
 
@@ -81,14 +81,14 @@ export async function moveMerchant(
 
 /**
  * Takes a move back, unless the merchant's row names the new cell already. The copy is deleted, and
- * the fence of the other cell remains, because the merchant does not live there.
+ * the merchant stays fenced in the new cell, because it does not live there.
  */
 export async function abortMove(
   { main, cells }: Places,
   merchant: MerchantId,
   report: Report,
 ): Promise<"aborted" | "none" | "switched"> {
-  // Taking back counts as the latest run, so that no earlier one can switch the merchant.
+  // Taking back counts as the latest run of the move, so that no earlier run can complete it.
   const [move] = await main.query<{ from_cell: string; to_cell: string }>(
     `update merchant_moves set begun_at = clock_timestamp() where merchant_id = $1
      returning from_cell, to_cell`,
@@ -143,7 +143,7 @@ function databasesOf(cells: Cells, from: string, to: string): Omit<Pair, "mark">
   return { from: cells.databasesOf(from).node, to: cells.databasesOf(to).node };
 }
 
-/** The schema of the first cell also has the installation's tables, so the other cell's is read. */
+/** The main cell's schema also has the installation's tables, so the other cell's is read. */
 function tablesOf(cells: Cells, from: string, to: string) {
   const listed = to === mainCell ? from : to;
   return listTables(cells.databasesOf(listed).node, schemaOf(listed));
@@ -269,14 +269,14 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
 
 async function restartWalks({ query }: Database): Promise<void> {
   await query("update retention_walks set after_id = 0 where days > 0");
-  // Nodes have not indexed the fenced merchant's orders, so the search for these goes back.
+  // Nodes did not index the fenced merchant's orders, so they search the last minutes again.
   const earlier = "now() - interval '5 minutes'";
   await query(`update order_index_progress set swept_at = ${earlier} where swept_at > ${earlier}`);
 }
 
 /**
- * Waits for statements that began before the fence, by taking the lock of each of their tables. An
- * unreachable server makes the run fail, and the operator can start it again.
+ * Waits for the end of statements that began before the fence, by locking the tables that they
+ * write. If the server is unreachable, the run fails, and the operator can start it again.
  */
 async function awaitWriters({ transaction }: Database, tables: readonly Table[]): Promise<void> {
   const locks = [...tables.map(({ name }) => `lock table ${name} in share mode`), lockIndex];

@@ -73,7 +73,7 @@ type OrderOptions = ConfirmKeys & {
   readonly retryMs: number;
   readonly callbackLeaseMs: number;
   readonly isBusy: () => boolean;
-  /** Sees the due orders of one cell before a node claims them. */
+  /** Wraps the search for a cell's due orders, to leave some of them out after an outage. */
   readonly watchDue: (findDue: ReturnType<typeof makeFindDue>) => ReturnType<typeof makeFindDue>;
 };
 
@@ -138,7 +138,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     findOwned: async (owner: string) =>
       (await stores.each((store) => store.findOwned(owner))).flat(),
     countInDoubt: async () => sum(await stores.each((store) => store.countInDoubt())),
-    /** Each probe resolves when its cell's reads and new orders have sent their next batch. */
+    /** Each probe resolves when the next batch of the cell's reads and of new orders has ended. */
     probes: () =>
       new Map(
         cells.names().map((name) => [

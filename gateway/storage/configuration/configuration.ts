@@ -79,7 +79,7 @@ export async function openConfiguration(dependencies: Dependencies) {
   };
 }
 
-/** `query` must read from one snapshot, because the parts refer to one another. */
+/** `query` must read from one snapshot, because the configuration's rows refer to each other. */
 export async function loadConfiguration(
   query: Query,
   open: OpenSecret,

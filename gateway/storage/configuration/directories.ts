@@ -44,7 +44,7 @@ export function makeDirectoryAdministration(audit: Audit, query: Query) {
       return true;
     });
   return {
-    /** The server's card ranges become due, because its new address may have other ranges. */
+    /** A request for all card ranges becomes due, because the new address may have other ranges. */
     async put({ name, networks, settings }: DirectoryServer): Promise<void> {
       await change(
         "directory put",

@@ -48,7 +48,7 @@ export function makeIssuerStore({ query, transaction }: Database) {
       report: (count: number) => void,
     ): Promise<number> {
       return transaction(async (ask) => {
-        // This locks the version's row, so that a second load waits until this one has committed.
+        // The update locks the version's row, so that a second load waits for this one's commit.
         await ask("update issuer_table set version = version + 1, loaded_at = now()");
         // A faster `truncate` would hide the old ranges from nodes that are still reading them.
         await ask("delete from issuer_ranges");

@@ -105,7 +105,7 @@ async function startServer(
     }
     if (isAlive(postmaster.pid)) break;
     const cause = adopted === undefined ? fatalErrorIn(cluster.logFile, logged) : undefined;
-    // These errors mean that the old server is still ending, so a repeated start succeeds.
+    // These errors show that the old server is still ending, so a later start succeeds.
     if (cause !== undefined && !/shared memory block|lock file/.test(cause)) {
       removeSocketFolder(socketFolder);
       return new Problem(`PostgreSQL did not start: ${cause} (see ${cluster.logFile}).`);

@@ -143,7 +143,7 @@ export async function checkConnection(
   );
 }
 
-/** Returns the error code, or an empty text if the statement has succeeded. */
+/** Returns the error code, or an empty text if the connection and the statement have succeeded. */
 async function connectTo(
   name: string,
   { password }: Cluster,
@@ -192,7 +192,7 @@ async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
 
 /**
  * Ends the sessions of a killed server. A session in a long query does not notice that its server
- * is gone, and keeps the next server from starting. Recovery repairs the data files.
+ * is gone, and keeps the next server from starting. That server's recovery repairs the data files.
  */
 export function endOrphans(folder: string): void {
   for (const pid of system.findProcessesIn(folder)) {

@@ -8,7 +8,7 @@ import { userInfo } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { Problem } from "../../values/problem.ts";
 
-/** A process has ended even if its parent process has not collected its result yet. */
+/** Returns false for a process that has ended, even if its parent has not noticed that yet. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
@@ -190,7 +190,7 @@ export function runAs(
   });
 }
 
-/** Leaves out variables such as PGPORT, by which PostgreSQL may be led to another server. */
+/** Leaves out environment variables such as PGPORT, which may lead PostgreSQL to another server. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
 }

@@ -1,7 +1,7 @@
 /**
  * Finds the transactions of a merchant by the time when they began, for reports. The first commit
  * of each is in the history of its order, and a partial index has these rows by time. Reports use
- * the connections of screens, so that they never make a payment wait.
+ * the connections that are reserved for screens, so that they never make a payment wait.
  */
 import type { FindBegun, ReportPage, ReportPosition } from "../../report/report.ts";
 import type { MerchantId } from "../../values/ids.ts";
@@ -60,8 +60,8 @@ where ${assertHomeCell("= $1")}
 order by begun_at, order_id, begun_version`;
 
 /**
- * Finds the serial numbers of these transactions. Only used for orders with several transactions or
- * a chargeback, because PostgreSQL takes longer to read the events of a commit than to find the
+ * Finds the serial numbers of the transactions. Only orders with several transactions or a
+ * chargeback need it. PostgreSQL takes longer to read the events of a commit than to find the
  * order.
  */
 async function findSerials(
@@ -87,7 +87,7 @@ async function findSerials(
   );
 }
 
-/** Strings cannot contain these texts, because JSON puts a backslash before their quotes. */
+/** Searches unparsed JSON. Its strings cannot contain the searched texts: JSON escapes quotes. */
 function hasOneLine({ progress }: Pick<BegunRow, "progress">): boolean {
   return progress.includes('"earlier":[]') && !progress.includes('"chargebacks":');
 }
@@ -103,8 +103,8 @@ where merchant_id = $1 and at = to_timestamp(begun_at / 1000)`;
 const lockClass = 8_583_037;
 
 /**
- * Lets only one node at a time make the merchant's report. Returns the function that ends this
- * lock, which also ends with the node or its machine, or undefined if another report is being made.
+ * Lets only one node at a time make the merchant's report, by a lock that also ends with the node
+ * or its machine. Returns the function that ends the lock, or undefined if another node has it.
  */
 export function makeTakeReport(database: Pick<Database, "connect">) {
   return async (merchant: MerchantId): Promise<(() => Promise<void>) | undefined> => {

@@ -28,7 +28,7 @@ import {
 import type { NodeName } from "../server/presence.ts";
 import { packEvents, packFacts, packProgress } from "./order-row.ts";
 
-/** `retryMs` is infinite for an acquirer's answer, because only this node knows the answer. */
+/** A commit of an acquirer's answer has an infinite `retryMs`: only this node knows the answer. */
 type CommitOptions = GatherOptions &
   ConfirmKeys & {
     /** How long a new callback is reserved for the node that has written it. */
@@ -38,8 +38,8 @@ type CommitOptions = GatherOptions &
 
 /**
  * The shortest time between two commits of a busy gateway (decision 0045). Without it, each of a
- * few hundred orders a second has a commit of its own, which costs half as much again as a commit
- * of three. Under full load it has no effect, because a commit takes longer.
+ * few hundred orders a second has a commit of its own, which costs half as much again per order as
+ * a commit of three. Under full load it has no effect, because a commit takes longer.
  */
 const busyGapMs = 6;
 
@@ -103,9 +103,9 @@ type Writing = Pick<CommitOptions, "callbackLeaseMs" | "confirmKeys"> & {
 };
 
 /**
- * Returns a function that writes a batch of steps. An earlier try whose answer was lost may have
- * been committed, or may be committed while this one runs. The versions and keys of the rows keep
- * steps from being written twice, and the history shows which ones are written.
+ * Returns a function that writes a batch of steps. If it repeats a try whose answer was lost, that
+ * try may have been committed, or may be committed at the same time. The versions and keys of rows
+ * keep steps from being written twice, and the history shows which ones are written.
  */
 function makeWrite(
   query: Query,
@@ -158,7 +158,7 @@ function stepColumns(steps: readonly Step[], node: string): string[] {
   ];
 }
 
-/** For each step: its order's version in the database, and when the order was due before. */
+/** Packs the state before each step: the order's version, its time of change and its due time. */
 function fromColumns(steps: readonly Step[]): string[] {
   return [
     plainArray(steps.map(({ from }) => from)),
@@ -167,7 +167,7 @@ function fromColumns(steps: readonly Step[]): string[] {
   ];
 }
 
-/** Returns whether the order stays with its node, as its events change nothing that it owes. */
+/** Returns whether the order stays with its node, because the events do not change what it owes. */
 function leavesRun({ order, events }: Step): boolean {
   const isPriorNext = order.owed?.effect === "reverse_prior";
   return events.every(
@@ -184,7 +184,7 @@ function packCallbacks({ order, at, callbacks = [] }: Step, leaseMs: number): re
   );
 }
 
-/** Citus accepts only immutable functions in an insert, so callbacks are read before it. */
+/** Citus accepts only immutable functions in an insert, so the JSON is read before the insert. */
 const owedCallbacks = `owed as materialized (
   select * from json_to_recordset($14::json) as owed (merchant_id bigint, order_id bigint,
     sequence int, serial uuid, url text, receiver text, at float8, due float8)
@@ -253,7 +253,7 @@ select null, key_id from refused`;
 
 /**
  * Writes steps. The update changes no indexed column, so that PostgreSQL writes no index entries (a
- * HOT update). It returns the new steps' columns too, so that the history needs no second join.
+ * HOT update). It also returns the columns from which the history is written.
  */
 export const moveStatement = moveStatementWith();
 
@@ -305,13 +305,13 @@ with ${before}moved as (
 ${parts.result ?? "select id from moved"}`;
 }
 
-/** A commit that writes no order, but waits for the disk and the synchronous standby like one. */
+/** Writes no order, but its commit waits for the disk and the synchronous standby all the same. */
 const probeStatement = "select pg_logical_emit_message(true, 'tollgate', 'probe')";
 
 /**
- * Finds the steps of a batch that are already written, by their events too, because another step of
- * this node may have the same version. It locks the rows, so that its commit waits for the
- * synchronous standby: after a crash, a server may show commits that no standby has.
+ * Finds the steps of a batch that are already written. Events are compared too, because another
+ * step of this node may have the same version. The rows are locked, so that this commit waits for
+ * the synchronous standby: after a crash, a server may show commits that no standby has.
  */
 export const writtenStatement = `
 select order_id as id from order_history as written

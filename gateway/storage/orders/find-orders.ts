@@ -1,7 +1,7 @@
 /**
- * Reads orders. Look-ups of the same moment are gathered into one statement. Each names the
- * merchant, so that no merchant reads another's order, except those at the end of the file, for
- * messages that name an order only by a number or by a host's reference.
+ * Reads orders. Look-ups of the same moment are gathered into one statement. Each look-up names the
+ * merchant, so that no merchant reads another's order. Only those at the end of the file do not,
+ * for messages that name an order by a number or by a host's reference.
  */
 import type { ExistingOrder, NamedBySerial } from "../../engine/find.ts";
 import type { Order } from "../../orders/order.ts";
@@ -59,7 +59,7 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
       ],
       "orders_current",
     );
-    // SQL does not compare the versions: two requests of a batch may ask about different ones.
+    // The versions are compared here, because requests of a batch may name different ones.
     const current = new Map(rows.map(({ id, version }) => [id, version]));
     return orders.map(({ id, version }) => current.get(id) === version);
   }, options);
@@ -173,11 +173,11 @@ with found as materialized (
 )
 select ${orderColumns}, due_version from found`;
 
-/** The few orders that may be open, of which `isOpen` checks each. */
+/** The ids of the few orders that may be open. `isOpen` checks each of them. */
 export const openIds = "(select order_id from due)";
 export const isOpen = `(id in ${openIds} and (owes is not null or finished_at is null))`;
 
-/** The node is found by its configured name, which its next process has too. */
+/** Finds the open orders of a node by its configured name, which it keeps after a restart. */
 export function makeFindOwned(query: Query) {
   return (node: string) => select(query, `${isOpen} and ${isHere} and carrier = $1`, [node]);
 }
@@ -294,7 +294,7 @@ order by version`;
  */
 export async function findByNumber(query: Query, number: number): Promise<Order | undefined> {
   const id = asOrderId(String(number));
-  // A host may name a number that is not a valid order id.
+  // A host may name a number that is not a valid order id, so that no order can have it.
   return isNumericId(id) ? findById(query, id) : undefined;
 }
 
@@ -314,8 +314,8 @@ export async function findAtPosition(
 }
 
 /**
- * Searches a range of ids for the order with a sequence number. Both numbers grow together, even
- * across cells, so the search halves the range in each step.
+ * Searches a range of ids for the order with a sequence number. Ids and sequence numbers grow
+ * together, even across cells, so the search halves the range in each step.
  */
 async function findInGap(
   query: Query,
@@ -333,7 +333,7 @@ async function findInGap(
   return undefined;
 }
 
-/** Returns the range's first order with a sequence number, which orders without a charge lack. */
+/** Returns the range's first order with a sequence number. Orders without a charge have none. */
 async function findCharged(query: Query, low: number, high: number): Promise<Order | undefined> {
   for (let from = low; from <= high; ) {
     const row = await findFirst(query, String(from), String(high));

@@ -56,8 +56,8 @@ export function makeNextNumbers(
       spare ??= fetchBlock();
       const fetched = spare;
       const next = await fetched;
-      // Several callers may have waited for the next block, which the first of them begins. If it
-      // is used up before the others run, they already wait for the block after it.
+      // Several callers may have waited for a block, and only the first of them begins it. A caller
+      // that finds it used up waits for the block after it.
       if (used >= block.size && spare === fetched) {
         spare = undefined;
         block = next;
@@ -82,7 +82,6 @@ export function makeNextNumbers(
     return fetching;
   }
 
-  /** A node with few orders takes few ids. */
   function sizeAt(now: number): number {
     const perMs = used / Math.max(now - block.fetchedAt, 1);
     return Math.max(blockMin, Math.min(blockMax, Math.ceil(perMs * blockMs)));
@@ -99,8 +98,8 @@ type Options = {
 };
 
 /**
- * Takes blocks over a connection of its own. The first request of each connection says that the
- * server may be another one, which lacks the latest blocks.
+ * Takes blocks over a connection of its own. The first request of each connection is marked,
+ * because another server, which lacks the latest blocks, may answer it.
  */
 export function openOrderIds(database: Pick<Database, "connect">, { ownTime, retryMs }: Options) {
   let connection: Promise<Connection> | undefined;
@@ -128,7 +127,7 @@ export function openOrderIds(database: Pick<Database, "connect">, { ownTime, ret
       reachedId = firstId + size;
       return { firstSequence, firstId, size, isKnown };
     } catch (error) {
-      // The node does not wait for the close, which a silent server may not confirm either.
+      // The node does not wait for the close, because a silent server may not confirm it.
       void close();
       throw error;
     }
@@ -155,8 +154,8 @@ const takeStatement = "select * from take_order_numbers($1, $2, $3, $4, $5)";
 
 /**
  * Where the order with a sequence number is: its id, if a stored block contains the number, or the
- * range of ids between the two nearest blocks. A standby that took over may lack blocks that nodes
- * still use, even the very first one.
+ * range of ids between the two nearest blocks. A block may be missing, even the very first one, if
+ * a standby took over before it received the block.
  */
 export type OrderPosition =
   | { readonly id: OrderId }
@@ -190,7 +189,7 @@ export async function moveOrderNumbersAhead(query: Query): Promise<void> {
   await query(moveSequenceAhead);
 }
 
-/** Moves the sequence ahead by a day's numbers, from its last number or the present time's. */
+/** Skips a day's sequence numbers. There are 10,000 numbers for each second since 2025. */
 const moveSequenceAhead = `
 select setval('order_sequence', 864000000 + greatest(last_value,
   floor((extract(epoch from clock_timestamp()) - 1735689600) * 10000)::bigint))

@@ -55,7 +55,6 @@ from unnest($2::uuid[], $3::bigint[]) as source(key, adds)
 where known.merchant_id = $1::bigint and known.key = source.key
   and ${assertHomeCell("= $1::bigint")}`;
 
-/** Deletes the counts of days that are over. */
 export async function deletePayoutDays(query: Query, now: Instant): Promise<void> {
   await query("delete from payout_days where keep_until < $1::bigint", [now]);
 }

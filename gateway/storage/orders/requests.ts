@@ -1,7 +1,7 @@
 /**
  * The storage of merchants' requests. A request that begins an order is written with the order.
- * Repeated and refused ones are stored here with their answers. The nonces of signed requests are
- * stored so that each is accepted only once, by any node.
+ * Repeated and refused requests are stored here with their answers. The nonces of signed requests
+ * are stored so that each is accepted only once, by any node.
  */
 import { randomUUID } from "node:crypto";
 import type { RequestRecord } from "../../merchant-api/routes.ts";

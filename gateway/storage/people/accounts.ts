@@ -46,7 +46,7 @@ type SessionRow = {
 export const milliseconds = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 export const moment = (place: string) => `to_timestamp(${place}::float8 / 1000)`;
 
-/** Read at each request, so that a disabled user or an ended session takes effect at once. */
+/** Runs at each request, so that a disabled user or an ended session takes effect at once. */
 const sessionStatement = `
   select digest, ${milliseconds("began_at")} as began, ${milliseconds("seen_at")} as seen,
     second_factor, case when challenge_expires_at > ${moment("$2")} then challenge end as challenge,
@@ -77,7 +77,7 @@ export function makeSessionStore({ query, idleMs, sessionMs }: AccountStoreOptio
         `delete from portal_sessions where seen_at < ${moment("$1")} or began_at < ${moment("$2")}`,
         [now - idleMs, now - sessionMs],
       );
-      // Ended counts of tries are kept for a day, so that the login's next lock lasts longer.
+      // Expired counts of tries are kept for a day, because a login's next lock lasts longer.
       await query(`delete from sign_in_tries where expires_at < ${moment("$1")}`, [
         now - lockedMsMax,
       ]);
@@ -211,7 +211,6 @@ type TeamUser = Omit<Api["GET /users"]["output"]["users"][number], "merchant" | 
 
 export type TeamReads = ReturnType<typeof makeTeamReads>;
 
-/** Reads users with their sign-in methods, and the sessions of a merchant's or of all users. */
 export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "query" | "idleMs">) {
   return {
     list: (now: Instant) =>
@@ -239,7 +238,7 @@ export function makeTeamReads({ query, idleMs }: Pick<AccountStoreOptions, "quer
   };
 }
 
-/** Ends the user's session with that id, or all without an id. Returns the number. */
+/** Ends the user's session with that id, or all without an id. Returns how many have ended. */
 export function endSessions(audit: Audit, login: string, id?: string): Promise<number> {
   return audit.change(async (change, write) => {
     const ended = await change<{ id: string }>(
@@ -285,7 +284,7 @@ export function makeSignInTries(query: Query): SignInTries {
       );
       const triesOf = (key: Uint8Array) => rows.find((row) => row.key.equals(key))?.tries;
       for (const bound of sorted) if (triesOf(bound.key) === bound.max) await lock(bound, now);
-      // The count is compared after the request has added to it, because others may add to it too.
+      // Each request compares the count after its own addition, because others add to it too.
       return bounds.every(({ key, max }) => {
         const tries = triesOf(key);
         return tries !== undefined && tries <= max;

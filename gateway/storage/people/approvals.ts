@@ -128,7 +128,7 @@ type Pair = GivenApproval & { readonly askedBy: string; readonly actor: Actor };
 type Entry = Actor & { readonly seq: number; readonly action: string; readonly user: string };
 
 /**
- * Returns whether the requester and the approver may be the same person, by the audit: from where
+ * Returns whether the requester and the approver may be the same person. The audit shows from where
  * each has acted, and who has changed their accounts.
  */
 async function mayBeOnePerson(

@@ -70,7 +70,7 @@ export function makeAudit(database: Pick<Database, "transaction">, options: Audi
   return bindAudit(actor, async (work) => {
     let signed: SignedHead | undefined;
     const result = await database.transaction(async (query) => {
-      // If the head were locked after the change, two changes could wait for each other.
+      // The head is locked before the change, because two changes could otherwise block each other.
       const { seq } = await lockHead(query);
       const done = await work(query);
       const head = await lockHead(query);
@@ -233,7 +233,7 @@ export function signedText({ seq, hash }: Head): Buffer {
   return Buffer.from(`tollgate-audit-head\n${seq}\n${hash}`);
 }
 
-/** Nodes sign the newest head, because commands without a key write entries and cannot sign. */
+/** Signs the newest head for commands that write entries but have no key to sign them. */
 export async function signAndPublish(
   database: Pick<Database, "transaction" | "query">,
   signer: Signer,

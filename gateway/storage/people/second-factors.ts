@@ -69,7 +69,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       const when = { now, after: Number(user.step) };
       const step = findStep(open(user.sealed, totpContext(account.id)), code, when);
       if (step === undefined) return false;
-      // Only one of two requests with the same code advances the step.
+      // Only one of two requests with the same code advances the stored time step of the code.
       const used = await query(
         "update users set totp_step = $2 where id = $1 and totp_step < $2 returning id",
         [account.id, step],
@@ -115,7 +115,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return options.show(secret, options.issuer, account.login);
     },
 
-    /** Turns on an app's codes. Returns undefined if the code is not of the pending secret. */
+    /** Turns on an app's codes. Returns undefined if the code does not match the pending secret. */
     async confirmTotp(
       actor: Actor,
       { account, digest, pendingTotp }: PortalSession,
