@@ -76,7 +76,7 @@ async function readCountryFile(file: string): Promise<FindCountry> {
     : openDatabase(await readFile(file));
 }
 
-/** Decoding a record takes longer than finding it, so records are cached. Countries are few. */
+/** The most records in the cache. Decoding a record takes longer than finding it. */
 const recordsMax = 10_000;
 
 function openDatabase(bytes: Buffer): FindCountry {
@@ -143,9 +143,8 @@ async function* readRows(records: ReturnType<typeof readRecords>): AsyncGenerato
 }
 
 /**
- * The decimal digits with which an address is stored. Of an IPv6 address, only the upper 64 bits
- * are stored, because no provider's network has a longer prefix; in public use, they make 19
- * digits.
+ * How many decimal digits hold an address. Of an IPv6 address, only the upper 64 bits are stored,
+ * because no provider's network has a longer prefix. In public use, they make 19 digits.
  */
 const digitsOf = { 4: 10, 6: 19 } as const;
 
@@ -182,7 +181,7 @@ function numberOf(bits: string, fill: "0" | "1"): bigint {
   return BigInt(`0b${bits.slice(1, size + 1).padEnd(size, fill)}`);
 }
 
-/** The first bits of all addresses of the network. IPv4 addresses may be in IPv6 notation. */
+/** The common first bits of the network's addresses. IPv4 addresses may be in IPv6 notation. */
 type IpNetwork = {
   /** The network's normal form, which is stored and shown. */
   readonly text: string;

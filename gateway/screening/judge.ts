@@ -22,7 +22,7 @@ import { type ActiveRule, type FindRuleSet, placeOf, type RuleSet } from "./rule
 export type CountedPayment = {
   readonly merchantId: MerchantId;
   readonly seen: Seen;
-  /** Eight bytes, the same for all repeats of the request. */
+  /** Eight bytes that identify the merchant's request. Its repeats have the same ones. */
   readonly request: Uint8Array;
   readonly rows: readonly TallyRow[];
 };
@@ -103,8 +103,8 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
 
     let known: ReadonlyMap<OrderId, PaymentResult> = new Map();
     const resultOf = ({ orderId, at: seenAt }: Seen) => {
-      // The counted payment with the judged order's own id is an earlier try on the same payment
-      // page. It was refused, because no other try would have followed it.
+      // A counted payment with the judged order's own id is an earlier try on the same payment
+      // page. It was refused, because a page accepts another try only after a refusal.
       if (orderId === judged.order.id) return "declined";
       return known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
     };
@@ -171,11 +171,12 @@ function findingOfEntry(entry: ListEntry): Finding {
 }
 
 /**
- * Returns a function that names counter rows by a digest of place, kind of value, and value. A card
- * is a digest already, so it is only combined with the digest of its place.
+ * Returns a function that makes the key of a counter row: a digest of place (the cell, a merchant
+ * or an endpoint), kind of value, and value. A card is a digest already, so it is only joined to
+ * the digest of its place.
  */
 function makeKeyOf(digest: JudgeDependencies["digestSubject"], countingKey = () => 0) {
-  /** The digest of each place. A place is the cell, a merchant or an endpoint. */
+  /** Cached digests of the places where cards are counted: the cell, merchants and endpoints. */
   const places = new Map<string, string>();
   let placedBy = countingKey();
   return (place: string, per: Subject, value: string): string => {
@@ -222,9 +223,9 @@ function paymentOf({ order, card = "", request }: Judged, rows: readonly TallyRo
 }
 
 /**
- * Returns the tally of each thing that the rules count. While the fingerprint key is being
- * replaced, a card has a tally under each key. The one that began earlier has all payments and is
- * chosen.
+ * Returns one tally for each value that the rules count. While the fingerprint key is being
+ * replaced, a card has a tally under each key. The tally that began earlier has all payments and is
+ * returned.
  */
 function inPlaces(
   places: readonly (readonly TallyRow[])[],

@@ -33,14 +33,14 @@ type Column = (typeof listColumns)[number];
 type Cells = (column: Column) => string;
 
 type ListFileOptions = {
-  /** Returns the scope of a merchant's login and an endpoint's id. Either may be empty. */
+  /** Returns an entry's scope. An empty login means all merchants, an empty id all endpoints. */
   readonly scopeOf: (merchant: string, endpoint: string) => ListScope | Problem;
   readonly readExpiry: (text: string) => Instant | Problem;
   /** Returns what is stored for a card number. Without this function, card numbers are refused. */
   readonly cardValueOf?: (number: CardNumber, scope: ListScope) => string;
   /**
-   * Returns whether the list has a card with this value as its hash id. A value in the file is then
-   * that hash id even if it looks like a card number, as one hash id in thirty does.
+   * Returns whether a list has a card with this hash id. One hash id in thirty looks like a card
+   * number. A known one is read as a hash id.
    */
   readonly isKnownCard: (value: string) => boolean;
   readonly report: (count: number) => void;
@@ -85,7 +85,7 @@ export async function readListFile(
   return entries;
 }
 
-/** Exports write an apostrophe before a cell that a spreadsheet would run as a formula. */
+/** Removes the apostrophe that exports write before a cell that looks like a formula. */
 function readCell(cell = ""): string {
   return cell.trim().replace(/^'(?=[=+\-@])/, "");
 }

@@ -1,7 +1,7 @@
 /**
- * The allow and block lists in memory. Entries are found by keys, so that the length of a list
- * costs an order no time. The narrowest kind of entry (a card, say) with an entry for the order
- * decides (decision 0049).
+ * The allow and block lists in memory. Entries are found by keys, so a long list takes no longer
+ * than a short one. If entries of several kinds match an order, the entry of the narrowest kind,
+ * such as a card, decides (decision 0049).
  */
 import type { Customer, Order } from "../orders/order.ts";
 import { foldEmail, parseDomain, parseEmail } from "../values/email.ts";
@@ -72,7 +72,7 @@ export function makeLists() {
     get size() {
       return byId.size;
     },
-    /** Whether an entry names a card at all merchants. Only then does an order need the digest. */
+    /** Whether an entry is for a card at all merchants. Only then is the card's digest needed. */
     get needsCardDigest() {
       return cardDigests > 0;
     },
@@ -88,7 +88,7 @@ export function makeLists() {
     },
     remove,
 
-    /** The narrowest kind and range decides. Of equally narrow entries, a block entry decides. */
+    /** Returns the entry of the narrowest kind and range; of equally narrow ones, a block entry. */
     find(listed: ListedOrder): ListEntry | undefined {
       for (const { index, keysOf, isNested = false } of order) {
         if (index.entries.size === 0) continue;
@@ -160,14 +160,14 @@ type Listable = Pick<Order, "card" | "purchase"> & {
 type Kind = {
   readonly name: string;
   readonly meaning: string;
-  /** Returns the stored form, or a problem that completes a sentence and never quotes the text. */
+  /** Returns the stored form of a value, or a problem, which never quotes the value. */
   readonly read: (text: string) => string | Problem;
-  /** Whether values contain each other, like networks. The longer key is then narrower. */
+  /** Whether a value may contain another one, as networks do. The longer key is then narrower. */
   readonly isNested?: true;
   readonly keysOfValue?: (value: string) => readonly string[];
   /**
-   * Returns the keys of the list entries to look up for an order. A prefix is looked up in every
-   * length that the key of some entry has; `lengths` has these.
+   * Returns the keys by which an order's entries are looked up. A prefix is looked up only in the
+   * lengths that keys of entries have, which are in `lengths`.
    */
   readonly keysOf: (order: Listable, lengths: ReadonlyMap<number, number>) => readonly string[];
   /** Returns the value without anything that identifies a person, for the audit (decision 0046). */

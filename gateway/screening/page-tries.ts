@@ -41,7 +41,7 @@ export type TryOrigin = {
   readonly page: string;
   readonly ipAddress: string;
   readonly linkId?: string | undefined;
-  /** A digest of the card number. `earlierCard` is by the old key while the key is replaced. */
+  /** A digest of the card number. While its key is replaced, `earlierCard` is by the old key. */
   readonly card?: string | undefined;
   readonly earlierCard?: string | undefined;
 };
@@ -53,7 +53,7 @@ type Demand = { readonly challenge?: string; readonly waitS?: number };
 const addedBitsMax = 5;
 
 type Checked = Demand & { readonly isProved?: boolean };
-/** `proof` is empty if the page sent none. `isProved` means that it has been used up already. */
+/** `proof` is empty if the page sent none. `isProved` means that a proof was used up before. */
 type Shown = { readonly proof: string; readonly isProved?: boolean };
 
 type PageTries = ReturnType<typeof makePageTries>;
@@ -64,7 +64,7 @@ const everyMerchant = asMerchantId("0");
 export function makePageTries({ limits, store, proofs, digestSubject, clock }: Dependencies) {
   return { look, check, admit };
 
-  /** Returns the proof of work or the waiting time that a try would need, without counting one. */
+  /** Returns what a try would need, a proof of work or a waiting time, and counts no try. */
   async function look(origin: TryOrigin): Promise<Demand> {
     const counted = rowsOf(origin);
     if (counted.length === 0) return nothing;
@@ -86,7 +86,7 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     const counted = rowsOf(origin);
     if (counted.length === 0) return nothing;
     const checked: Checked = shown.isProved ? shown : await check(origin, shown.proof);
-    // A refused try is not counted: a flood of them would block other customers for ever.
+    // A refused try is not counted, because a flood of them would block an address for ever.
     if (checked.waitS !== undefined || checked.challenge !== undefined) return checked;
     const at = clock.now();
     const tallies = await store.add(countedTry(order, origin, counted, at));
@@ -231,7 +231,7 @@ function countedTry(
 /** The cardholder has to enter the card before the challenge for a proof of work expires. */
 export const challengeLifetimeMs = minutes(30);
 const form = /^(\d{1,2})\.([0-9a-z]{1,9})\.([\w-]{16})([\w-]{24})$/;
-/** With at most 15 digits, nonce, signature and solution fit one block of SHA-256. */
+/** A solution is short enough to fit one block of SHA-256 with the nonce and the signature. */
 const solutionForm = /^\d{1,15}$/;
 /** The highest difficulty. The page's script compares only the first 32 bits of the hash. */
 const proofBitsMax = 30;
@@ -275,8 +275,8 @@ export function makeProofs({ tokenOf, isToken, takeNonce, clock }: ProofDependen
       if (expiresAt <= clock.now()) return false;
       if (!isToken(signedText(page, bits, expiry, nonce), signature)) return false;
       if (countZeroBits(nonce + signature + solution) < Number(bits)) return false;
-      // A nonce is deleted some time after `signedAt`. The challenge's expiry in its place keeps
-      // the nonce stored until the challenge has expired.
+      // A nonce is deleted some time after its `signedAt`. The challenge's expiry is passed as
+      // `signedAt`, so that the nonce stays stored until the challenge has expired.
       return takeNonce({
         merchantId: page.merchantId,
         nonce: `proof/${nonce}`,

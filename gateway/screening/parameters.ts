@@ -63,7 +63,7 @@ export function whole(min: number, max: number, en: string, de: string): Paramet
 const units = { s: seconds(1), m: minutes(1), h: hours(1), d: hours(24) } as const;
 const durationMaxMs = hours(24) * 400;
 
-/** The value is in milliseconds. */
+/** The value is a number of milliseconds. */
 export function duration(en: string, de: string, maxMs = durationMaxMs): Parameter<number> {
   const longest = `${maxMs / units.d}d`;
   const type = {
@@ -125,6 +125,6 @@ export function readParameters<Table extends ParameterTable>(
     values[name] = read(text);
     if (values[name] === undefined) return new Problem(`${name} is ${type.en}, not ${text}.`);
   }
-  // Each value was read by the parameter of its name, so that the types match.
+  // Each value was read by the parameter of its name, so it has that parameter's type.
   return values as ParameterValues<Table>;
 }

@@ -1,6 +1,6 @@
 /**
- * Bounds an endpoint's payouts, by their sum, and a card's, by their number, over a day of the
- * gateway's time zone. A payout is counted before anything is sent, and stays counted if it is
+ * Limits the sum of an endpoint's payouts and the number of payouts to a card, each for a day of
+ * the gateway's time zone. A payout is counted before anything is sent, and stays counted if it is
  * refused.
  */
 import type { EndpointSettings } from "../orders/merchant.ts";
@@ -11,7 +11,7 @@ import { calendarIn, hours, type Instant, later } from "../values/time.ts";
 import { uuidOf } from "./judge.ts";
 
 export type PayoutCount = {
-  /** A keyed digest of the day and the endpoint or card; a UUID. */
+  /** A keyed digest of the day and the endpoint or card, formatted as a UUID. */
   readonly key: string;
   readonly adds: bigint;
   readonly most: bigint;
@@ -19,7 +19,7 @@ export type PayoutCount = {
 };
 
 export type PayoutDays = {
-  /** Returns the keys of the exceeded bounds. If there is one, the payout is not counted at all. */
+  /** Returns the keys of the exceeded limits. If a limit is exceeded, the payout is not counted. */
   add(merchant: MerchantId, counts: readonly PayoutCount[]): Promise<readonly string[]>;
   remove(merchant: MerchantId, counts: readonly PayoutCount[]): Promise<void>;
 };
@@ -43,7 +43,7 @@ export function makeCountPayout(
   digestSubject: (text: string) => Buffer,
   zone: string,
 ) {
-  /** Returns the function that removes the payout from the counters, or the refusal. */
+  /** Counts the payout. Returns a function that removes it from the counters, or the refusal. */
   return async (
     { merchantId, endpointId, purchase, at }: Payout,
     { payoutDayMax, payoutCardMax }: EndpointSettings,
@@ -64,8 +64,8 @@ export function makeCountPayout(
         ? []
         : names.map((name) => bound(`card\n${name}`, 1n, BigInt(payoutCardMax)));
     if (sum.length + cards.length === 0) return keepCount;
-    // An identical request, concurrent or before a failure of the database, may have been counted.
-    // The two requests are one payout.
+    // A repeat of the request, concurrent or after a failure of the database, is the same payout,
+    // so each request is counted once.
     const once = bound(`request\n${Buffer.from(request).toString("hex")}`, 1n, 1n);
     const counts = [once, ...sum, ...cards];
     const full = await days.add(merchantId, counts);

@@ -73,11 +73,11 @@ export type PaymentFacts = {
   readonly tally?: Tally | undefined;
   /** Returns an ISO 3166 alpha-2 code, or undefined if the country is not known. */
   readonly findIpCountry: (address: string) => string | undefined;
-  /** The rule must have named the earlier payment in `asks`. */
+  /** Returns the result of an earlier payment that the rule has named in `asks`. */
   readonly resultOf: (seen: Seen) => PaymentResult;
 };
 
-/** The latest payment comes first. */
+/** Returns the earlier payments in the window, the latest first. */
 export function seenWithin({ at, tally }: PaymentFacts, windowMs: number): readonly Seen[] {
   return tally?.before.filter((seen) => seen.at > at - windowMs) ?? [];
 }
@@ -127,7 +127,7 @@ export function defineRule<Table extends ParameterTable>(rule: {
   };
 }
 
-/** Purposes are compared in lower case. */
+/** Returns the lower-case form by which purposes are compared. */
 export function foldPurpose(text: string): string {
   return text.normalize("NFC").trim().toLowerCase();
 }
@@ -155,8 +155,8 @@ export function subjectOf(
 }
 
 /**
- * Returns an IPv4 address, or the first 64 bits of an IPv6 address: its subscriber has at least 64
- * bits of addresses and may use any of them.
+ * Returns an IPv4 address, or the first 64 bits of an IPv6 address, because a subscriber can use
+ * any address that begins with these bits.
  */
 export function networkOf(text: string): string {
   if (!text.includes(":")) return text;

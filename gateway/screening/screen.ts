@@ -13,7 +13,7 @@ import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
 
-/** The parts of an order that limits and gates depend on. Rules have judged the others. */
+/** The parts of an order on which the endpoint's limits and the choice of a gate depend. */
 type Screenable = Routed & {
   readonly purchase: Pick<Order["purchase"], "wallet" | "credential" | "isUnattended">;
 };
@@ -37,7 +37,7 @@ export function screen(
   return { kind: is3ds ? "cleared_for_3ds" : "cleared", gate, ...found.kept };
 }
 
-/** The receiver of a payout authenticates nothing. */
+/** A payout is not authenticated, because the cardholder receives the money. */
 function isAuthenticable(order: Screenable): boolean {
   return order.transaction.kind !== "payout" && canAuthenticate(order);
 }
@@ -62,8 +62,8 @@ type Settled = {
 const nothingFound: Settled = { isForced: false, kept: {} };
 
 /**
- * Combines the findings. If one rule allows the payment, all others only mark it. So does a rule
- * that forces 3-D Secure where 3-D Secure is impossible.
+ * Combines the findings. If one rule allows the payment, all others only mark it. A rule that
+ * forces 3-D Secure also only marks the payment if 3-D Secure is impossible.
  */
 export function settle(findings: readonly Finding[], isAuthenticable: boolean): Settled {
   if (findings.length === 0) return nothingFound;
@@ -83,9 +83,8 @@ export function settle(findings: readonly Finding[], isAuthenticable: boolean): 
 }
 
 /**
- * Whether 3-D Secure is possible and of use. It is not for a payment without the cardholder, or
- * after the gateway has verified a wallet's cryptogram. A cryptogram that the merchant has
- * decrypted is not verified.
+ * Whether 3-D Secure is possible and useful: not without the cardholder, and not after the gateway
+ * has verified a wallet's cryptogram. A cryptogram that the merchant has decrypted is not verified.
  */
 export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boolean {
   const { wallet, credential, isUnattended } = purchase;
@@ -119,7 +118,7 @@ type RouteShare = {
 
 const drawn = 1_000;
 
-/** Returns a sale's gates, and the shares of gates of one rank over many imaginary orders. */
+/** Simulates many sales. Returns their outcomes, and the share of the sales with each outcome. */
 export function findRouteShares(
   endpoint: Endpoint,
   text: string,

@@ -88,8 +88,9 @@ const noUndo = async () => undefined;
  * five of its six unknown digits are left to guess, because the check digit gives one. For each
  * merchant, BIN and last four digits, the different cards of a day are counted. Above the limit,
  * all payments with these digits are blocked, even of cards with earlier payments, because
- * otherwise the only card that is not blocked would be the searched one. A request is counted even
- * if it turns out to be a repeat. `isGuess` checks repeats that are looked up without a payment.
+ * otherwise only the searched card would not be blocked. A request is counted even if it turns out
+ * to be a repeat. `isGuess` counts the card of a possible repeat or of a new recurring payment
+ * profile.
  */
 function blockGuesses(
   { max, store, digestSubject, onReached }: Dependencies,

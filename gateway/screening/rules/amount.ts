@@ -61,7 +61,7 @@ function judge(
   return undefined;
 }
 
-/** Returns a problem if the amount has more decimals than the currency. */
+/** Returns a problem if the limit has more decimals than the currency. */
 export function limitOf(text: string | undefined, currency: Currency): Money | undefined | Problem {
   if (text === undefined) return undefined;
   return parseAmount(text, currency) ?? new Problem(`${text} is no amount in ${currency.code}.`);
