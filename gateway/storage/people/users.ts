@@ -34,7 +34,7 @@ export const keepPassword = `earlier_passwords = case
   when password is null or password_temporary then earlier_passwords
   else (password || earlier_passwords)[1:4] end`;
 
-/** Returns whether the schema has the tables of users, and an audit that has a head. */
+/** Returns whether the schema has the tables `users` and `audit_head`. */
 export async function hasUsers(query: Query): Promise<boolean> {
   const [row] = await query<{ has: boolean }>(
     "select to_regclass('users') is not null and to_regclass('audit_head') is not null as has",
@@ -130,7 +130,7 @@ export function makeUserAdministration(audit: Audit) {
   return {
     add: (...given: NewUser) => addUser(audit, ...given),
     demandFactor: (...given: FactorDemand) => demandFactor(audit, ...given),
-    /** A merchant's user cannot become an operator, nor the reverse: that takes a new user. */
+    /** A merchant's user cannot become an operator, or an operator a merchant's user. */
     setRole: (login: string, role: Role) =>
       change(
         ...(["user role", login] as const),
@@ -141,7 +141,7 @@ export function makeUserAdministration(audit: Audit) {
           : "update users set role = $2 where login = $1 and (merchant_id is not null) = $3",
         [login, role, isMerchantRole(role)],
       ),
-    /** An account of a program has no password. */
+    /** Leaves the account of a program (`service`) without a password. */
     setPassword: (login: string, { stored, isTemporary }: NewPassword) =>
       change(
         ...(["user password", login] as const),
@@ -174,7 +174,7 @@ export function makeUserAdministration(audit: Audit) {
       ),
   };
 
-  /** Ends the user's sessions, because another person may use one, and lifts sign-in locks. */
+  /** Also ends the user's sessions, because another person may use one, and lifts sign-in locks. */
   function change(action: string, login: string, text: string, values: readonly unknown[]) {
     return audit.change(async (query, write) => {
       const before = await findUser(query, login);

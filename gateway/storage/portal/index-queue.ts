@@ -1,21 +1,21 @@
 /**
- * Fills the portal's tables of orders after payments (decision 0058). The latest versions of
- * committed orders are kept in memory and written together, those of open orders a second later. A
- * regular search through the history finds orders that no node has written, because the node has
- * ended or a command has changed the order.
+ * Writes orders to the portal's tables after their commits, so that payments do not wait (decision
+ * 0058). The latest versions of committed orders are kept in memory and written together, those of
+ * open orders a second later. A regular search through the history finds orders that no node has
+ * written, because the node has ended or a command has changed the order.
  */
 import type { Step } from "../../orders/advance.ts";
 import type { Order } from "../../orders/order.ts";
 import type { Cells } from "../cells/cells.ts";
 import { deleteOldFigures, type IndexOptions, makeOrderIndex } from "./order-index.ts";
 
-/** How many orders are kept in memory. The search through the history finds the others. */
+/** How many orders are kept in memory. The search through the history finds all other orders. */
 const waitingMax = 20_000;
 const sweepEveryMs = 60_000;
 /** The time limit of one search for changes that no node has indexed, such as those of commands. */
 const passMs = 400;
 
-/** Writes are spread over the wait, because those of a whole second would delay payments. */
+/** The number of writes in `waitMs`. A single write of all its orders would delay payments. */
 const writesInWait = 4;
 
 /** An order that waits to be written, and since when, by the clock of the process. */
@@ -69,7 +69,7 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     return next;
   }
 
-  /** An open order waits for a second, so that its steps of that second are written together. */
+  /** An open order waits for `waitedMs`, so that its steps of that time are written together. */
   function take(waitedMs: number): readonly Order[] {
     const since = performance.now() - waitedMs;
     const taken = [...waiting.values()].filter(

@@ -1,7 +1,7 @@
 /**
  * The tables behind the portal's lists, search and home screen (decision 0058). A newer version of
- * an order replaces its row, and the figures change by the difference. Every writer locks the same
- * row, so that no order is counted twice.
+ * an order replaces its row, and the portal's figures change by the difference of the two. Every
+ * writer locks the same row, so that no order is counted twice.
  */
 import type { Order } from "../../orders/order.ts";
 import type { Counted, Figure, IndexRow } from "../../portal-api/order-index.ts";
@@ -22,7 +22,7 @@ export type IndexOptions = {
   readonly pageSize?: number;
 };
 
-/** The fixed cost of a transaction is that of sixty orders. A long one blocks the event loop. */
+/** A transaction itself costs as much as sixty orders, but a long one blocks the event loop. */
 const usualPageSize = 200;
 /** The longest time between a step and its write to the index, if the database is reachable. */
 const lateMs = 10_000;
@@ -72,7 +72,7 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     return until < now - lateMs;
   }
 
-  /** Indexes orders without a step in the history, such as generated ones. Returns how many. */
+  /** Indexes orders without history, such as generated ones. Returns the number of orders. */
   async function walk(): Promise<number> {
     const [progress] = await database.query<{ id: OrderId }>(
       "select walked_id as id from order_index_progress where walked_id is not null",
@@ -168,7 +168,7 @@ function column(rows: readonly IndexRow[], name: (typeof numbers)[number]): stri
   return plainArray(rows.map((row) => row[name]));
 }
 
-/** Planned at each use, because the table is empty at first and grows. */
+/** PostgreSQL plans the statement at each use, because the table is empty at first and grows. */
 function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly KnownRow[]> {
   return query<KnownRow>(
     `select order_index.order_id as "orderId", version, outcome, reason,
@@ -212,8 +212,8 @@ type Difference = Figure & {
 };
 
 /**
- * Computes how the figures change. Changes are added up by minute, because orders of a moment share
- * one, and only these sums are added to the hours, the days and the whole cell.
+ * Computes how the figures change. The changes of a minute are added up first, and only the sums
+ * are added to the figures of the hour, the day and the whole cell.
  */
 function differences(
   rows: readonly IndexRow[],

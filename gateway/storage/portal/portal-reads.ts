@@ -139,7 +139,7 @@ function byMaking(one: DeliveryKey, other: DeliveryKey): number {
   return byAge(one, other) || other.sequence - one.sequence;
 }
 
-/** A full page has no `end`, because the next page begins after its last row. */
+/** The joined page has no `end` if it is full, because the next page begins after its last row. */
 export function joinPages<Row, Key>(
   windows: readonly Window<Row, Key>[],
   limit: number,
@@ -150,8 +150,8 @@ export function joinPages<Row, Key>(
 }
 
 /**
- * Joins the ranges that were examined in all cells. The joined range ends where the shortest one
- * does, because the rows of that cell beyond it are unknown.
+ * Joins the ranges that were examined in all cells. The joined range ends where the shortest range
+ * does, because its cell was not examined further.
  */
 function joinWindows<Row, Key>(
   windows: readonly Window<Row, Key>[],
@@ -243,7 +243,7 @@ export async function findOrderLines(
   const { limit } = asked;
   const { range, matches, values } = conditionsOf(asked);
   if (matches === "") {
-    // In the outer query, `at` alone is the computed column of the result, so the table is named.
+    // The outer query names the table, because `at` alone is the computed column of the result.
     const page = `select * from order_index where ${range} ${latest} limit ${limit}`;
     const plain = `select ${columns} from (${page}) as page order by page.at desc, order_id desc`;
     return query<OrderLineRow>(plain, values);
@@ -293,7 +293,7 @@ function findFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   );
 }
 
-/** Sums may be negative, because orders that another cell has counted may change here. */
+/** A sum may be negative: an order counted by another cell may have moved here and changed. */
 function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   return query<Figure>(
     `select name, key, sum(count)::float8 as count from order_figures

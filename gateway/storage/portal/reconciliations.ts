@@ -200,9 +200,9 @@ export const settledPlanner = [
 ];
 
 /**
- * Finds the orders that may have moved money in the period: those with a step since it began, open
- * ones, whose earlier transactions may have moved money, and disputed ones, because a dispute comes
- * months after the payment.
+ * Finds the orders that may have moved money in the period: those with a step since its beginning,
+ * open ones, whose earlier transactions may have moved money, and disputed ones, because a dispute
+ * comes months after the payment.
  */
 export const settledStatement = `
 select ${orderColumns} from orders

@@ -1,7 +1,7 @@
 /**
- * The sums of merchants' statements (decision 0092). The writer of the index of orders books the
- * difference between what an order's row has counted and what the order says now, in the same
- * transaction, so that each movement of money counts once, however often its order is written.
+ * The sums of merchants' statements (decision 0092). When an order's row in the index is replaced,
+ * the difference between the movements of money in the old row and in the new one is booked in the
+ * same transaction. Each movement counts once, however often its order is written.
  */
 import { movementKinds, unpackMovements } from "../../orders/movements.ts";
 import type { IndexRow } from "../../portal-api/order-index.ts";

@@ -42,7 +42,7 @@ create table orders (
   autovacuum_vacuum_cost_limit = 1000);
 create unique index orders_by_client_orderid on orders (merchant_id, client_orderid, attempt);
 
--- The times when a node must look at an order. A row is for one version of its order.
+-- The times when a node must look at an order. A row is only for one version of the order.
 create table due (
   due_at      timestamptz not null,
   order_id    bigint not null,
@@ -71,7 +71,7 @@ create table order_history_default partition of order_history default
   with (autovacuum_analyze_scale_factor = 0.2);
 -- By this index, reconciliation finds the orders with steps since the beginning of a day.
 create index order_history_by_time on order_history using brin (at) with (pages_per_range = 32);
--- By this index, reports read by time what began a transaction or recorded a dispute.
+-- By this index, reports find by time the events that began a transaction or recorded a dispute.
 create index order_history_begun on order_history (merchant_id, at, order_id, version)
   where events #>> '{0,kind}'
     in ('received', 'capture_asked', 'return_asked', 'void_asked', 'charged_back');
@@ -132,12 +132,12 @@ create table oauth_nonces (
 ) with (autovacuum_vacuum_scale_factor = 0.02);
 create index oauth_nonces_oldest on oauth_nonces (signed_at);
 
--- Used payment data of wallets, kept for as long as it could be sent again.
+-- Used payment data of wallets, kept for as long as the data could be sent again.
 create table wallet_messages (
   merchant_id    bigint not null,
   wallet         text not null,
   message_id     text not null,
-  -- The digest of the request, which tells its repeat from another one with the same payment data.
+  -- The digest of the request, to distinguish its repeat from another request with the same data.
   digest         bytea not null,
   remember_until timestamptz not null,
   -- The number of requests that use the payment data. If one of several simultaneous requests is
@@ -160,7 +160,7 @@ create table card_references (
   facts        json not null,
   created_at   timestamptz not null,
   removed_at   timestamptz,
-  -- The user who removed the card. Null means an operator.
+  -- The kind of user who removed the card: `merchant` or `operator`. Null also means `operator`.
   removed_by   text,
   -- When the card number was destroyed. Until then, payments can be captured, refunded, reversed.
   destroyed_at timestamptz,
@@ -274,7 +274,7 @@ create index chargebacks_by_date on chargebacks (at);
 -- writes no index entries. A row has at most 128 payments in 5.7 kB, which fit into a page of
 -- PostgreSQL.
 create table screening_tallies (
-  -- Zero for rules that count the payments of all merchants of the cell.
+  -- The merchant. Zero for rules that count the payments of all merchants of the cell.
   merchant_id bigint not null,
   -- A keyed digest of the counted value, such as a card, and of the scope of the rule.
   key         uuid not null,
@@ -288,7 +288,7 @@ create table screening_tallies (
 -- What an endpoint has paid out on a day, in minor units, or the number of payouts to a card.
 create table payout_days (
   merchant_id bigint not null,
-  -- A keyed digest of the endpoint or the card, and of the day.
+  -- A keyed digest of the day and the endpoint or card.
   key         uuid not null,
   counted     bigint not null,
   -- The time, in milliseconds, after which the row is deleted.
@@ -310,7 +310,7 @@ create table order_index (
   kind           text not null,
   stage          text not null,
   status         text not null,
-  -- The result of the order's first transaction, why it was not approved, and 3-D Secure.
+  -- The result of the first transaction, why it was not approved, and the result of 3-D Secure.
   outcome        text not null,
   reason         text not null,
   threeds        text not null,
@@ -331,8 +331,8 @@ create table order_index (
   words          text[] not null,
   -- Words of the customer's data, such as the name, found by their first letters (decision 0085).
   people         text[] not null default '{}',
-  -- The movements of money that the table statement_days counts for the order, as
-  -- `kind day amount`, with commas between them. The day is a number since 1970.
+  -- The movements of money that the table statement_days counts for the order: kind, day and amount
+  -- of each, with commas between them. The day is the number of days since 1970.
   movements      text not null default '',
   primary key (merchant_id, at, order_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.2);
@@ -353,8 +353,8 @@ create table order_figures (
   primary key (merchant_id, grain, at, name, key)
 ) with (fillfactor = 70, autovacuum_analyze_threshold = 1000);
 
--- The sums of the movements of money of a merchant's orders, in minor units (decision 0092). The
--- writer of the index changes them by what has changed in an order since it was written before.
+-- The sums of the movements of money of a merchant's orders, in minor units (decision 0092). When
+-- an order is indexed again, the sums change by what has changed in the order.
 create table statement_days (
   merchant_id bigint not null,
   -- The day in the gateway's time zone, for chargebacks the acquirer's date.
@@ -366,7 +366,7 @@ create table statement_days (
   returns     bigint not null,
   chargebacks bigint not null,
   payouts     bigint not null,
-  -- Payouts that are not final.
+  -- The sum of payouts whose result is not final.
   pending     bigint not null,
   primary key (merchant_id, day, endpoint_id, currency)
 ) with (fillfactor = 70);
@@ -381,8 +381,8 @@ create table order_index_progress (
 );
 insert into order_index_progress default values;
 
--- How far the search for expired cards has come, by retention period in days. The row of 0 days
--- contains a hash of the retention rules.
+-- How far the search for expired cards has come, for each retention period, in days. The row of 0
+-- days contains a hash of the retention rules.
 create table retention_walks (
   days      integer primary key,
   after_id  bigint not null default 0,
@@ -395,7 +395,7 @@ create table moved_merchants (
   moved_at    timestamptz not null default now()
 );
 
--- A copy of the list of the vault's keys, which prevents that a card is written under a destroyed
+-- A copy of the list of the vault's keys. It prevents a card from being written under a destroyed
 -- key: a statement that writes a card takes a shared lock on the row of its key, and one that
 -- destroys a key an exclusive lock. The first use of a key adds its row, which is never deleted.
 create table card_keys (
@@ -404,8 +404,7 @@ create table card_keys (
 );
 
 -- Cards that will be destroyed. No new payment can use them, but orders in flight or in doubt can
--- still send what they have to send (decision 0040). This table and the next ones belong to the
--- vault.
+-- still send their messages (decision 0040). This table and the next ones belong to the vault.
 create table condemned_cards (
   merchant_id  bigint not null,
   id           bigint not null,
@@ -442,7 +441,7 @@ create unlogged table held_keys (
   expires_at timestamptz not null
 ) with (autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0);
 
--- In the first cell, the tables of the vault have a schema of their own.
+-- In the main cell, the tables of the vault have a schema of their own.
 do $$
 declare
   own text;
@@ -453,11 +452,11 @@ begin
   end loop;
 end $$;
 
--- Statistics of wide columns, which are only read by a key, are reduced, because making them took a
--- core a third of a second while payments waited. `events` is stored without compression, which
--- would take most of the time of counting a payer with many payments. Citus refuses to change
--- statistics, and does not pass the storage of `events` on to the shard, where `addCell` sets it
--- after this transaction.
+-- PostgreSQL collects fewer statistics on the wide tables, which are read by keys, because
+-- collecting them took a core a third of a second while payments waited. `events` is stored without
+-- compression, which would take most of the time of counting a payer with many payments. Citus
+-- refuses to change statistics, and does not pass the storage of `events` on to the shard, where
+-- `addCell` sets it after this transaction.
 do $$
 declare
   place regclass;

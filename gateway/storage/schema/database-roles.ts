@@ -6,7 +6,7 @@
  */
 import type { Database, Query } from "../server/database.ts";
 
-/** The schemas of the first cell. Every other cell has one schema. */
+/** The schemas of the main cell. Every other cell has one schema. */
 const mainSchemas = ["public", "vault"] as const;
 
 export const nodeRole = "tollgate_gateway";
@@ -111,8 +111,8 @@ type ServerRow = Readonly<
 
 const notAllowed = "42501";
 
-// A role belongs to the whole database server, where the gateway of another database may make it at
-// the same moment. That error is ignored.
+// A role belongs to the whole database server, so the gateway of another database may make it at
+// the same moment. The error that the role exists is ignored.
 const makeRoles = `
 do $$
 declare

@@ -71,7 +71,7 @@ export async function findOverdueKeys(query: Query): Promise<readonly string[]> 
   return rows.map(({ name }) => name);
 }
 
-/** Finds merchants whose old control key is still accepted that many days after its replacement. */
+/** Finds merchants whose old control key is still accepted this many days after its replacement. */
 export async function findOldControlKeys(query: Query, days: number): Promise<readonly string[]> {
   const rows = await query<{ login: string }>(
     `select login from merchants where old_control_key is not null

@@ -1,13 +1,13 @@
--- The tables that an installation has once: its configuration, its users, the books of operators,
--- and the vault's keys. The tables of orders are in cell.sql. docs/schema.md is drawn from both
--- files.
+-- The tables that an installation has once: its configuration, its users, the records of operators'
+-- work, and the vault's keys. The tables of orders are in cell.sql. docs/schema.md is drawn from
+-- both files.
 
 create sequence entry_point_ids start 1001;
 create sequence merchant_ids start 101;
 create sequence gate_ids start 11;
 
--- Merchants live in cells (decision 0034), schemas with the tables of their orders. The first cell,
--- `main`, is in the schema that this file makes.
+-- Merchants live in cells (decision 0034), schemas with the tables of their orders. The main cell
+-- is in the schema that this file makes.
 create table cells (
   name       text primary key check (name ~ '^[a-z][a-z0-9_]{0,30}$'),
   -- The address of the database, sealed because it has a password. Null if it is the main database.
@@ -36,8 +36,8 @@ create table merchants (
   demands_second_factor   boolean not null default false
 );
 
--- Merchants that are being moved to another cell. The same command continues an interrupted move,
--- whose progress follows from the cell in the merchant's row.
+-- Merchants that are being moved to another cell. The same command continues an interrupted move:
+-- the cell in the merchant's row shows how far the move has come.
 create table merchant_moves (
   merchant_id bigint primary key references merchants,
   from_cell   text not null references cells,
@@ -56,16 +56,16 @@ create table merchant_keys (
   primary key (merchant_id, id)
 );
 
--- The transaction reports of days, for merchants that have an address for them.
+-- The daily reports of transactions, for merchants that have a URL for them.
 create table daily_reports (
   merchant_id bigint not null references merchants,
   day         date not null,
-  -- The time from which the first attempt was possible.
+  -- The time when the first attempt became due.
   begun_at    timestamptz not null,
   -- The time of the next attempt. Null if there is none.
   due_at      timestamptz,
   ended       text check (ended in ('delivered', 'stopped', 'given_up')),
-  -- The number of attempts that count, and the time and result of the latest attempt.
+  -- The number of counted attempts, and the time and result of the latest attempt.
   tries       integer not null default 0,
   tried_at    timestamptz,
   status      integer,
@@ -100,11 +100,11 @@ create table gate_mac_keys (
   writes_at      timestamptz,
   -- The time until which answers under this key are accepted. Null if no newer key was delivered.
   verifies_until timestamptz,
-  -- The digest of a delivered key under its zone key. Null for a key that an operator has set.
+  -- The digest of the delivered, still encrypted key. Null for a key that an operator has set.
   delivery       bytea
 );
 
--- The keys that encrypt the keys which hosts deliver to their gates, sealed by the vault's keys.
+-- The zone keys, which encrypt the keys that hosts deliver. They are sealed by the vault's keys.
 create table gate_zone_keys (
   gate_id     bigint primary key references gates on delete cascade,
   cipher      text not null check (cipher in ('tdes', 'aes')),
@@ -118,7 +118,7 @@ create table gate_zone_keys (
   asked_at    timestamptz not null default now()
 );
 
--- Digests of delivered keys under their zone keys. A key that is delivered again is refused.
+-- Digests of delivered keys in their encrypted form. A key that is delivered again is refused.
 create table gate_key_deliveries (
   gate_id      bigint not null references gates on delete cascade,
   digest       bytea not null,
@@ -126,8 +126,8 @@ create table gate_key_deliveries (
   primary key (gate_id, digest)
 );
 
--- The results of `gw reconcile`, which the portal shows: one for each gate and day, and for the
--- comparison with the acquirer's file or with the totals of its host.
+-- The results of `gw reconcile`, which the portal shows: one for each gate, day and way of
+-- comparison, which is with the acquirer's file or with the totals of its host.
 create table reconciliations (
   day         date not null,
   gate        text not null,
@@ -157,9 +157,9 @@ create table settlements (
   merchant_id bigint not null references merchants,
   -- The operator's reference of the payment, so that no payment is booked twice.
   reference   text not null,
-  -- Null if the payment was for all endpoints together.
+  -- The endpoint that was paid for. Null if the payment was for all endpoints together.
   endpoint_id bigint references endpoints,
-  -- In minor units. Negative if it corrects another booking.
+  -- The amount in minor units. Negative if it corrects another booking.
   amount      bigint not null,
   currency    text not null,
   booked_at   timestamptz not null default now(),
@@ -214,7 +214,7 @@ create table list_entries (
   kind        text not null,
   -- The normalised value. The value of a card is its hash id, or a digest of its number.
   value       text not null,
-  -- Null in merchant and endpoint means everywhere. An entry of an endpoint also has its merchant.
+  -- Merchant and endpoint are null if the entry applies everywhere. An endpoint's entry has both.
   merchant_id bigint references merchants,
   endpoint_id bigint references endpoints,
   expires_at  timestamptz,
@@ -278,7 +278,7 @@ create table card_ranges (
   primary key (directory, protocol, first, last)
 );
 
--- Requests to directory servers, by protocol, because a server may refuse one of the two.
+-- Requests for card ranges, by protocol, because a directory server may refuse one of the two.
 create table card_range_lists (
   directory     text not null references directory_servers on delete cascade,
   protocol      text not null check (protocol in ('1', '2')),
@@ -290,7 +290,7 @@ create table card_range_lists (
   -- The version of the protocol's messages that the server answered last.
   version       text,
   serial_number text,
-  -- Changes with the ranges, which nodes read only when it has changed.
+  -- A value that changes with the ranges. A node reads the ranges only if this value has changed.
   stamp         text not null default '',
   primary key (directory, protocol)
 );
@@ -305,7 +305,7 @@ create table well_known_files (
 -- user without a password cannot sign in to the portal.
 create table users (
   id                  bigint generated always as identity primary key,
-  -- A merchant's user has a login that ends with @ and that of the merchant. Others have no @.
+  -- The login of a merchant's user ends with @ and the merchant's login. Other logins have no @.
   login               text not null unique,
   role                text not null,
   -- The merchant of the user. Null for an operator.
@@ -321,8 +321,8 @@ create table users (
   password_expires_at timestamptz,
   -- The hashes of passwords that the user had before, the latest first.
   earlier_passwords   text[] not null default '{}',
-  -- The secret for the codes of the user's app, sealed by the vault's keys, and the step of the
-  -- latest code that was used. A code of that step or an earlier one is refused.
+  -- The secret for the codes of the user's app, sealed by the vault's keys, and the time step of
+  -- the latest code that was used. A code of that time step or an earlier one is refused.
   totp_sealed         bytea,
   totp_step           bigint not null default 0,
   -- The SHA-256 of each recovery code that was not used yet.
@@ -405,7 +405,7 @@ create table audit (
   action  text not null,
   subject text not null,
   reason  text,
-  -- Not jsonb, which changes a text, because the hash covers these texts as they are stored.
+  -- The type is json, because jsonb would change the texts that the hash covers.
   before  json,
   after   json,
   hash    bytea not null
@@ -453,20 +453,20 @@ create table backups (
 -- Whether the installation is on hold (decision 0050), as after a restore, and sends nothing.
 create table installation_hold (
   one         boolean primary key default true check (one),
-  -- The database server on which the nodes work. Another server contains a copy of the database.
+  -- The id of the nodes' database server. A server with another id has a copy of the database.
   system_id   text,
   timeline    integer,
   -- The time when the hold began. Null if the installation is not on hold.
   since       timestamptz,
   why         text,
   verified_at timestamptz,
-  -- The gates and days whose books were compared since the hold began.
+  -- The gates and days for which `gw reconcile` has run since the hold began.
   reconciled  text[] not null default '{}'
 );
 insert into installation_hold default values;
 
--- The sequence numbers from which acquirer references are made. They start from the time, to be
--- above those of an earlier database, whose references hosts may still remember.
+-- The sequence numbers from which acquirer references are made. They start from the current time,
+-- to exceed those of an earlier database, whose references hosts may still remember.
 do $$
 begin
   execute format('create sequence order_sequence increment 1000 start %s',
@@ -503,11 +503,11 @@ create function take_order_numbers(
   out first_sequence bigint, out first_id bigint
 ) language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-  -- The sequence number of a moment is at least 10,000 for each second since 2025.
+  -- A new sequence number is at least 10,000 times the number of seconds since 2025.
   epoch constant float8 := 1735689600;
   per_second constant bigint := 10000;
   day constant float8 := 86400;
-  -- Ten seconds of numbers exceed the blocks that nodes begin together or that a standby lacks.
+  -- The numbers of ten seconds: more than nodes take at the same time or a standby can lack.
   ahead constant bigint := 100000;
   database_time float8;
   minimum bigint;
@@ -531,13 +531,13 @@ begin
 
   reached := greatest(minimum, reached);
   -- When two standbys take over one after the other, the second may lack the blocks of the first
-  -- and have the same timeline. Their blocks differ because the clock has advanced: sequence
-  -- numbers here by ten thousand for each second, order ids below by a thousand.
+  -- and have the same timeline. Their blocks differ because the clock has advanced: for each
+  -- second, sequence numbers are ten thousand higher, and order ids a thousand higher.
   if takeovers > 0 then
     reached := greatest(reached, newest, present) + 100000 + 200000 * takeovers + minimum % 100000;
   end if;
   if is_first then
-    -- The sequence is far ahead of the clock only after more orders than it is designed for.
+    -- A sequence far ahead of the clock, after very many orders, continues from its own number.
     reached := greatest(reached,
       case when present < minimum + 2 * ahead then minimum else present end + ahead);
   end if;
@@ -546,12 +546,12 @@ begin
 
   if newest is null then
     -- The server may have lost the very first block, so a thousand ids are skipped for each second
-    -- since 2025, starting again after ten million ids.
+    -- since 2025, starting again from zero after ten million ids.
     lost := first_sequence / 10 % 10000000;
   elsif is_first then
-    -- The server may have lost the latest blocks. Sequence numbers follow the clock, so the newest
-    -- known block shows how old it is. Twice as many ids are skipped as were issued in a period of
-    -- that length before it, and ten more for each second of the first quarter of an hour.
+    -- The server may have lost the latest blocks. Sequence numbers follow the clock, so they show
+    -- how long ago the newest known block was issued. Twice as many ids are skipped as were issued
+    -- in an equal time before that block, and ten more for each second, up to 9000.
     passed := greatest(first_sequence - newest, 1);
     select least(least(passed / 1000, 9000) + 2 * sum(known.size), 10000000) into lost
     from order_blocks as known
@@ -571,7 +571,7 @@ create schema vault;
 -- The keys of the vault, which seal its data and are sealed by the key-encryption key. A key is
 -- current, later retired, at last destroyed: its bytes are deleted, and the row stays.
 create table vault.keys (
-  -- A check value that is computed from the key.
+  -- The id is a check value that is computed from the key.
   id           integer primary key,
   purpose      text not null,
   sealed       bytea,
@@ -596,8 +596,8 @@ create unlogged table vault.cvv_keys (
 ) with (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0);
 
 -- The keys with which customers' wallets encrypt payment data for a merchant, and the key with
--- which a merchant identifies itself to walleta. A merchant that renews its key has two for the
--- same wallet.
+-- which a merchant identifies itself to the wallet `walleta`. A merchant that renews its key has
+-- two for the same wallet.
 create table vault.wallet_keys (
   id          bigint primary key generated always as identity,
   merchant_id bigint not null,

@@ -22,7 +22,7 @@ export type Migration = {
   /** The name of the file without `main-` or `cell-`. */
   readonly name: string;
   readonly sql: string;
-  /** Nodes that know the migration of this number may run during this one. With `no`, none may. */
+  /** Nodes that know the migration named here may run during this one. With `no`, none may. */
   readonly compatibleFrom: string | undefined;
   /** Without a transaction, the migration may fail halfway, and must be possible to run again. */
   readonly inTransaction: boolean;
@@ -42,7 +42,7 @@ const lockNumber = 8_583_001;
 
 export const approveAll: Approve = async () => undefined;
 
-/** In production, only `gw migrate` changes the schema. */
+/** Refuses an older schema, because in production only `gw migrate` changes the schema. */
 export const refuseOlder: Approve = async ([first]) =>
   new Problem(
     `The database's schema is older than this version of Tollgate (it lacks ${first?.path}): ` +
@@ -100,7 +100,7 @@ export async function findUnknownMigration(main: readonly string[], cells: reado
   return (await unknownIn("main", main)) ?? (await unknownIn("cell", cells));
 }
 
-/** Brings an empty database to the schema of another version, whose backup is restored into it. */
+/** Brings an empty database to another version's schema, before its backup is restored. */
 export async function migrateTo(
   database: Database,
   names: { readonly main: readonly string[]; readonly cell: readonly string[] },
@@ -140,8 +140,8 @@ async function update(
   if (missing.length === 0) return undefined;
   const refusal = await approve(missing);
   if (refusal !== undefined) return refusal;
-  // One connection holds the lock all the time. A transaction's lock would end with it, and some
-  // migrations run outside of a transaction.
+  // One connection holds the lock until all migrations are applied. A transaction's lock would end
+  // with the transaction, and some migrations run outside of one.
   const holder = await database.connect();
   try {
     await holder.query("select pg_advisory_lock($1)", [lockNumber]);
@@ -192,14 +192,14 @@ async function read(folder: string, { file, name }: File): Promise<Migration> {
   };
 }
 
-/** Returns whether the name is a mark. Names of migrations begin with 0001 or higher. */
+/** Returns whether the name marks a rehearsal. Names of migrations begin with 0001 or higher. */
 function isMark(name: string): boolean {
   return name.startsWith("0000-");
 }
 
 type Applied = { readonly name: string; readonly compatible_from: string | null };
 
-/** Returns a problem if a newer gateway has made the schema unusable for this one. */
+/** Returns the missing migrations, or a problem if this gateway cannot use a newer schema. */
 async function findMissing(query: Query, { kind, schema, only, ...target }: MigrationTarget) {
   const files = await readMigrations(kind, target.folder);
   const table = schema === undefined ? target.table : `${schema}.${target.table}`;
@@ -288,7 +288,7 @@ function asError(error: unknown): Error & { readonly code?: unknown } {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** A statement ends with a semicolon at the end of a line, unless this is between two `$$`. */
+/** A statement ends with a semicolon at the end of a line, unless it is between two `$$`. */
 export function statementsOf(sql: string): readonly string[] {
   const parts = sql.replace(/^--.*$/gm, "").split(/;\s*$/m);
   const statements = [""];

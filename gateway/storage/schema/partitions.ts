@@ -26,12 +26,12 @@ const lockWaitMs = 1000;
 /** Lets only one node change partitions at a time. */
 const lockNumber = 8_583_035;
 /**
- * The lock of a running backup, which locks all tables. Without it, a change of partitions would
- * wait for the backup, and payments for the change.
+ * A running backup holds this lock and locks all tables. A change of partitions that ignored the
+ * lock would wait for the backup, and payments for the change.
  */
 export const backupLock = 8_583_036;
 
-/** Rows are only added, and frequent vacuums have to freeze few of them at once. */
+/** Rows are only added, so frequent vacuums have only few rows to freeze at once. */
 const storage =
   "autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2";
 
@@ -57,7 +57,7 @@ function suffixOf(month: Instant): string {
   return `${year}_${number}`;
 }
 
-/** How long rows are kept. Zero means for ever. */
+/** How long history and callback attempts are kept. Zero means for ever. */
 type Kept = { readonly historyKeepMonths: number; readonly callbackKeepDays: number };
 
 /** Makes the partitions of the next months in all cells, and drops those that are too old. */
@@ -131,7 +131,7 @@ export async function dropPartitions(
   return dropped;
 }
 
-/** Replaces all but the default partitions by those of another database, given by name. */
+/** Replaces the partitions, except the default ones, by empty partitions with the given names. */
 export async function replacePartitions(query: Query, names: readonly string[]): Promise<void> {
   for (const { name } of await listPartitions(query)) await query(`drop table ${name}`);
   for (const given of names) {

@@ -1,7 +1,6 @@
 /**
  * Stores the allow and block lists. Every change has a new version, and a node reads only what has
- * changed since the version that it knows, so a new entry costs one row, however long the lists
- * are.
+ * changed since the version that it knows: for a new entry one row, however long the lists are.
  */
 import type { ListEntry, ListKind, ListName, ListScope, ListStore } from "../../screening/lists.ts";
 import type { EndpointId, MerchantId } from "../../values/ids.ts";
@@ -149,7 +148,7 @@ export async function removeEntries(
   return gone;
 }
 
-/** Gives card entries their value by a new fingerprint secret. The map leads from old to new. */
+/** Gives card entries their values by a new fingerprint key; the map leads from old to new. */
 export function renameCardEntries(
   { transaction }: Pick<Database, "transaction">,
   renamed: ReadonlyMap<string, string>,
@@ -158,7 +157,7 @@ export function renameCardEntries(
     const version = await nextVersion(query);
     for (const [value, next] of renamed) {
       await query(renameEntry, [value, next, version]);
-      // An operator has added this card under the new secret too, so the old entry is removed.
+      // An operator has added this card by the new key too, so the old entry is removed.
       await query(
         `update list_entries set removed_at = now(), version = $2, value = '', reason = ''
          where kind = 'card' and value = $1 and removed_at is null`,

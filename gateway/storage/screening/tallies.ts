@@ -15,7 +15,7 @@ import { deletePayoutDays } from "../orders/payout-days.ts";
 import type { Database, Query } from "../server/database.ts";
 import { type GatherOptions, makeGather, plainArray } from "../server/gather.ts";
 
-/** More than the largest limit of a rule, because repeats of a request are records too. */
+/** The most records in a row: above every rule's limit, because repeated requests have records. */
 export const recordsMax = 128;
 const recordBytes = 44;
 
@@ -167,7 +167,7 @@ function packRecord({ seen, request }: CountedPayment): Buffer {
   return record;
 }
 
-/** Most rules only need the time, so the other properties are read when they are used. */
+/** Most rules only need the time, so the other properties are only decoded when they are used. */
 class StoredPayment implements Seen {
   readonly at: Instant;
   readonly #row: Buffer;
@@ -202,10 +202,10 @@ class StoredPayment implements Seen {
   }
 }
 
-/** Currencies by their three bytes as a number, so that no text is made for each record. */
+/** Currencies by their three bytes as a number, so that no string is made for each record. */
 const currencies = new Map<number, string>();
 
-/** Returns the payments before this one. A repeat of a request is not a payment of its own. */
+/** Returns the payments before the added one. A repeat of a request is not a payment of its own. */
 function tallyOf(row: StoredRow | undefined, { record }: Added): Tally {
   const own = row?.events.indexOf(record) ?? -1;
   if (row === undefined || own === -1) throw new Error("a payment was not counted");
@@ -229,7 +229,7 @@ function tallyBefore({ events, firstAt }: StoredRow, end: number, ownRequest?: n
 
 type OrderRow = { readonly id: string; readonly kind: TransactionKind; readonly stage: Stage };
 
-/** If the last transaction is a follow-up, the charge before it was approved. */
+/** Returns the result of the order's charge. A follow-up shows that its charge was approved. */
 function resultOf({ kind, stage }: OrderRow): PaymentResult {
   const isFollowUp = !isCharge(kind);
   if (stage === "approved" || isFollowUp) return "approved";
@@ -244,9 +244,9 @@ const pagesMax = 20;
 const worthwhile = pageRows / 10;
 
 /**
- * Deletes rows that no rule needs any more. Each call examines one page after the previous call's,
- * and more if many rows of it have expired, so that a flood of payments does not enlarge the table
- * for long.
+ * Deletes rows that no rule needs any more. Each call examines the page after that of the previous
+ * call, and further pages while many rows have expired, so that a flood of payments does not
+ * enlarge the table for long.
  */
 export function makeDeleteTallies(query: Query): (now: Instant) => Promise<number> {
   let after: readonly string[] = firstRow;
@@ -301,10 +301,10 @@ export async function deleteTallies(
 export type RenamedTally = { readonly owner: string; readonly key: string; readonly next: string };
 
 /**
- * Renames the counters to their digests by the new fingerprint secret. While it runs, payments are
- * counted under both digests; the row that began earlier contains all of them and replaces the
- * other. Missing rows are made, so that they can be locked. Rows are locked in the order of their
- * digests, as for a payment, so that neither blocks the other.
+ * Renames the counters to their digests by the new fingerprint key. While that key is introduced,
+ * payments are counted under both digests; the row that began earlier contains all of them and
+ * replaces the other. Missing rows are made, so that they can be locked. Rows are locked in the
+ * order of their digests, as for a payment, so that neither blocks the other.
  */
 export async function renameTallies(
   { query, transaction }: Pick<Database, "query" | "transaction">,

@@ -1,9 +1,9 @@
 /**
- * Opens connections to the server of an address that accepts writes, beginning with the one that
- * did so last. The client keeps all time limits: when one passes, it closes the connection and
- * never cancels the statement. A commit that is cancelled while it waits for its standby would be
- * reported as a success that the standby lacks (decision 0036); after a close, it continues to
- * wait.
+ * Opens connections to the one server of an address that accepts writes, and tries the server first
+ * that accepted writes last. The client keeps all time limits: when one passes, it closes the
+ * connection and never cancels the statement. A commit that is cancelled while it waits for its
+ * standby would be reported as a success that the standby lacks (decision 0036); after a close, it
+ * continues to wait.
  */
 import { TLSSocket } from "node:tls";
 import pg from "pg";
@@ -39,7 +39,7 @@ export function makeServers(url: string) {
   let next = 0;
   let serving = 0;
   let generation = 0;
-  /** The newest timeline of a server that has accepted writes, among servers of the same system. */
+  /** The system and the newest timeline of the servers that have accepted writes. */
   let newest = { system: "", timeline: 0 };
   let watching: NodeJS.Timeout | undefined;
   let isLooking = false;
@@ -47,7 +47,7 @@ export function makeServers(url: string) {
     list,
     listeners,
     watch,
-    /** Without listeners, the regular checks of the servers end. */
+    /** The regular checks of the servers end with the last listener. */
     unlisten(listener: (isReplaced: boolean) => void): void {
       listeners.delete(listener);
       if (listeners.size === 0) clearInterval(watching);
@@ -57,7 +57,7 @@ export function makeServers(url: string) {
     isCurrent: (mark: Mark | undefined) =>
       mark?.generation === generation && mark.server === serving,
     passOver,
-    /** Notes that a server accepts writes, unless the connection began before the last doubt. */
+    /** Notes that a server accepts writes. A connection from before the latest doubt is ignored. */
     arrive(mark: Mark, { system, timeline }: Timeline): void {
       const isOld = system === newest.system && timeline < newest.timeline;
       if (isOld) throw readOnlyError("the server was replaced by a standby");
@@ -106,7 +106,7 @@ export function makeServers(url: string) {
   }
 }
 
-/** The server of a connection, and how many doubts there had been when the connection began. */
+/** The server of a connection, and how often a server had been in doubt before the connection. */
 type Mark = { readonly server: number; readonly generation: number };
 
 /** Ten unanswered probes after this idle time, one a second, show that a machine is dead. */
@@ -135,7 +135,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       super({ ...config, connectionString: servers.list[mark.server]?.url });
       marks.set(this, mark);
       all.add(this.on("end", () => all.delete(this)));
-      // A running statement reports a lost connection itself. This keeps the process alive.
+      // Without a listener, a lost connection ends the process. A running statement reports it.
       this.on("error", () => undefined);
     }
   }
@@ -168,7 +168,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       return client;
     },
 
-    /** Must get every error of a statement, because some errors put the server in doubt. */
+    /** The caller passes every error of a statement: some put the server in doubt. */
     doubt(client: pg.ClientBase, error: unknown): void {
       const mark = marks.get(client);
       if (mark !== undefined && isServerInDoubt(error)) servers.doubt(mark);
@@ -228,8 +228,8 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   }
 
   /**
-   * Closes connections that were made before the latest doubt. One that a statement uses ends with
-   * the statement or its time limit, or at once if a standby has replaced the server.
+   * Closes connections made before a server was last in doubt. A connection that a statement uses
+   * ends with the statement or its time limit, or at once if a standby has replaced the server.
    */
   function dropOlder(isReplaced: boolean): void {
     if (isReplaced) {
@@ -361,7 +361,7 @@ function readOnlyError(sentence: string): Error {
 }
 const notAuthorized = "28000";
 
-/** If one of the errors may go away, the joined error has its code, and the caller tries again. */
+/** If one of the errors is temporary, the joined error has its code, and the caller tries again. */
 function joinFailures(failures: readonly Error[]): Error {
   const telling = failures.find((each) => judge(each) === "retry") ?? failures[0];
   const message = failures.map((each) => each.message).join("; ");

@@ -1,7 +1,7 @@
 /**
  * The time of the main database, which all nodes share, so that their leases, deadlines and claims
- * are comparable. A node measures how far its own clock is off, and between two measurements uses a
- * clock of its machine that cannot be set.
+ * are comparable. A node measures how far its own clock is off, and between two measurements uses
+ * the monotonic clock of its machine, which cannot be set.
  */
 import { asInstant, type Clock, type Instant, systemClock } from "../../values/time.ts";
 import type { Query } from "./database.ts";
@@ -13,9 +13,9 @@ type Dependencies = {
   readonly onJump: (jumpMs: number) => void;
 };
 
-/** The shortest of these round trips gives the result, because its error is half its duration. */
+/** How many round trips a measurement has. The shortest is used: its error is half its duration. */
 const roundTrips = 4;
-/** The clock that can be set was set if it differs by more than this from the one that cannot. */
+/** The system clock was set if it differs by more than this from the monotonic clock. */
 const jumpMs = 250;
 
 /** Rejects if the time cannot be read from the database. */
@@ -24,14 +24,14 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
   let measuring: Promise<void> | undefined;
 
   return {
-    /** If the two clocks disagree, the later time is safe: no message is sent after its lease. */
+    /** If the machine's clocks disagree, the later time is safe: no node sends after its lease. */
     now(): Instant {
       const [steady, own] = byBothClocks();
       if (Math.abs(own - steady) <= jumpMs) return asInstant(Math.round(steady));
       measureAgain().catch(() => undefined);
       return asInstant(Math.round(Math.max(steady, own)));
     },
-    /** Returns the earlier time of the two clocks. What is overdue by it is certainly overdue. */
+    /** Returns the earlier time of the two clocks: what is overdue by it is certainly overdue. */
     earliest: (): Instant => asInstant(Math.round(Math.min(...byBothClocks()))),
     after: clock.after.bind(clock),
     /** Resolves when the shared time is certain, without which no order may be claimed. */
@@ -45,7 +45,7 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
     skewMs: () => Math.round(clock.now() - byBothClocks()[0]),
   };
 
-  /** Returns the database's time by the machine's clock that cannot be set, and by the other. */
+  /** Returns the database's time by the machine's monotonic clock, and by its system clock. */
   function byBothClocks(): readonly [steady: number, own: number] {
     const { databaseMs, steadyMs, ownMs } = known;
     return [databaseMs + steadyOf(clock) - steadyMs, databaseMs + clock.now() - ownMs];
@@ -92,7 +92,7 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
   }
 }
 
-/** A test's clock has no second clock that cannot be set, but only the test changes it. */
+/** A test's clock has no monotonic clock and serves as its own, because only the test sets it. */
 function steadyOf(clock: Clock): number {
   return clock.steadyMs?.() ?? clock.now();
 }

@@ -72,7 +72,7 @@ function findParameterFault(parameters: URLSearchParams): string | undefined {
   if (wanted !== "read-write" && wanted !== "primary") {
     return "the gateway writes, so target_session_attrs must be read-write, or absent";
   }
-  // A commit that this limit cancels may be stored but not replicated (decision 0036).
+  // A commit that `statement_timeout` cancels may be stored but not replicated (decision 0036).
   return parameters.has("statement_timeout")
     ? "set GW_DATABASE_STATEMENT_TIMEOUT_S instead of its statement_timeout"
     : undefined;
@@ -87,7 +87,7 @@ function withPort(host: string, port: string): string {
   return port === "" || /:\d*$/.test(host.replace(/^\[[^\]]*\]/, "")) ? host : `${host}:${port}`;
 }
 
-/** Returns what is wrong with a host. A single empty one is valid: the driver has a default. */
+/** Returns what is wrong with a host. A single empty host is valid: the driver has a default. */
 function findHostFault(text: string, isOneOfSeveral: boolean): string | undefined {
   const [, literal, plain = "", port] = /^(?:\[(.*)\]|([^:[\]]*))(?::(.*))?$/.exec(text) ?? [];
   if (port !== undefined && !/^\d{1,5}$/.test(port)) return `the port of ${nameOf(text)} is wrong`;

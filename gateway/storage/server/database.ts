@@ -1,7 +1,7 @@
 /**
- * Connections to PostgreSQL. Frequent statements have their own, whose settings forbid PostgreSQL's
- * planner to read whole tables, because a plan that was cached for an empty table is used when the
- * table has grown.
+ * Connections to PostgreSQL. Frequent statements have connections of their own, whose settings
+ * forbid PostgreSQL's planner to read whole tables, because a plan that was cached for an empty
+ * table is used when the table has grown.
  */
 import type pg from "pg";
 import {
@@ -33,18 +33,18 @@ export const hotPlanner = [
 type DatabaseOptions = ConnectionOptions & {
   /** The database role that the session has in place of its login. */
   readonly role?: string | undefined;
-  /** The schemas with the tables of the cell; by default those of the first cell. */
+  /** The schemas with the tables of the cell; by default those of the main cell. */
   readonly searchPath?: string;
   /** Citus makes no generic plans for batches and forwards no planner settings. */
   readonly onCitus?: boolean;
 };
 
-/** Finds the tables of the first cell, and those that an installation has once. */
+/** Finds the tables of the main cell, and those that an installation has once. */
 const mainSearchPath = "public,vault";
 
 /**
  * Settings of a session on Citus: time limits for locks are forwarded to the worker server, and the
- * wait for this server has the limit of the gateway's wait for the coordinator.
+ * coordinator waits for this server no longer than the gateway waits for the coordinator.
  */
 const sessionOnCitus = (connectTimeoutMs: number) => [
   "-c citus.propagate_set_commands=local",
@@ -61,8 +61,8 @@ const screenConnectionsMax = 3;
 
 /**
  * A true condition, which on Citus becomes one that reads a table of the cell. Without it, Citus
- * sends the rows of a CTE to every worker server before it inserts them, so that an unreachable one
- * would stop all cells.
+ * sends the rows of a CTE to every worker server before it inserts them, so that one unreachable
+ * server would stop all cells.
  */
 export const besideOthers = "true /* beside others */";
 const readsCell = "not exists (select from moved_merchants where merchant_id = 0)";
@@ -106,9 +106,9 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
     query: ask(cold),
     /** Finds rows in large tables. PostgreSQL's planner must use an index. */
     hot: makeReplanned(ask(hot)),
-    /** Inserts batches of rows. The arrays of a batch are joined by hash, and planned once. */
+    /** Inserts batches of rows by statements that are planned once and may join by hash. */
     add: ask(adding),
-    /** Serves screens by few connections, so that they wait for each other and payments do not. */
+    /** Serves the portal by few connections, for which its screens wait and payments do not. */
     forScreens: ask(screens),
     snapshot: readIn(cold),
     snapshotForScreens: readIn(screens),

@@ -1,7 +1,7 @@
 /**
  * Decides what an error of the database means for its statement, by the codes of PostgreSQL and of
  * the operating system and by the messages of the driver. `retry`: the statement may succeed later,
- * or has been committed. `refuse`: an operator has to act before. `bug`: the statement never
+ * or has been committed. `refuse`: an operator has to act first. `bug`: the statement never
  * succeeds.
  */
 export type Verdict = "retry" | "refuse" | "bug";

@@ -1,5 +1,5 @@
 /**
- * Gathers items that many callers submit at the same moment into one statement. While it runs,
+ * Gathers items that callers submit at the same moment into one statement. While a statement runs,
  * further items are collected for the next, so that batches grow with the load and a quiet gateway
  * never waits. Also makes the array literals of batches, and deletes in the background.
  */
@@ -13,8 +13,8 @@ import { isClosed, isOfStatement, judge } from "./faults.ts";
 export type GatherOptions = {
   readonly batchMax?: number;
   /**
-   * If more than three times as many items wait, a batch takes a third of them, so that not all
-   * callers wait for the same huge batch.
+   * If more than three times this number of items wait, a batch takes a third of them, so that not
+   * all callers wait for the same huge batch.
    */
   readonly wholeMax?: number;
   /**
@@ -23,7 +23,7 @@ export type GatherOptions = {
    */
   readonly gapMs?: () => number;
   readonly onBatch?: (size: number, durationMs: number) => void;
-  /** If true, a batch that has failed by a bug is run item by item: one may be the cause. */
+  /** If true, a failed batch is run again item by item if one item may be the cause. */
   readonly retryAlone?: boolean;
   /**
    * How long an item is tried again while the database is unreachable; running it twice must be
@@ -38,20 +38,20 @@ export type GatherOptions = {
 const firstGapMs = 50;
 const gapMaxMs = 1000;
 const stuckGapMs = 5000;
-/** How long an item may wait in the queue while batches fail. Then it is rejected without a try. */
+/** How long an item may wait while batches fail. Then it is rejected without a try. */
 const patienceMs = 2000;
 
 /**
- * A queue that gathers items. Its probe resolves when the next batch, empty if there are no items,
- * has ended, so it is delayed by the same causes as an item. At most one probe waits.
+ * A queue that gathers items. A probe is run with the next batch, or as an empty batch if no item
+ * waits, so it is delayed by the same causes as an item. At most one probe waits.
  */
 type Gather<Item, Result> = ((item: Item, isRepeated?: boolean) => Promise<Result>) & Probed;
 type Probed = { readonly probe: () => Promise<void> };
 
 /**
- * `run` returns one result for each item of a batch, in their order; a probe's batch may be empty.
- * `isRepeated` means that an earlier try of some items failed, which may have been committed
- * nevertheless.
+ * `run` returns one result for each item of a batch, in the order of the items; a probe's batch may
+ * be empty. `isRepeated` means that an earlier try of some items failed, but may have been
+ * committed.
  */
 export function makeGather<Item, Result>(
   run: (items: readonly Item[], isRepeated: boolean) => Promise<readonly Result[]>,
@@ -77,7 +77,7 @@ export function makeGather<Item, Result>(
     return nextProbe.promise;
   }
 
-  /** Begins after this turn of the event loop, to take the items of all its requests. */
+  /** Begins a batch after this turn of the event loop, to take all items that the turn submits. */
   function start(): void {
     isBusy = true;
     setImmediate(runBatch);
@@ -165,7 +165,7 @@ type Waiting<Item, Result> = Omit<PromiseWithResolvers<Result>, "promise"> & {
 
 export type KeyedRow = { readonly merchant_id: string; readonly id: string };
 
-/** A row is returned only to its merchant. The statement's $1 are merchants, its $2 ids. */
+/** A row is returned only to its merchant. In the statement, $1 are merchants and $2 are ids. */
 export function makeFindRow<Row extends KeyedRow, Id extends string>(
   query: Query,
   { statement, name, ...options }: GatherOptions & { statement: string; name: string },

@@ -25,7 +25,7 @@ export function makeFixedName(name: string): NodeName {
 type Options = {
   /** Possible names of the node, which takes the first that is free. */
   readonly names: readonly string[];
-  /** How long to wait if all names are in use, because a process that has one may be ending. */
+  /** How long to wait if all names are in use, because one of their processes may be ending. */
   readonly waitMs: number;
   /** How often the connection is tested, and how long the server may take to answer. */
   readonly checkMs: number;
@@ -83,7 +83,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       return name;
     },
     names: () => [...held, name],
-    /** Calls the function at each notice of a changed configuration, and now if one came before. */
+    /** Calls the function at each notice of a changed configuration, also one that came before. */
     follow(onNotice: () => void): void {
       notice = onNotice;
       if (wasNoticed) onNotice();
@@ -109,12 +109,12 @@ export async function takePresence(database: Pick<Database, "connect">, options:
     }
   }
 
-  /** Takes the first free name on a new connection. Fails if the connection is lost before. */
+  /** Takes the first free name on a new connection. Fails if every name is taken. */
   async function join(candidates: readonly string[]): Promise<string> {
     const joining = await database.connect();
     try {
       await joining.query(prepareSession);
-      // The server may not have noticed yet that this node has lost its previous connection.
+      // The previous connection may still hold the lock, if the server has not noticed its loss.
       if (session !== undefined) await joining.query(endSession, [session.pid, session.begun]);
       const free = await lockFirst(joining, candidates);
       if (free === undefined) throw new NodeNameTaken(candidates);
@@ -125,7 +125,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       await joining.query(`listen ${configurationChannel}`);
       await joining.query(`listen ${answerChannel}`);
       session = (await joining.query<Session>(ownSession)).rows[0];
-      // Both events may report the same loss, whose first report is used.
+      // Both events may report the same loss. Only the first report is used.
       joining.on("error", (error) => void lose(joining, error));
       joining.on("end", () => void lose(joining, new Error("the connection ended")));
       client = joining;
