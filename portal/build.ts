@@ -15,7 +15,7 @@ const config: InlineConfig = {
     emptyOutDir: true,
     target: "es2023",
     modulePreload: { polyfill: false },
-    // The page's content security policy forbids inline scripts.
+    // Every script stays a file, because the page's content security policy forbids inline scripts.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },

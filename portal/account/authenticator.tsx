@@ -83,7 +83,7 @@ type ScanProps = {
 function Scan({ shown, keep, close }: ScanProps) {
   const messages = useMessages();
   const [code, setCode] = useState("");
-  // The answer has the recovery codes, shown only once, so it is stored before anything can fail.
+  // The gateway sends the recovery codes only once, so they are stored before anything can fail.
   const turnOn = async () => keep(await call("POST /totp/confirm", { code: codeIn(code) }));
   const confirm = usePerformer(turnOn, { changes: "account", onRefused: () => setCode("") });
   return (

@@ -75,7 +75,7 @@ function AddPasskey({ close }: { readonly close: () => void }) {
     async () => {
       const { options } = await call("POST /passkeys/begin", { password });
       const response = await makePasskey(options).catch(() => {
-        // The browser's error text is written for programmers.
+        // The browser's error text is written for programmers, so the portal shows its own.
         throw new Error(messages.passkeyFailed);
       });
       return call("POST /passkeys/confirm", { name: name.trim(), response });

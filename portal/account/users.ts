@@ -41,7 +41,7 @@ export function hasFactor({ totp, passkeys }: NonNullable<Session["factors"]>): 
   return totp || passkeys > 0;
 }
 
-/** Apps and lists show codes in groups of digits. */
+/** Apps and lists show codes in groups of digits, so users may type spaces, which are removed. */
 export function codeIn(typed: string): string {
   return typed.replaceAll(" ", "");
 }

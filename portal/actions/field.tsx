@@ -111,7 +111,7 @@ function Help({ field }: { readonly field: Field }) {
 
 type PartProps = FieldProps & { readonly shared: Shared };
 
-/** The user finds further choices by typing a part of their label. */
+/** The most choices that a list shows. The user finds others by typing a part of their label. */
 const shownMax = 50;
 
 function Chooser({ field, text, filters, write, shared }: PartProps) {

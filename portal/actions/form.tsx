@@ -36,7 +36,7 @@ export type ActionProps = {
   /** The item's current settings, with which the form is filled at first. */
   readonly known?: Texts;
   readonly isMain?: boolean;
-  /** The window may show a key only once, so it stays open when its button is no longer offered. */
+  /** If false, the button is missing. An open window stays, because it may show a key only once. */
   readonly isOffered?: boolean;
   /** If set, the form itself does not show the result. */
   readonly onDone?: (result: object) => void;

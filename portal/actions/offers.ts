@@ -5,13 +5,13 @@ import type { Messages } from "../language/texts.ts";
 /** For an action that adds a screening rule, the kind of the rule follows the name. */
 export type Offered = keyof Messages["buttons"] | `filter add ${string}`;
 
-/** Rights by an action's name or its first words. A test compares them with the gateway's. */
+/** Rights for actions, by their names or first words. A test compares them with the gateway's. */
 const rights: Readonly<Record<string, string>> = {
   "merchant": "change_merchants",
   "merchant control-key": "manage_keys",
   "merchant key": "manage_keys",
   "merchant report": "manage_keys",
-  // In the portal, this action only shows a merchant's control key.
+  // In the portal, the action `merchant show` only shows a merchant's control key.
   "merchant show": "reveal_secrets",
   "endpoint": "change_merchants",
   "endpoint callback test": "resend_callbacks",

@@ -12,8 +12,8 @@ import { sessionKey } from "../shell/session.ts";
 
 export type Options<Done> = {
   /**
-   * Which data the portal loads again after the action: by default that of all screens, with
-   * `account` also the session with the user's second factors, with `nothing` no data.
+   * Which data the portal loads again after the action. By default, it loads that of all screens;
+   * with `account` also the session, which has the user's second factors; with `nothing` no data.
    */
   readonly changes?: "account" | "nothing";
   /** Called after the action and after the screens have loaded their data again. */
@@ -28,7 +28,7 @@ export function usePerformer<Done, Given = void>(
   const queries = useQueryClient();
   const readAgain = async () => {
     if (changes === "nothing") return;
-    // The descriptions of actions do not change while the portal is open.
+    // The descriptions of actions never change while the portal is open, so they are kept.
     const lasting = ["GET /actions/:action", ...(changes === "account" ? [] : sessionKey)];
     await queries.invalidateQueries({
       predicate: ({ queryKey: [first] }) => !lasting.includes(String(first)),
@@ -59,7 +59,7 @@ type FormProps = {
   readonly performer: Performer;
   readonly label: ReactNode;
   readonly hint?: string | undefined;
-  /** The reason why the portal refuses the input. The focus stays where the user is typing. */
+  /** Why the portal itself refuses the input. It appears while the user is still typing. */
   readonly refusal?: string | undefined;
   readonly isDangerous?: boolean;
   readonly isReady?: boolean;

@@ -1,5 +1,5 @@
 /**
- * Computes a form's values from an action's description, and a request from these values, which has
+ * Computes a form's values from an action's description, and from the values a request, which has
  * only those that the user has changed. Also reads the results of actions.
  */
 import { type ReactNode, useMemo } from "react";
@@ -66,7 +66,7 @@ export function printGates(gates: readonly RankedGate[]): string {
   return gates.map(({ name, rank, weight }) => `${name}:${rank}:${weight}`).join("\n");
 }
 
-/** The format is that of the browser's `datetime-local` control. */
+/** Whether the text has the format of the browser's `datetime-local` control. */
 export function isLocalTime({ kind }: Field, text: string): boolean {
   return kind === "moment" && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text);
 }
@@ -120,7 +120,7 @@ export function showSetting(value: string, choices: Texts): string {
   return choices[word] ?? value.replaceAll(",", ", ");
 }
 
-/** The form shows these result values in full, with a button that copies them. Most are secrets. */
+/** Result values, mostly secrets, that the form shows in full with a button that copies them. */
 const secrets = ["controlKey", "oldControlKey", "request", "publicKey", "secret", "password"];
 
 export function secretsIn(result: object): readonly (readonly [name: string, text: string])[] {
@@ -128,7 +128,7 @@ export function secretsIn(result: object): readonly (readonly [name: string, tex
   return shown.map(([name, value]) => [name, String(value)]);
 }
 
-/** Returns the other values of a result with secrets, as far as they have a label. */
+/** If a result contains secrets, returns its other values, as far as they have a label. */
 export function factsIn(result: object, labels: Texts) {
   if (secretsIn(result).length === 0) return [];
   return Object.entries(result).flatMap(([name, value]) => {

@@ -45,7 +45,7 @@ function Verification() {
     () => call("POST /actions/run", { action: "audit verify", values: {} }),
     { changes: "nothing" },
   );
-  // The gateway's action that verifies the audit returns a `Proof`.
+  // The compiler cannot know that the action `audit verify` returns a `Proof`.
   const verdict = verify.data && verdictOf(verify.data.result as Proof, messages);
   return (
     <div className="line">

@@ -20,7 +20,7 @@ export function Callback() {
   const found = useAnswer("GET /callbacks/:order/:sequence", readId(useAddress().item), {
     everyMs: (answer) => answer?.callback.state === "due" && liveEveryMs,
   });
-  // The Escape key closes an open dialog, and leaves the screen only without one.
+  // The Escape key closes an open dialog. Without one, it leads back to the previous screen.
   const isCovered = () => document.querySelector("[role=dialog]") !== null;
   useKeys([["Escape", () => isCovered() || history.back()]]);
   return <Loaded query={found}>{(detail) => <Shown detail={detail} />}</Loaded>;

@@ -60,7 +60,7 @@ export function readId(id: string): Pick<Delivery, "order" | "sequence"> {
   return { order, sequence: Number(sequence) };
 }
 
-/** To keep the number of callbacks small, the filter must name an order or a start time. */
+/** A filter must name an order or a start time, because others may select too many callbacks. */
 export function maySendAgain({ order, since }: DeliveryFilter): boolean {
   return order !== undefined || since !== undefined;
 }

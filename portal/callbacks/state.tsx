@@ -60,7 +60,7 @@ export function Attempt({ attempt, isOpen = false, withAddress = false, children
 
 type Part = { readonly name: string; readonly value: string };
 
-/** The signed text ends with a key, which the portal never gets. */
+/** The text that a signature covers ends with a key, which the portal never gets. */
 export function SignedParts({ parts }: { readonly parts: readonly Part[] }) {
   const messages = useMessages();
   const labels: Readonly<Record<string, string>> = {

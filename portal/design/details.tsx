@@ -19,7 +19,6 @@ export function Loaded<Data>({ query, waiting = <ScreenSkeleton />, children }: 
   return <Failed error={query.error} retry={() => void query.refetch()} />;
 }
 
-/** The placeholder is smaller than that of a whole page. */
 export function LoadedPart<Data>(given: LoadedProps<Data>) {
   return <Loaded waiting={<Skeleton height={90} />} {...given} />;
 }

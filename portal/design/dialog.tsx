@@ -40,7 +40,7 @@ export function CopyButton({ text, label }: CopyProps) {
     await navigator.clipboard.writeText(text);
     setCopied(text);
   };
-  // Without TLS, browsers give pages no access to the clipboard.
+  // Without TLS, browsers give pages no access to the clipboard, so there is no button.
   if (navigator.clipboard === undefined) return null;
   const isCopied = copied === text;
   return (
@@ -65,7 +65,7 @@ type ReasonProps = {
 export function ReasonInput({ text, write, isFirst = false }: ReasonProps) {
   const messages = useMessages();
   const field = useRef<HTMLInputElement>(null);
-  // The attribute `autofocus` has no effect on a field that appears in an open dialog.
+  // A script sets the focus, because `autofocus` has no effect on a field in an open dialog.
   useEffect(() => {
     if (isFirst) field.current?.focus();
   }, [isFirst]);

@@ -27,7 +27,7 @@ type ListProps<Answer extends object, Row> = {
   readonly isByName?: boolean;
 } & (Omit<TableProps<Row>, "rows" | "none" | "isOld"> | Drawn<Row>);
 
-/** The function renders the rows in place of a table. */
+/** The function `children` renders the rows in place of a table. */
 type Drawn<Row> = { readonly children: (rows: readonly Row[]) => ReactNode };
 
 export function List<Answer extends object, Row>({

@@ -49,7 +49,7 @@ export function Failed({ error, retry }: FailedProps) {
 
 type RefusalProps = {
   readonly text: string | undefined;
-  /** True before the user has sent anything, because the user may still be typing. */
+  /** Set if the text may appear while the user is typing. The focus then stays in the field. */
   readonly keepsFocus?: boolean;
 };
 

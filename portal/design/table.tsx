@@ -24,7 +24,7 @@ export type TableProps<Row> = {
   readonly opens?: (row: Row) => string;
   readonly actions?: ((row: Row) => ReactNode) | false;
   readonly className?: string;
-  /** Whether the rows are those of the previous filters, because others have not arrived. */
+  /** Whether the rows still match the previous filters, because new rows have not arrived. */
   readonly isOld?: boolean | undefined;
   /** Shown instead of a table without rows. */
   readonly none?: string;
@@ -65,7 +65,7 @@ export function Table<Row>({
             data-selected={keyOf(row) === selected || undefined}
           >
             {shown.map(([heading, cell, cells = "", title], at) => (
-              // On a phone, a row's first two cells have no heading, unless the second is a number.
+              // On a phone, the first cell has no heading, and the second only if it is a number.
               <td
                 key={heading}
                 className={cells}
@@ -83,7 +83,7 @@ export function Table<Row>({
   );
 }
 
-/** `rows` has the path of each row's page by the row's id. */
+/** `rows` maps the id of each row to the path of the page that the row opens. */
 function keysOf(rows: ReadonlyMap<string, string>) {
   const selected = () => new URLSearchParams(location.search).get("row") ?? "";
   const select = (row: string | undefined) => changeQuery({ row }, { replaces: true });

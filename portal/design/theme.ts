@@ -43,14 +43,14 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
-    // Importing the components to configure them would load all of them with the first page.
+    // Components are named, because importing them here would load all of them at once.
     Button: { defaultProps: { size: "xs", fz: 13, fw: 500 } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
     TextInput: { defaultProps: { size: "sm" } },
     PasswordInput: { defaultProps: { size: "sm" } },
     Menu: { defaultProps: { shadow: "md", width: 220, transitionProps: quick() } },
     Popover: { defaultProps: { shadow: "md", transitionProps: quick() } },
-    // Locking a page's scroll adds a style element without a nonce, which the policy blocks.
+    // The scroll lock is off, because the page's policy blocks its style element without a nonce.
     Modal: { defaultProps: { lockScroll: false, transitionProps: quick() } },
   },
 });

@@ -17,7 +17,7 @@ export function rangeIn(query: URLSearchParams): (typeof ranges)[number] {
 
 export const refusedOutcomes = "declined,filtered,error";
 export const endedOutcomes = `approved,${refusedOutcomes}`;
-/** The outcomes that each part of a column counts, as values of the order list's filter. */
+/** For each coloured part of a chart's column, the outcomes to filter the order list by. */
 export const outcomesOf = {
   approved: "approved",
   refused: refusedOutcomes,
@@ -47,9 +47,7 @@ export function mostOf(points: readonly Point[]): number {
 
 type Where = { readonly index: number; readonly count: number; readonly most: number };
 
-/**
- * Returns the area that reacts to the pointer, and a column's coloured parts from the bottom up.
- */
+/** Returns a chart's column: the area that reacts to the pointer, and the parts, lowest first. */
 export function boxesOf(point: Point, { index, count, most }: Where) {
   const { width, height } = chartSize;
   const step = width / Math.max(1, count);

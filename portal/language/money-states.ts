@@ -29,7 +29,7 @@ const states: Readonly<Record<State, Look>> = {
 };
 
 function column<Value>(read: (look: Look) => Value) {
-  // `Object.fromEntries` returns a type without names, but the table has a row for each state.
+  // `Object.fromEntries` loses the type of the names. The table has a row for each state.
   return Object.fromEntries(
     Object.entries(states).map(([state, look]) => [state, read(look)]),
   ) as Readonly<Record<State, Value>>;

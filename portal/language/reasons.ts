@@ -59,7 +59,7 @@ const refusals: Readonly<Record<Code, string>> = {
   not_in_doubt: "An der Zahlung ist nichts mehr zu klären.", bank_is_asked: "Der Acquirer wird gerade gefragt. Versuchen Sie es in einer Minute erneut.", may_arrive: "Eine Nachricht blieb ohne Antwort. Bis ihre Frist abläuft, kann sie den Acquirer noch erreichen und diese Entscheidung aufheben.", not_in_this_stage: "In der jetzigen Phase lässt sich die Zahlung so nicht klären.",
 };
 
-/** The English sentence of these codes has details, which are added to the German text. */
+/** The German text of these codes includes the gateway's English sentence, which has details. */
 const particular = ["invalid_input", "refused", "not_now", "weak_password", "second_person"];
 
 function findWord(table: Readonly<Record<string, string>>, code: string): string | undefined {

@@ -20,7 +20,7 @@ type TextsOf<Table> = {
 
 export function readRows<Table extends Rows>(table: Table, code: LanguageCode): TextsOf<Table> {
   const texts = Object.entries(table).map(([name, row]) => [name, readRow(row, code)]);
-  // `Object.fromEntries` returns a type without names, but each name of the table has a text.
+  // `Object.fromEntries` loses the type of the names. The table has a text for each name.
   return Object.fromEntries(texts) as TextsOf<Table>;
 }
 
@@ -28,8 +28,8 @@ function readRow(row: Row | Filled | Rows, code: LanguageCode) {
   if (typeof row === "object") return readRows(row, code);
   if (typeof row === "string") return textOf(row, code);
   return (...gaps: unknown[]) => {
-    // A value for a gap may contain a bar, which another character replaces until the row has been
-    // split at the bar between its languages.
+    // A row is split at the bar between its languages. Another character replaces the bars in the
+    // values of gaps until then.
     const safe = gaps.map((gap) => (typeof gap === "string" ? gap.replaceAll("|", "\0") : gap));
     return textOf(Reflect.apply(row, undefined, safe), code).replaceAll("\0", "|");
   };
@@ -45,7 +45,7 @@ export function some(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
 }
 
-/** A table without the text gives the name itself. */
+/** Returns the name itself if the table has no text for the name. */
 export function wordIn(words: Readonly<Record<string, string>>, name: string): string {
   return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
 }

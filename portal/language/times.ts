@@ -42,7 +42,7 @@ export function printedTimeIn(text: string): number | undefined {
   return day === undefined ? undefined : Date.parse(`${day}T${time}Z`);
 }
 
-/** The time between two steps of an order shows where the order has waited. */
+/** Formats the time between two steps of an order, like `+4.2 s`. */
 export function gapOf(ms: number): string {
   if (ms < 1_000) return `+${Math.max(0, Math.round(ms))} ms`;
   if (ms < 60_000) return `+${(ms / 1_000).toFixed(1)} s`;

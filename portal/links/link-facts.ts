@@ -13,7 +13,7 @@ export const stateColours = {
   closed: "off",
 } as const satisfies Readonly<Record<LinkLine["state"], string>>;
 
-/** Uses of a link without a maximum are not counted, so a text says that there is no maximum. */
+/** The gateway does not count the uses of a link without a maximum, so no number is shown. */
 export function usesOf(
   { uses, usesMax }: Pick<LinkLine, "uses" | "usesMax">,
   anyNumber: string,

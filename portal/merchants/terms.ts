@@ -32,9 +32,8 @@ export function termsOf(enabled: boolean, endpoints: readonly Member[]) {
 }
 
 /**
- * The actions on a merchant's control key. The value tells whether the merchant must have an old
- * key for the action. While there is an old key, the control key cannot be changed, and the old key
- * must be dropped first.
+ * The actions on a merchant's control key, each with whether it needs an old key. A merchant who
+ * has an old key must drop it before the control key can be changed again.
  */
 const keyActions = [
   ["merchant control-key renew", false],

@@ -31,7 +31,7 @@ export function isIrreversible(action: Action): boolean {
 type MoneyText = { readonly text: string; readonly currency: string };
 type Amounts = { readonly most: MoneyText | undefined; readonly whole: MoneyText };
 
-/** The user enters the amount to move, or the order's amount to confirm a decision. */
+/** The amount that the user wants to move, or types to confirm a decision about doubt. */
 export function amountField(action: Action, { most, whole }: Amounts, messages: Messages) {
   const { amount, amountHints, typeAmount, typeAmountHint } = messages;
   if (action === "resend" || action === "ask") return undefined;
@@ -104,7 +104,7 @@ export function whyNot(
   const { why, code = "", most } = preview ?? {};
   if (why === undefined) return undefined;
   const refusal = refusalOf(code, why);
-  // Only the gateway's English sentence contains the maximum amount.
+  // The maximum amount is added to the German text. Only the English sentence contains it.
   if (code !== "amount_out_of_range" || refusal === why) return refusal;
   return `${refusal}. ${atMost(moneyOf(most))}`;
 }
@@ -117,7 +117,7 @@ export function amountOf(preview: Preview | undefined): string {
   return moneyOf(preview?.amount);
 }
 
-/** A decision has a hint. For a payout, the hint also says what to ask the acquirer. */
+/** Explains a decision about doubt. For a payout, the text also says what to ask the acquirer. */
 export function hintOf(
   action: Decision,
   { transactions }: Pick<OrderDetail, "transactions">,
@@ -158,7 +158,7 @@ const performed = {
   "settle-not-done": "doubt settle",
 } as const satisfies Readonly<Record<Action, string>>;
 
-/** A decision contains the order's version that the user saw. No amount means the whole amount. */
+/** A decision about doubt names the version that the user saw. No amount means the whole amount. */
 export function requestOf(
   action: Action,
   { line: { order }, version }: Shown,

@@ -117,7 +117,7 @@ function usePreview(action: Action, { line: { order }, version }: OrderDetail, a
       action === "resend"
         ? { isAllowed: true }
         : call("POST /orders/preview/:order", { order, action, ...given }, { signal }),
-    // The reason of a refused decision may disappear without a change of the order.
+    // The preview is read again, because a refused decision may be allowed a moment later.
     refetchInterval: ({ state }) =>
       isDecision(action) && state.data?.isAllowed === false ? refusedEveryMs : false,
   });

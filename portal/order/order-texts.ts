@@ -56,7 +56,7 @@ export function timelineOf(
 }
 
 function showEntry({ event, facts, seen, ...entry }: Entry, messages: Messages): Step {
-  // The gateway sends only facts whose names are in its table.
+  // `Object.entries` loses the type of the names. The gateway sends only known names of facts.
   const given = Object.entries(facts) as [keyof Entry["facts"], string][];
   return {
     ...entry,
@@ -88,7 +88,7 @@ function attemptsOf(
       at,
       title: messages.attemptMade(resultOf(attempt).text),
       isFailed: resultOf(attempt).isFailed,
-      // The query of the URL is only on the page of the callback.
+      // The timeline shows the URL without its query, which is on the page of the callback.
       facts: [
         [address, url.split("?", 1).join()],
         [duration, `${ms} ms`],
@@ -97,7 +97,7 @@ function attemptsOf(
   );
 }
 
-/** Callbacks that a user sent again together are one step. */
+/** Callbacks that a user sent again together are one step of the timeline. */
 function resendsOf(
   { callbacks }: Pick<OrderDetail, "callbacks">,
   messages: Messages,
@@ -152,7 +152,7 @@ export function totalsOf(
 }
 
 type Transaction = OrderDetail["transactions"][number];
-/** Only needed to compare the order with a log of the merchant or the acquirer. */
+/** Fields that users need only to compare the order with a log of the merchant or the acquirer. */
 const technical: readonly string[] = ["stage", "serialNumber", "trace", "terminal"];
 
 /** Returns the fields of a transaction that its table always shows. */

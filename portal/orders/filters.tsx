@@ -29,7 +29,7 @@ type Choice = {
 
 const networks = ["VISA", "MASTERCARD", "MAESTRO", "AMEX", "DISCOVER", "DINERS", "JCB", "UNIONPAY"];
 
-/** The last words of the names that stages have in the merchant's status response. */
+/** The endings of stage names in the merchant's status response, as in `sale_approved`. */
 const ends = ["processing", "unknown", "approved", "declined", "error"];
 const stages = [
   ...["sale", "auth"].flatMap((kind) =>

@@ -43,7 +43,7 @@ export function valuesOf(query: URLSearchParams, name: string): readonly string[
   return (query.get(name) ?? "").split(",").filter((value) => value !== "");
 }
 
-/** Returns whether the URL sets any of these filters, and the change that removes all. */
+/** Returns whether the URL sets any of these filters, and how to change it to remove them all. */
 export function makeFilters(names: readonly string[]) {
   return {
     isFiltered: (query: URLSearchParams) => names.some((name) => query.has(name)),
@@ -63,7 +63,7 @@ export function viewOf(query: URLSearchParams): string {
 
 type SearchKind = "name" | "email" | "lastFour" | "amount" | "order" | "reference";
 
-/** Returns the fields that the gateway searches, such as the amount or the email address. */
+/** Returns the kinds of values that the search text may be, such as an amount or email address. */
 export function kindsOfSearch(search: string): readonly SearchKind[] {
   const text = search.trim();
   if (text.includes("@")) return ["email"];
@@ -71,7 +71,7 @@ export function kindsOfSearch(search: string): readonly SearchKind[] {
   return [...(/^\d{4}$/.test(text) ? ["lastFour" as const] : []), "amount", "order", "reference"];
 }
 
-/** A date filter has no seconds. */
+/** Formats a time for a date filter, which has no seconds. */
 export function momentOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16)}Z`;
 }

@@ -38,7 +38,7 @@ export function acquirersTotal({
   return there === undefined ? { sum: balance ?? "–" } : { sum: there, count: countThere };
 }
 
-/** Lines that were recorded earlier are left out. */
+/** Returns the lines that an import could not record. Lines that were known before are left out. */
 export function unrecordedIn(rows: readonly Row[]): readonly Row[] {
   return rows.filter(({ result = "" }) => result !== "recorded" && result !== "known");
 }

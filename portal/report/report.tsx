@@ -16,7 +16,7 @@ import { type InputOf, requestFor, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { useAddress } from "../shell/url.tsx";
 
-/** The report's file uses the same names, so that users recognise them there. */
+/** The filter names types as the report's file does, so that users recognise them there. */
 const types = [
   ...["sale", "preauth", "capture", "account-verification", "reversal", "refund", "cancel"],
   ...["void", "payout", "chargeback", "chargeback-reversal", "retrieval", "dispute", "fraud"],

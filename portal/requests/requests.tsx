@@ -63,7 +63,7 @@ export function Requests() {
   );
 }
 
-/** Only the most frequent errors. */
+/** The errors that the filter offers, which are only the most frequent ones. */
 const errors = [
   { value: "control_mismatch", label: "INVALID_CONTROL_CODE" },
   { value: "access_denied", label: "ACCESS_DENIED" },

@@ -21,7 +21,7 @@ export const payments = {
 
 type Endpoints = Pick<SandboxView, "endpoints">;
 
-/** The endpoint belongs to the demonstration merchant. */
+/** Returns an endpoint of the demonstration merchant. */
 export function endpointNamed(wanted: string, { endpoints }: Endpoints): string {
   return endpoints.find(({ name }) => name === wanted)?.id ?? "";
 }
@@ -31,12 +31,12 @@ export function endpointFor(group: string, sandbox: Endpoints): string {
   return endpointNamed(/3-D Secure|networks/.test(group) ? "secure" : "plain", sandbox);
 }
 
-/** For a plain decline, the bank's description is only the response code. */
+/** The bank describes a plain decline only by a response code, to which words are added. */
 export function describeCard(what: string): string {
   return /^[0-9A-Z]{2}$/.test(what) ? `declined with code ${what}` : what;
 }
 
-/** The bank's ledger and an open order may differ, so they are not compared. */
+/** An open order and the bank's ledger may still differ, so the two are not compared. */
 export function comparisonOf({ isOpen, differs }: Pick<Booked, "isOpen" | "differs">) {
   if (isOpen) return ["processing", "open"] as const;
   return differs ? (["declined", "differs"] as const) : (["approved", "agrees"] as const);

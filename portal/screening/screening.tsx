@@ -160,7 +160,7 @@ function Trial() {
     async () => {
       const given = { action: "filter try", values: trialValues(rule, since) };
       const { result } = await call("POST /actions/run", given);
-      // The gateway's action that tries rules on past orders returns a `Report`.
+      // The compiler cannot know that the action `filter try` returns a `Report`.
       return result as Report;
     },
     { changes: "nothing" },

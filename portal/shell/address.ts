@@ -20,8 +20,8 @@ export function readAddress(address: string): Address {
 }
 
 /**
- * Returns the URL below the portal's root. Other parameters stay as they are. A parameter with an
- * empty value is removed.
+ * Returns the changed URL below the portal's root. Parameters that the change does not name stay as
+ * they are. A parameter with an empty value is removed.
  */
 export function changeAddress(
   { pathname, search }: Pick<Location, "pathname" | "search">,

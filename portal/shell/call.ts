@@ -99,7 +99,7 @@ export function requestFor(name: Route, input: object) {
   };
 }
 
-/** A call without an answer is repeated. The gateway would refuse a refused call again. */
+/** Only a call without an answer is repeated. A refused call would be refused again. */
 export function mayTryAgain(count: number, error: Error): boolean {
   return !(error instanceof CallError && error.status > 0) && count < 2;
 }

@@ -14,7 +14,7 @@ type Entry = {
   /** The right without which a user does not see the entry. */
   readonly right?: string;
   readonly environment?: Session["environment"];
-  /** A merchant's user may have the needed right, but only for the data of that merchant. */
+  /** Whether only operators see the entry, even if a merchant's user has the right. */
   readonly isOperators?: boolean;
 };
 

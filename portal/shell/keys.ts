@@ -5,11 +5,11 @@
  */
 import { type FormEvent, useEffect, useRef } from "react";
 
-/** `key` is as in `KeyboardEvent.key`. A screen may pass other functions at each rendering. */
+/** `key` is a value of `KeyboardEvent.key`. Each rendering of a screen may pass other functions. */
 type Keys = readonly (readonly [key: string, run: () => void])[];
 
 const takesText = "input, textarea, select, [contenteditable]";
-/** Enter is no shortcut while such an element has the focus, as a link that was followed does. */
+/** While one of these elements has the focus, Enter is no shortcut, but activates the element. */
 const takesEnter = "a, button, summary";
 const isOver = "[role=dialog], [role=menu], [role=listbox]";
 

@@ -4,7 +4,7 @@ import { call, type Session, type User } from "./call.ts";
 
 export const sessionKey = ["session"] as const;
 
-/** A session that may time out is read again at the interval. */
+/** With `everyMs`, the session is read again at this interval, because it may time out. */
 export function useSession(everyMs?: number) {
   return useQuery({
     queryKey: sessionKey,

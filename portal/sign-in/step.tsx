@@ -32,7 +32,7 @@ export function SecretInput({ onChange, ...props }: SecretProps) {
   );
 }
 
-/** Password managers need a login, and browsers warn without one, so a hidden field has it. */
+/** A hidden field has the login: password managers need it, and browsers warn without it. */
 export function OwnPassword({ label, ...field }: FieldProps & { readonly label?: string }) {
   const { passwordAgain } = useMessages();
   const { login } = useUser();
