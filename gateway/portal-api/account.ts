@@ -43,7 +43,7 @@ export type AccountOptions = {
 };
 
 const wrong = new PortalRefusal(401, "wrong_credentials", "Login or password is wrong.");
-/** Used only after the correct password, so that strangers find out nothing about its expiry. */
+/** Sent only after the correct password, so that strangers cannot find out that it has expired. */
 const expired = new PortalRefusal(
   401,
   "password_expired",
@@ -138,7 +138,7 @@ export function accountHandlers(options: AccountOptions) {
 }
 
 /**
- * While the password is temporary, the browser counts as unknown: earlier locks of the browser do
+ * While a user's password is temporary, the user's browser counts as unknown: its earlier locks do
  * not apply, and it gets a new cookie at the sign-in.
  */
 export const newBrowser = { deviceOf: () => undefined };
@@ -218,7 +218,7 @@ export function viewSession<Listed extends ListedSession>(
   return { ...session, id: idOf(digest), isThis: idOf(digest) === idOf(own.digest) };
 }
 
-/** Returns an id of a session for lists. It is not the session's token, so it gives no access. */
+/** Returns the id of a session in lists. It is not the session's token, so it gives no access. */
 function idOf(digest: Uint8Array): string {
   return Buffer.from(digest).toString("hex").slice(0, 32);
 }

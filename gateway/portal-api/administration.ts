@@ -1,7 +1,7 @@
 /**
- * Performs the administration's actions, such as `endpoint set`, for users of the portal. The
- * action's row has its fields, right, checks and audit entry; this file translates the portal's
- * requests.
+ * Performs the administration's actions, such as `endpoint set`, for users of the portal. The table
+ * of actions has each action's fields, right, checks and audit entry; this file translates the
+ * portal's requests.
  */
 import type { ActingUser, PortalActions } from "../administration/portal-requests.ts";
 import { NotAllowed, Problem } from "../values/problem.ts";

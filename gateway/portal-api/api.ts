@@ -106,7 +106,7 @@ export const api = {
   ...sandboxRoutes,
 } as const;
 
-/** Used as `Api["GET /session"]["output"]`. */
+/** The types of all routes, to be used like `Api["GET /session"]["output"]`. */
 export type Api = ApiOf<typeof api>;
 export type Handlers = HandlersOf<typeof api>;
 export type RefusedWith = PortalRefusal["code"];

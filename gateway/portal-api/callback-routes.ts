@@ -26,7 +26,7 @@ const chosen = { ...filters, sequence: optional(sequence) };
 
 const part = record({ name: text(), value: text() });
 
-/** The values from which a receiver computes a callback's checksum, without the merchant's key. */
+/** The values, except the merchant's key, from which a receiver computes a callback's checksum. */
 const signatureShape = record({
   parts: list(part),
   result: oneOf(["current_key", "old_key", "other", "absent"], "whose key has made `control`"),

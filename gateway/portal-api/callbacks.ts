@@ -59,7 +59,7 @@ export function callbackHandlers(options: CallbackOptions) {
   } satisfies Partial<Handlers>;
 }
 
-/** Preview and progress use the filter of `callback resend`, so they count what it sends. */
+/** These routes use the filter of `callback resend`, so they count the callbacks that it sends. */
 export function resendHandlers(options: CallbackOptions) {
   const { reads } = options;
   const choose = makeChoose(options);
@@ -90,7 +90,7 @@ export function resendHandlers(options: CallbackOptions) {
 
 type Receiver = { readonly receiver: string; readonly count: number };
 
-/** Merchants in different cells may have the same receiver. */
+/** Adds up each receiver's counts, because every database counts its own merchants' callbacks. */
 function addUp(found: readonly Receiver[]): readonly Receiver[] {
   const byName = Map.groupBy(found, ({ receiver }) => receiver);
   const sums = [...byName].map(([receiver, each]) => ({
@@ -102,7 +102,7 @@ function addUp(found: readonly Receiver[]): readonly Receiver[] {
 
 type Chosen = Api["POST /callbacks/preview"]["input"];
 
-/** Returns undefined for an order or merchant that does not exist or that the user may not see. */
+/** Returns undefined if the filter's order or merchant is unknown or hidden from the user. */
 function makeChoose({ reads, configured }: CallbackOptions) {
   return async (input: Chosen, caller: Caller): Promise<DeliveryFilter | undefined> => {
     const { order: id, merchant, endpoint: endpointId, host, since, until, ...rest } = input;

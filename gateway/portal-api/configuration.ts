@@ -30,7 +30,7 @@ export type ConfigurationOptions = Pick<AdministrationOptions, "loadActions"> & 
 
 export type GateOptions = Pick<ConfigurationOptions, "configured" | "loadActions"> & {
   readonly connectionsOf: (gate: string) => { readonly up: number; readonly wanted: number };
-  /** The gates that a sale would use now, from the function that also routes real orders. */
+  /** Returns the gates that a sale would use now, by the function that also routes real orders. */
   readonly routesOf: (endpoint: Endpoint, amount: string) => readonly RouteView[] | Problem;
 };
 
@@ -216,7 +216,7 @@ function viewOAuthKey({ id, name, publicKey }: OAuthKey) {
   return { id, name, bits: publicKey.asymmetricKeyDetails?.modulusLength ?? 0, sha256 };
 }
 
-/** Uses the field names of the action `wallet set`. */
+/** Names the settings of a merchant's wallets as the fields of the action `wallet set`. */
 function viewWallets({ settings: { wallets: { walleta, walletb } = {} } }: Merchant) {
   return {
     ...(walleta && { "walleta-merchant": walleta.merchantIdentifier }),

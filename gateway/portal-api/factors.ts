@@ -30,13 +30,13 @@ export type FactorOptions = AccountOptions & {
 };
 
 const wrongCode = new PortalRefusal(401, "wrong_code", "The code is wrong, or was used before.");
-/** The user must turn off the present app, by password, because a stranger may use the browser. */
+/** A stranger at the user's browser lacks the password, with which the user turns the app off. */
 const hasApp = new PortalRefusal(409, "has_app", "Turn the codes of the present app off first.");
 const knownPasskey = new PortalRefusal(409, "known_passkey", "This passkey was added before.");
 const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
 /**
- * Marks a stored challenge with which a passkey may be added, because the user has given the
- * password again. A challenge for signing in lacks the prefix.
+ * Prefix of a stored challenge with which a passkey may be added, because the user has given the
+ * password again. A challenge for signing in has no prefix.
  */
 const toAdd = "add ";
 const challengeMs = minutes(5);

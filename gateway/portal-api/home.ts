@@ -13,9 +13,9 @@ import { notFound } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
 
 export type HomeOptions = Pick<OrderOptions, "reads" | "configured"> & {
-  /** Returns a reason for each part of this node that is not ready, by the name of the part. */
+  /** Returns the reasons why parts of this node are not ready, by the names of these parts. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
-  /** Returns for each gate how many connections to the acquirer are up and are wanted. */
+  /** Returns for each gate how many links to the acquirer are up, and how many there should be. */
   readonly connections: () => ReadonlyMap<string, Omit<PortalHealth["links"][number], "gate">>;
 };
 

@@ -69,7 +69,7 @@ function describeApi(routes: Routes, actions: Actions): JsonSchema {
   };
 }
 
-/** The name of a schema must not contain an action's spaces. */
+/** OpenAPI permits no spaces in the name of a schema, but an action's name contains some. */
 function schemaNameOf(action: string): string {
   return `action_${action.replaceAll(/[^A-Za-z0-9]+/g, "_")}`;
 }

@@ -50,7 +50,7 @@ export type IndexRow = {
    * order by the beginning of any of these words.
    */
   readonly people: readonly string[];
-  /** The movements of money that the merchant's statement books, packed. */
+  /** The movements of money that the merchant's statement books, encoded as one text. */
   readonly movements: string;
 };
 
@@ -138,7 +138,7 @@ export function wordOf(kind: WordKind, value: string): string {
 
 /**
  * Makes the index row of an order. The function runs for each sale and avoids object spreads and
- * loops over all fields, which would double its cost. The days of a statement begin in `zone`.
+ * loops over all fields, which would double its cost. `zone` is the time zone of statements' days.
  */
 export function describeOrder(order: Order, zone = "UTC"): IndexRow {
   const initial = initialOf(order);
@@ -184,7 +184,7 @@ export function describeOrder(order: Order, zone = "UTC"): IndexRow {
   if (/\.0+$/.test(text)) add("amount", text.replace(/\.0+$/, ""));
   add("reference", row.reference);
   add("status", row.status);
-  // An approved order has this word even after a refund, so that the filter `approved` finds it.
+  // An approved order is found by the filter `approved` even after a refund.
   if (outcome === "approved") add("status", outcome);
   add("stage", row.stage);
   add("type", row.kind);
@@ -212,13 +212,13 @@ function fold(text: string): string {
 }
 
 const betweenWords = /[^\p{L}\p{N}]+/u;
-/** A text with more words is not a name, and PostgreSQL refuses words of 2 kB. */
+/** The most words for an order and characters in a word. PostgreSQL refuses words of 2 kB. */
 const [peopleMax, wordMax] = [16, 64];
 
 /**
- * Returns the words by which a search finds the persons of an order: those of all names, the email
- * address, its host, and the words before the @ except numbers and the first word, which a search
- * finds as the beginning of the address.
+ * Returns the words by which a search finds the persons of an order: the words of all names, the
+ * email address, its host, and the words before its @. Numbers before the @ are left out. So is the
+ * first word: a search for it finds the address, which begins with it.
  */
 function peopleIn({ card, purchase: { customer } }: Order): readonly string[] {
   const { firstName = "", lastName = "", email = "" } = customer;

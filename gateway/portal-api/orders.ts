@@ -56,7 +56,7 @@ export type OrderOptions = TimelineOptions & {
   readonly receiptPathOf: (order: Order) => string | undefined;
   /** Returns the step that an operator's decision about an order in doubt would commit. */
   readonly advance: Advance;
-  /** Signs an export's position, because the next part is exported only for a signed position. */
+  /** Signs the position where an export continues, so that browsers cannot invent a position. */
   readonly tokenOf: (text: string) => string;
   readonly isToken: (text: string, token: string) => boolean;
   readonly recordExport: (actor: Caller["actor"], filters: object) => Promise<void>;
@@ -86,14 +86,14 @@ export function orderHandlers(options: OrderOptions) {
     async "GET /exports/orders"(input, caller) {
       const { after: signed, search, ...chosen } = input;
       const [after, token = ""] = signed?.split("~") ?? [];
-      // The signed text of a position contains the user and the filters, so that the signature is
-      // valid only for the next part of the same export.
+      // The signature covers the position, the user and the filters, so that it is valid only for
+      // the next part of the same export.
       const textOf = (cursor: string) =>
         `portal-export/${caller.account.id}/${JSON.stringify([search, chosen])}/${cursor}`;
       if (after !== undefined && !options.isToken(textOf(after), token)) return inventedCursor;
       const query = queryOf({ ...input, after }, caller, exportedTogether);
       if (query === undefined) return { csv: csvHeader, rows: 0 };
-      // The search text may be an email address, which the audit would keep for ever.
+      // The audit records only that there was a search, because its text may be an email address.
       const isSearched = search !== undefined && { isSearched: true };
       await recordExport(caller.actor, { ...chosen, ...isSearched, ...(after && { after }) });
       const { rows, end } = await reads.scanOrders(query);

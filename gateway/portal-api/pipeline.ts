@@ -179,9 +179,9 @@ function readInput(
 }
 
 /**
- * Before a browser sends the header `x-portal` for a page of another site, it asks the gateway for
- * permission, which the gateway never gives. The browser sets the headers `Origin` and
- * `Sec-Fetch-Site`, so a page cannot forge them.
+ * Only the portal's own pages can send the header `x-portal`: for a page of another site, the
+ * browser asks the gateway for permission first, which the gateway never gives. The browser sets
+ * the headers `Origin` and `Sec-Fetch-Site`, so a page cannot forge them.
  */
 function isOwnOrigin({ headers }: HttpRequest, options: PipelineOptions): boolean {
   const { "x-portal": own, "sec-fetch-site": site = "same-origin", origin: sent } = headers;

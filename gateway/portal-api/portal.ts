@@ -113,7 +113,7 @@ export function portalRoutes(given: Options): readonly HttpRoute[] {
   ];
 }
 
-/** Each reply has a new nonce for its content security policy in place of this text. */
+/** In each reply, a new nonce for the content security policy replaces this text of the page. */
 const noncePlace = "__NONCE__";
 
 const notBuilt = `<!doctype html>

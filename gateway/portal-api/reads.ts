@@ -11,7 +11,7 @@ export type OrderLineRow = Omit<
 > & { readonly at: number };
 
 export type OrderListQuery = {
-  /** Undefined lists the orders of all merchants. */
+  /** If undefined, the orders of all merchants are listed. */
   readonly merchantId: MerchantId | undefined;
   /** An order must have at least one index word of each filter that is not empty. */
   readonly words: readonly (readonly string[])[];
@@ -29,7 +29,7 @@ export type OrderWindow = Window<OrderLineRow, NonNullable<OrderListQuery["after
 
 /**
  * The highest number of rows that are examined for a page if no index supports the filter, which
- * takes at most a tenth of a second. The next page continues there.
+ * takes at most a tenth of a second. The next page continues after the last examined row.
  */
 export const lookedThrough = 10_000;
 
@@ -38,7 +38,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 /** A callback is `failing` if it is due and an earlier attempt was refused or not answered. */
 export const filteredStates = [...deliveryStates, "failing"] as const;
 
-/** If there are more callbacks, the user repeats the action. */
+/** The most callbacks that one action sends again. To send others, the user repeats the action. */
 export const resentMax = 10_000;
 
 /** An absent field matches all. `since` and `until` limit when a transaction became final. */
@@ -144,9 +144,9 @@ export type Configured = {
 };
 
 /**
- * Returns the merchant whose data a request may show: for a merchant's user always their own, and
- * for an operator the merchant with the login, undefined (all merchants) without a login, or null
- * if no merchant has it.
+ * Returns the merchant whose data a request may show. A merchant's user always gets their own. An
+ * operator gets the merchant with the login, or null if there is no such merchant. Without a login,
+ * an operator gets undefined, which means all merchants.
  */
 export function merchantFor(
   { merchantId }: { readonly merchantId: MerchantId | undefined },

@@ -30,7 +30,7 @@ export function reconciliationHandlers({ reconciliations }: ReconciliationOption
   } satisfies Partial<Handlers>;
 }
 
-/** Slashes separate a position's parts, because the name of a gate contains no slash. */
+/** Reads a position like `2026-01-31/file/gate-1`. The name of a gate contains no slash. */
 function readCursor(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined;
   const [day = "", way = "", gate = ""] = text.split("/");

@@ -60,7 +60,7 @@ export type RequestOptions = {
   };
 };
 
-/** Enough for a person at a screen, and far too low to guess a key. */
+/** The limit on checksums that a user tries: enough for a person, far too low to guess a key. */
 const tries = { perSecond: 0.2, burst: 20 };
 
 export function requestHandlers({ configured, requests, checksums, now }: RequestOptions) {

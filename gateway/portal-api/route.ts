@@ -1,4 +1,4 @@
-/** The types of the portal API's routes. A browser can reach only those in `api.ts`. */
+/** The types of the portal API's routes. A browser can reach only the routes in `api.ts`. */
 import type { FailureCode } from "../values/failure.ts";
 import type { MerchantId } from "../values/ids.ts";
 import type { Right, Role } from "../values/roles.ts";
@@ -9,8 +9,8 @@ import type { SessionState } from "./shapes.ts";
 /**
  * `anyone` needs no session. `session` needs a session, even if its user has not completed signing
  * in. `enrolling` needs a session whose user has replaced the temporary password, but may still
- * lack a second factor. `user` needs a complete sign-in, and a right needs a role that has it as
- * well.
+ * lack a second factor. `user` needs a complete sign-in. A right needs a complete sign-in and a
+ * role with this right.
  */
 export type Access = "anyone" | "session" | "enrolling" | "user" | Right;
 
@@ -131,7 +131,7 @@ export function row<const Who extends Access, Input, Output>(
   return { access, scope, input, output, does };
 }
 
-/** Routes by method and path, such as `GET /orders/:order`, which has its parameters last. */
+/** Routes by method and path, such as `GET /orders/:order`. Parameters end the path. */
 export type Routes = Readonly<Record<string, PortalRoute>>;
 
 /** For every route except those for `anyone`, the pipeline has checked session and right. */

@@ -5,7 +5,7 @@
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The path leads to the faulty value, such as `input.amount`. */
+/** The path leads to the faulty value, like `input.amount`. */
 export class ShapeFault {
   readonly at: string;
   readonly fault: string;
@@ -72,7 +72,7 @@ export function text(
 
 /** For output only, because only the TypeScript compiler checks the words. */
 export function word<Word extends string>(meaning = "") {
-  // The compiler checks that handlers return only words of the union.
+  // The type parameter makes the compiler check which words handlers return.
   return text(meaning) as Schema<string> as Schema<Word>;
 }
 
@@ -160,13 +160,13 @@ export function record<Shape extends Fields>(shape: Shape): Schema<RecordOf<Shap
       if (read instanceof ShapeFault) return read;
       result.push([name, read]);
     }
-    // Each field was read with its own schema, so the object has the type.
+    // The object has the type `RecordOf<Shape>`, because each field was read with its own schema.
     return Object.fromEntries(result) as RecordOf<Shape>;
   });
 }
 
 export function each<Name extends string, Shape>(names: readonly Name[], shape: Shape) {
-  // The object has an entry for every name, so it has the type.
+  // The compiler cannot see that the object has an entry for every name.
   return Object.fromEntries(names.map((name) => [name, shape])) as Readonly<Record<Name, Shape>>;
 }
 

@@ -69,7 +69,7 @@ export function viewMoney(money: Money): MoneyView {
   return { minor: Number(money.minor), currency: code, text: formatAmount(money) };
 }
 
-/** A page begins after the previous page's last row, because new rows shift row numbers. */
+/** A page begins after the last row of the page before. New rows would shift row numbers. */
 export const cursorInput = {
   after: optional(text("`next` of the page before", { max: 120, isExact: true })),
   limit: optional(whole("50 when left out", 1, 200)),

@@ -18,7 +18,7 @@ export type SignInTries = {
    * further lock if `grows` is true.
    */
   add(bounds: readonly DigestBound[], now: Instant): Promise<boolean>;
-  /** Takes a guess back that has proved to be correct. */
+  /** Removes a guess from a count, because the guess was correct. */
   release(key: Uint8Array): Promise<void>;
   clear(key: Uint8Array): Promise<void>;
 };
@@ -43,12 +43,10 @@ type Limits = {
 type Bound = Limits & { readonly key: string };
 export type DigestBound = Limits & { readonly key: Uint8Array };
 
-/**
- * One network, and all unknown browsers together, may guess this many times as often as one login.
- */
+/** Limits on guesses from one network and all unknown browsers, as multiples of a login's limit. */
 const ofNetwork = 3;
 const overall = 100;
-/** A count of many logins together, such as that of a network, lasts only as long as a lock. */
+/** A login's wrong guesses count for a day, those of many logins together as long as a lock. */
 const ownWindowMs = hours(24);
 /**
  * The number of passwords whose hashes this process computes at the same time is half of the
@@ -135,7 +133,7 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
     }
   }
 
-  /** Returns the counts of a guess, first that of the login or of the known browser. */
+  /** Returns the counts of a guess. The first is that of the login or of the known browser. */
   function boundsFor(
     { network, deviceOf, now }: PortalVisit,
     login: string,
@@ -153,7 +151,7 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
   }
 }
 
-/** Digests have the same length, and do not show the logins that were guessed. */
+/** Replaces keys by digests, which have one length and do not show the logins that were guessed. */
 function digested(...bounds: readonly Bound[]): readonly DigestBound[] {
   return bounds.map(({ key, ...bound }) => {
     return { ...bound, key: createHash("sha256").update(key.toLowerCase()).digest() };

@@ -54,7 +54,7 @@ export function approvalHandlers({ listApprovals }: ApprovalOptions) {
 
 type AuditFilter = Omit<Api["GET /audit"]["input"], "after" | "from" | "limit"> & {
   readonly since?: Instant | number | undefined;
-  /** Only audit entries before this number are listed. Undefined begins with the latest entry. */
+  /** Only audit entries before this number are listed. If undefined, the latest ones are listed. */
   readonly before: number | undefined;
   readonly limit: number;
   /** The maximum number of audit entries that are examined. */

@@ -94,8 +94,8 @@ export function shownEventOf(kind: EventKind, cause: string): ShownEvent {
 }
 
 /**
- * The messages of these events, which contain the acquirer's answer to a charge, are computed. For
- * a follow-up, the timeline shows the stored messages.
+ * Events with the acquirer's answer to a charge. The charge's messages are computed from the
+ * answer, whereas the messages of follow-ups are stored.
  */
 const ofCharges: ReadonlySet<OrderEvent["kind"]> = new Set([
   ...(["authorized", "refused", "refused_in_doubt", "amount_in_doubt"] as const),
@@ -128,7 +128,7 @@ const shownFacts = [
 /** A gate is shown by its name, or by its id if the gate was removed. */
 export type FactName = (typeof shownFacts)[number][0] | "gate" | "amount";
 
-/** The timeline shows an amount for these events. The amount of the charge is the order's. */
+/** The timeline shows an amount for these events, but not for the charge: the order shows it. */
 const movesOfMoney: readonly string[] = [
   "capture_asked",
   "return_asked",
@@ -165,7 +165,7 @@ function factsOf(detail: HistoryEntry["detail"], { gates, isOperator }: Reader) 
     const gate = path === "gate id" ? gates.get(String(value)) : undefined;
     return [gate === undefined ? ([path, String(value)] as const) : (["gate", gate.name] as const)];
   });
-  // Every name comes from the table `shownFacts`.
+  // `Object.fromEntries` loses the type of the names. All of them are in `shownFacts`.
   return Object.fromEntries(facts) as Readonly<Partial<Record<FactName, string>>>;
 }
 
@@ -268,9 +268,9 @@ function quote(text: string): string {
 type Recorded = { readonly event: OrderEvent; readonly at: Instant };
 
 /**
- * Computes the state of the order after each event of its history, for the replies to status
- * requests and the messages of a charge. Returns undefined if the history is incomplete, or if this
- * version of the gateway would process the events differently.
+ * Computes the state of the order after each event of its history. The timeline makes the replies
+ * to status requests and the messages of a charge from these states. Returns undefined if the
+ * history is incomplete, or if this version of the gateway would process the events differently.
  */
 function replay(order: Order, recorded: readonly Recorded[]): readonly Order[] | undefined {
   const orders: Order[] = [];

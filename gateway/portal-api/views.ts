@@ -8,7 +8,7 @@ import type { Api, Handlers } from "./api.ts";
 import { filterNames } from "./order-index.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
-/** The users of this merchant share views, or the operators if it is undefined. */
+/** The merchant whose users share views. Undefined for the views that the operators share. */
 export type ViewTeam = MerchantId | undefined;
 
 export type SharedView = Api["GET /views"]["output"]["views"][number];
