@@ -12,7 +12,7 @@ import { makeStyleSheet } from "./style-sheet.ts";
 export type Page = {
   readonly title: string;
   readonly content: Html;
-  /** Makes the browser load an address later, even if it does not run scripts. */
+  /** Makes the browser load an address after some seconds, even if it runs no scripts. */
   readonly refresh?: Refresh | undefined;
   /** English if absent. */
   readonly language?: string;
@@ -40,7 +40,7 @@ export type Theme = {
 type Refresh = {
   readonly seconds: number;
   readonly address: string;
-  /** If true, the page's script decides when a browser that runs scripts loads the address. */
+  /** If true, the delay applies only to browsers without scripts. In others, a script decides. */
   readonly onlyWithoutScripts?: boolean;
 };
 
@@ -96,7 +96,7 @@ function sourceOf(text: string): string {
 
 export const plainTheme = makeTheme();
 
-/** A page runs and loads nothing, and posts to the gateway only. It may override a directive. */
+/** The default policy, by which a page loads and runs nothing, and posts to the gateway only. */
 const strict: Readonly<Record<string, string>> = {
   "default-src": "'none'",
   "style-src": plainTheme.styleSource,

@@ -13,7 +13,7 @@ export type CardholderPage = Pick<Page, "title" | "content" | "script" | "refres
   /** The issuer's or shop's URL to which the page posts. */
   readonly postsTo?: string;
   readonly isFraming?: boolean;
-  /** Whether the page asks the gateway repeatedly if its step is over. */
+  /** Whether the page asks the gateway repeatedly whether its step is over. */
   readonly isPolling?: boolean;
   /** The origins that may show the page in a frame. By default, there are none. */
   readonly framedBy?: "any" | readonly string[];
@@ -67,15 +67,15 @@ function policyOf({ script, postsTo, isFraming, isPolling, framedBy }: Partial<C
   };
 }
 
-/** `any` leaves `frame-ancestors` out: under `*`, an app's built-in browser does not embed. */
+/** `any` omits `frame-ancestors`, because under `*` an app's built-in browser shows no frames. */
 function ancestorsOf(framedBy: CardholderPage["framedBy"] = []): string {
   if (framedBy === "any") return "";
   return framedBy.length === 0 ? "'none'" : framedBy.join(" ");
 }
 
 /**
- * Browsers apply a form's permitted targets to redirects too, and an issuer or a shop may redirect
- * to another of its hosts, so no host is named. Redirects of a form with https must use https.
+ * Browsers check redirects of a form against the policy too, and an issuer or a shop may redirect
+ * to another of its hosts, so no host is named. A form for https must not be redirected to http.
  */
 function sourcesOf(url: string): string {
   return URL.parse(url)?.protocol === "http:" ? "http: https:" : "https:";
@@ -83,7 +83,7 @@ function sourcesOf(url: string): string {
 
 /**
  * Returns a relative link to `path`, `foldersUp` folders above the requested page, which also works
- * behind a proxy that adds folders. After a final slash, browsers count one more folder.
+ * behind a proxy that adds folders. A page whose URL ends with a slash needs one more `../`.
  */
 export function linkFrom({ url }: Pick<HttpRequest, "url">, foldersUp: number, path: string) {
   const hasSlash = /^[^?]*\/(\?|$)/.test(url);
@@ -109,7 +109,7 @@ export function chooseLanguage(acceptLanguage = "") {
   return { language, texts: languages.get(language) ?? english };
 }
 
-/** Returns languages without regions, the most preferred first; `de-AT;q=0.8, en` is en, de. */
+/** Returns languages without regions, the preferred one first: `de-AT;q=0.8, en` gives en, de. */
 function preferencesOf(header: string) {
   return header
     .split(",", 20)

@@ -17,7 +17,7 @@ import * as scripts from "./scripts.ts";
 type StepOf<Kind> = Extract<PendingStep, { readonly kind: Kind }>;
 
 export type JourneyLinks = {
-  /** The page with the order's present stage. */
+  /** The URL that shows the order's present stage. */
   readonly redirect: string;
   /** Where the page's script reports the browser's properties. */
   readonly report: string;
@@ -35,7 +35,7 @@ export function stepPage(step: PendingStep, texts: Texts, links: JourneyLinks): 
   }
 }
 
-/** The browser's properties, with the values that are sent where no script fills them in. */
+/** Fields for the browser's properties, with the values that a browser without scripts sends. */
 export const browserReport: PostForm["fields"] = [
   ["browserJavascriptEnabled", "false"],
   ["browserJavaEnabled", ""],

@@ -44,7 +44,7 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
       if (order === undefined) return show(unknownPage(texts));
       const here = linkTo("redirect", request);
       if (order instanceof Failure) {
-        // The error page has no secrets, so any site may frame it, and a framed payment can go on.
+        // The error page has no secrets, so any site may frame it. A framed payment can then go on.
         const onward = { address: here, isEmbedded: isFramed(request) };
         return show({ ...pages.unavailablePage(texts, onward), framedBy: "any" });
       }
@@ -71,7 +71,7 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
   return [
     redirect,
     methodFrame,
-    // The gateway's own page posts the method's result. Issuers post other results, from any frame.
+    // The gateway's own page posts to `method-result`. Issuers post to the other routes.
     uploadRoute("method-result", (order, form, request) => {
       const completion = form.get("threeDSCompInd") === "Y" ? "Y" : "N";
       const transactionId = form.get("threeDSServerTransID") ?? "";
@@ -96,7 +96,7 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
     }),
   ];
 
-  /** A try was refused, and another one is permitted. */
+  /** Leads a cardholder whose try was refused to the payment page, where another is permitted. */
   function goToPayPage(order: Order, request: HttpRequest): HttpReply {
     const token = payPageOf(order).split("/").at(-1) ?? "";
     return redirectTo(linkFrom(request, 4, `pay/${token}`), leaving);
@@ -120,7 +120,7 @@ export function cardholderRoutes(options: CardholderOptions): readonly HttpRoute
     const answer = async (request: HttpRequest): Promise<HttpReply> => {
       const { texts, show, showFramed } = makePageReply(request, theme);
       const order = await findOrder(request);
-      // No order exists, so the post is from no payment and the page is not in a frame.
+      // The order does not exist, so the page belongs to no payment and may not be in a frame.
       if (order === undefined) return show(unknownPage(texts));
       const taken =
         order instanceof Failure ? order : await upload(order, readForm(request.body), request);

@@ -126,9 +126,9 @@ setTimeout(function () { location.reload(); }, 1000 * Math.min(0.2 * Math.pow(2,
 `);
 
 /**
- * Goes on after the issuer's page has returned. If the gateway's own page holds this frame, that
- * outer page goes on. If a shop's page holds it, the frame goes on only if the shop has embedded
- * the payment page; otherwise the shop's page goes on itself.
+ * Goes on after the issuer's page has returned. In a frame of the gateway's own page, that page
+ * goes on. In a frame of a shop's page, the frame goes on only if the shop has embedded the payment
+ * page; otherwise the shop's page goes on itself.
  */
 const goOnward = `${tellParent}
 function goOn() {

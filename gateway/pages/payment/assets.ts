@@ -35,16 +35,16 @@ export type Asset = {
   readonly integrity: string;
   readonly type: string;
   readonly text: string;
-  /** Whether other origins may load the file, whose name never changes, so that it expires soon. */
+  /** Whether other origins may load the file. Its name never changes, so caches keep it briefly. */
   readonly isOpen?: boolean;
 };
 
 export type Assets = ReturnType<typeof makeAssets>;
 
-/** The limit on cached style sheets. Few shops have colours; an attacker invents many. */
+/** The most style sheets in the cache, one for each colour. A client may request many colours. */
 const stylesMax = 200;
 
-/** In staging, `sandbox` simulates wallets. It runs before the page's own script. */
+/** The script `sandbox` simulates wallets in staging. It runs before the page's own script. */
 export function makeAssets(sandbox?: string) {
   const script = makeAsset("pay", "js", readScript());
   const embed = {
@@ -70,7 +70,7 @@ export function makeAssets(sandbox?: string) {
     return made;
   }
 
-  /** Returns undefined if only a node with another release may have the file. */
+  /** Returns undefined for a file that this release does not have. Another release may have it. */
   function find(name: string): Asset | undefined {
     const [, colour = ""] = /^style(?:-([0-9a-f]{6}))?\.[0-9a-f]{16}\.css$/.exec(name) ?? [];
     if (!name.startsWith("style")) return fixed.get(name);
@@ -81,7 +81,7 @@ export function makeAssets(sandbox?: string) {
   return { script, sheet, styleFor, find };
 }
 
-/** No token of a payment ends in these letters. */
+/** Whether a path ends with a file's name. A payment's token never ends in these letters. */
 export function isAssetName(name: string): boolean {
   return /\.(js|css)$/.test(name);
 }
@@ -102,8 +102,8 @@ function codingFor({ headers }: Asking): keyof typeof encoders | undefined {
 }
 
 /**
- * The length of a compressed page reveals nothing secret: a client that can request the page knows
- * its token, and the page has no card number.
+ * Compresses a page. Its compressed length reveals nothing secret: a client that can request the
+ * page knows its token, and the page has no card number.
  */
 export function compressed<Reply extends HttpReply & { readonly body: string }>(
   reply: Reply,
@@ -167,7 +167,7 @@ export function scriptLink({ name, integrity }: Asset, folder: string): Html {
   return html`<script src="${folder}${name}" integrity="${integrity}" defer></script>`;
 }
 
-/** With this header, the browser requests the files before it has read the page. */
+/** With this `Link` header, the browser requests the files before it has read the page. */
 export function preloadOf({ name, integrity, type }: Asset, folder: string): string {
   const kind = type === "text/css" ? "style" : "script";
   return `<${folder}${name}>; rel=preload; as=${kind}; integrity="${integrity}"`;
@@ -208,7 +208,7 @@ function readScript(): string {
   return `(() => {\n"use strict";\n${shared}\n${own}})();\n`;
 }
 
-/** Browsers do not need the comment at the top of a script. */
+/** Reads a file without the comment at its top, which browsers do not need. */
 function readOwn(name: string): string {
   return readFile(name).replace(/^\/\*[\s\S]*?\*\/\n/, "");
 }

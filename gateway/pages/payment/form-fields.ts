@@ -1,8 +1,8 @@
 /**
  * The fields of the payment form. A field's `autocomplete` word is also its name. Card number and
  * CVV are passed on as secrets. Card numbers in other fields are masked, because those fields are
- * stored. The engine checks the values; the script finds the texts of both faults, missing and
- * wrong, in the markup.
+ * stored. The engine checks the values. The markup has the texts for missing and for wrong values,
+ * which the page's script shows.
  */
 import type { PaymentPages } from "../../engine/payment-page.ts";
 import type { Guarded } from "../../http/server.ts";
@@ -72,7 +72,7 @@ ${renderFault("cvv", fields, reader)}</div>
 `;
 }
 
-/** Contact and address are two sections. One with more than one field has a heading. */
+/** Contact and address are two sections. A section with more than one field has a heading. */
 export function renderCustomerFields(fields: Fields, reader: FieldReader): Html {
   const { pay } = reader.texts;
   const group = (title: string, all: readonly CustomerField[]) => {
@@ -267,7 +267,7 @@ export function refill(posted: PostedFields, faults: readonly EnteredFault[]): R
   };
 }
 
-/** A fault of the expiry date is shown at the month or at the year. */
+/** A missing or wrong part of the expiry date is shown at its own field, the month or the year. */
 function placeOf({ field, problem }: EnteredFault, posted: PostedFields): [FieldName, FieldFault] {
   const fault = problem === "missing" ? "missing" : "wrong";
   if (field === "holderName") return ["name", fault];

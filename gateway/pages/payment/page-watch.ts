@@ -29,7 +29,7 @@ export function checkPage(page: ReceivedPage, expected: Expected, assets: Assets
   const hasForm = tags.some(({ name, attributes }) => {
     return name === "form" && attributes.get("id") === "pay";
   });
-  // A page in another encoding could hide tags. It begins with other bytes and is refused.
+  // A page in UTF-16 could hide tags. It is refused, because its first bytes are different.
   if (page.status !== 200 || !hasForm || !page.body.startsWith("<!doctype html>")) {
     return { files: [], faults: [`The answer, of status ${page.status}, is no payment page.`] };
   }
@@ -51,14 +51,14 @@ export function checkPage(page: ReceivedPage, expected: Expected, assets: Assets
   };
 }
 
-/** Returns the page's links, which start one folder deeper after a final slash in its URL. */
+/** The links in a correct page start with `../` if the page's URL ends with a slash. */
 function factsOf({ url }: ReceivedPage, expected: Expected, assets: Assets): PageFacts {
   const token = url.pathname.split("/").findLast((part) => part !== "") ?? "";
   const linkTo = (path: string) => linkFrom({ url: url.pathname }, 0, path);
   return { ...expected, folder: linkTo(""), here: linkTo(token), assets };
 }
 
-/** Headers of the transport may differ, because they do not change the page. */
+/** These headers may differ, because they concern only the transport of the page. */
 const plainHeaders = new Set([
   ...["age", "connection", "content-encoding", "content-language", "content-length", "date"],
   ...["keep-alive", "server", "transfer-encoding", "vary", "via"],
@@ -112,13 +112,13 @@ function findPolicyFaults(
 ): readonly string[] {
   if (found.includes(",")) return [`The page has several policies: ${found}.`];
   const directives = directivesOf(found);
-  // If a directive is repeated, browsers use the first one.
+  // Browsers use the first of repeated directives, so the map has the first one.
   const own = new Map(directives.toReversed());
   const wanted = new Map(directivesOf(policy));
   const sources = walletMethods.flatMap((method) => walletSources({ method }).split(" "));
   const connectable = new Set(["'self'", ...sources]);
   const isGood = (name: string, given: string | undefined) => {
-    // The directive `connect-src` names a page's wallets, so it differs from page to page.
+    // Pages differ in `connect-src`, which names their wallets, so each source is checked.
     if (name === "connect-src") return given?.split(" ").every((each) => connectable.has(each));
     const value = wanted.get(name);
     return given !== undefined && value !== undefined && areSameWords(given, value);
@@ -148,7 +148,7 @@ export function findFileFault(name: string, content: Uint8Array, assets: Assets)
 }
 
 type PageFacts = {
-  /** How the page links to itself (`here`) and to the folder of its files (`folder`). */
+  /** The page's link to itself. `folder` is its link to the folder of its files. */
   readonly here: string;
   readonly folder: string;
   readonly assets: Assets;
@@ -229,9 +229,8 @@ const targets: ReadonlyMap<string, IsOwn> = new Map(
 );
 
 /**
- * Whether the gateway's page contains the tag, with the same attributes and link targets. The
- * gateway writes `<` only where a tag begins, and no character references in links, so a page that
- * does was changed.
+ * Whether the gateway's page contains the tag, with the same attributes and link targets. A tag
+ * with a second `<`, or a link with a character reference, is never the gateway's.
  */
 function isKnownTag(tag: Tag, facts: PageFacts): boolean {
   const { source, name, attributes, text } = tag;
@@ -252,7 +251,7 @@ function findLoaded(tag: Tag, facts: PageFacts): Asset | undefined {
   return tag.name === "script" ? facts.assets.script : styleOf(tag.attributes.get("href"), facts);
 }
 
-/** The attribute values of inline SVG: without colons and slashes, no value can be a link. */
+/** Attribute values of inline SVG have no colons and slashes, so that no value can be a link. */
 const shape = /^[-#\w\s.,()]*$/;
 const picture = /^data:image\/(?:png|svg\+xml)(?:;base64)?,[\w%.!~*()+/=-]+$/;
 
@@ -272,7 +271,7 @@ function isFile(asset: Asset | undefined, folder: string, { src, integrity }: Va
   return asset !== undefined && src === folder + asset.name && integrity === asset.integrity;
 }
 
-/** In a browser without scripts, a `meta` tag reloads the page when it expires. */
+/** The gateway's `meta` tag reloads a page when it expires, in browsers without scripts. */
 function isOwnMeta(values: Values, { here }: PageFacts): boolean {
   const { charset = "utf-8", name = "robots", content = "", "http-equiv": effect } = values;
   const [, address] = /^\d{1,9};url=(.*)$/.exec(content) ?? [];
@@ -321,7 +320,7 @@ const attributeValue = /=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >]*))/y;
 function readTag(document: string, start: number) {
   const attributes = new Map<string, string>();
   const [opening, name = ""] = execAt(tagStart, document, start);
-  // This `<` begins a comment or a declaration. The page must have no stray one.
+  // A comment, a declaration or a stray `<` has no name. The page may not contain a stray one.
   if (opening === undefined) return { name: "", attributes, end: endAfter(document, start) };
   let at = start + opening.length;
   for (;;) {

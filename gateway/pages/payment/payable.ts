@@ -1,7 +1,7 @@
 /**
  * Decides what the page of an order or of a payment link shows. An order's page shows the form
- * while the order waits for a card, and otherwise redirects to the pages of 3-D Secure. They show a
- * try's steps and result, and redirect back if another try is permitted.
+ * while the order waits for a card, and otherwise redirects to the pages of 3-D Secure. Those pages
+ * show a try's steps and result, and redirect back if another try is permitted.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import type { PaymentLinks } from "../../engine/payment-links.ts";
@@ -81,8 +81,8 @@ export function makeFindPayable(dependencies: OrderPageDependencies): FindPayabl
     if (state.kind === "disabled") {
       return { show: (texts) => ({ ...disabledPage(order, texts), framedBy }) };
     }
-    // The order waits for a card but cannot be paid now: its previous try is being reversed, or its
-    // page has just expired. The page reloads until the order changes.
+    // An order that still waits for a card cannot be paid now, because its previous try is being
+    // reversed or its page has just expired. The page reloads until the order changes.
     const isHere = order.transaction.stage === "awaiting_card";
     return isHere
       ? { show: (texts, here) => ({ ...waitingPage(order, texts, here), framedBy }) }
@@ -117,7 +117,7 @@ function enteredBefore({ order, wanted }: ShownOrder): PaymentView["refilled"] {
   return { faults: new Map(), values: new Map([["name", holderName], ...values]) };
 }
 
-/** The cookie marks the browser that began the order: many people know a payment link's URL. */
+/** The cookie marks the browser that began the order, because many people know a link's URL. */
 function bindingOf(linkId: string, orderToken: string): string {
   return `tollgate-link-${linkId}=${orderToken}`;
 }
@@ -180,7 +180,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
     const found = await paymentLinks.find(token);
     if (found === undefined || found instanceof Failure) return found;
     const { state } = found;
-    // A second post of a shown page leads to the order that the first one began, even a paid one.
+    // A page that is posted twice leads to the order that its first post began, even a paid one.
     if (request.method === "POST" || state.kind === "open") return payableOf(found, request);
     if (state.kind === "paid") return paidPage(found, state.orders, request);
     if (state.kind !== "waiting") return overPage(state.kind, shopOf(found.endpoint));
@@ -213,7 +213,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
     };
   }
 
-  /** The form names the shown page, which begins one order. */
+  /** The form contains the id of the page on which it was shown. A page begins only one order. */
   async function pay(
     found: FoundLink,
     request: HttpRequest,
@@ -248,7 +248,7 @@ export function makeFindPage(dependencies: LinkPageDependencies): FindPayable {
     return `${bindingOf(linkId, order)}; HttpOnly; Max-Age=${boundS}; ${site}`;
   }
 
-  /** All uses are paid. Only a browser that has paid sees its own payment and its receipt. */
+  /** Shown when all uses are paid. Only a browser that has paid sees its payment and receipt. */
   function paidPage(
     { link, endpoint }: FoundLink,
     orders: readonly Order[],

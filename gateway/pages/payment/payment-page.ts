@@ -34,9 +34,9 @@ export type PaymentView = {
   readonly wallets?: readonly WalletOffer[];
   /** The proof of work to solve, if one is demanded. */
   readonly challenge?: string | undefined;
-  /** The id of this showing of a payment link's page. */
+  /** The id of a payment link's page, which is new each time that the page is shown. */
   readonly linkPage?: string | undefined;
-  /** The origins that may embed the page. They get a message when the cardholder closes it. */
+  /** The origins that may embed the page. It sends them a message when the cardholder closes it. */
   readonly framedBy?: readonly string[];
   /** The values of a faulty submission, or of the previous try. */
   readonly refilled?: Refilled | undefined;
@@ -202,7 +202,7 @@ const refusals: Partial<Record<FailureCode, RefusalWord>> = {
   value_not_supported: "rules",
 };
 
-/** The texts of other failures, by their numbers. Refusals by the gateway's rules share one. */
+/** The texts of other failures, by their numbers. All refusals by the gateway's rules share one. */
 const refusalRanges: readonly (readonly [from: number, to: number, word: RefusalWord])[] = [
   [1000, 1999, "rules"],
   [2000, 2899, "authentication"],

@@ -25,7 +25,7 @@ const directives: ReadonlySet<string> = new Set([
   ...["style-src", "style-src-attr", "style-src-elem", "trusted-types", "worker-src"],
 ]);
 
-/** The limit per network address. A browser reports every attempt to load an injected script. */
+/** The limit on reports from one network address, because a page can cause very many. */
 const heard = { perSecond: 1, burst: 10 };
 
 type Reports = {

@@ -44,7 +44,7 @@ export type Payable = {
   readonly merchant: Merchant;
   readonly view: PaymentView;
   findFaults(entered: Entered): readonly EnteredFault[];
-  /** Returns where the browser continues, a challenge that it must solve before, or a failure. */
+  /** Returns where the browser goes next, a proof of work for it to do first, or a failure. */
   pay(entered: Entered, shown: ShownPage): Promise<GoTo | Challenge | Failure>;
 };
 
@@ -52,7 +52,7 @@ export type Payable = {
 export type ShownPage = {
   /** The proof of work; empty if none was demanded. */
   readonly proof: string;
-  /** The id of a payment link's shown page; empty for an order. */
+  /** The id of the payment link's page that the browser has shown; empty for an order's page. */
   readonly linkPage: string;
   /** Set if the try's proof of work has been used up already. */
   readonly isProved?: boolean;
@@ -231,7 +231,7 @@ function renderDocument(
   }).text;
 }
 
-/** The page may load files of and post to its own origin only, without inline scripts or styles. */
+/** The policy permits files and posts only at the page's own origin, and no inline code. */
 export function headersFor(
   { framedBy = [], wallets = [] }: Pick<PaymentView, "framedBy" | "wallets">,
   reports: string,

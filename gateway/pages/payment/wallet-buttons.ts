@@ -9,7 +9,7 @@ import { type Html, html } from "../../values/html.ts";
 import { formatAmount, type Money } from "../../values/money.ts";
 import type { Texts } from "../cardholder/english.ts";
 
-/** The wallets' URLs for the Payment Request API; empty for one that the operator lacks. */
+/** The wallets' URLs for the Payment Request API; empty for a wallet that is not set up. */
 export type WalletMethods = {
   readonly walleta: string;
   readonly walletb: string;

@@ -12,7 +12,7 @@ import type { FindPayable, PaymentRouteOptions } from "./routes.ts";
 
 export type WalletRouteOptions = Pick<PaymentRouteOptions, "isTooFast"> & {
   readonly find: FindPayable;
-  /** Returns the session as JSON that the gateway does not read; undefined if it is refused. */
+  /** Returns walleta's session as JSON that only the browser reads; undefined if it is refused. */
   readonly askSession: (
     merchant: Merchant,
     asked: { readonly url: string; readonly shopName: string },
