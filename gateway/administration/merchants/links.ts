@@ -256,7 +256,7 @@ function makeDescribe({ printDate }: Session, now: Instant) {
     endpoint: link.endpointId,
     amount: printMoney(link.amount),
     description: link.description,
-    /** Orders that ended unpaid do not count. */
+    /** The use of an order that ended unpaid is released when the next buyer needs one. */
     uses: link.usesMax === undefined ? "many" : `${link.uses.length} of ${link.usesMax}`,
     created: printDate(link.createdAt),
     by: link.createdBy,
