@@ -78,7 +78,7 @@ export function callbackFeedRoutes(node: Node): readonly HttpRoute[] {
         const key = { merchantId, orderId: asOrderId(id) };
         const find = () => callbacks.findOrder(key);
         const reported = await report(find, async (order) => chargeBack(order));
-        const isDone = reported !== undefined && !(reported instanceof Failure);
+        const isDone = !(reported instanceof Failure) && reported?.chargebacks !== undefined;
         return isDone ? answerJson({}) : unknown;
       },
     },

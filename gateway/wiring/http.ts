@@ -106,13 +106,15 @@ export function stagingRoutes(
   staging: StagingParts | undefined,
   { callbacks, findMissing }: Shown,
 ): readonly HttpRoute[] {
-  const { current } = context.configuration;
+  const { configuration, clock } = context;
+  const { current, getEndpoint } = configuration;
+  const now = async () => clock.now();
   const routes = staging?.routes?.({
-    clock: context.clock,
+    clock,
     callbacks,
     findState: async () => ({ configuration: current(), missing: await findMissing() }),
     findMerchant: (login) => current().merchants.find((each) => each.login === login),
-    report: makeReportToOrder(context, context.configuration.getEndpoint),
+    report: makeReportToOrder({ ...context, now }, getEndpoint),
   });
   return routes ?? [];
 }

@@ -16,6 +16,7 @@ import {
 } from "../../gateway/orders/prior-attempts.ts";
 import { initialOf } from "../../gateway/orders/transactions.ts";
 import { makeCells } from "../../gateway/storage/cells/cells.ts";
+import { readDatabaseTime } from "../../gateway/storage/server/database-clock.ts";
 import { asReceiptId, type GateId } from "../../gateway/values/ids.ts";
 import { Problem } from "../../gateway/values/problem.ts";
 import { type Configurations, readSettings } from "./configuration.ts";
@@ -53,7 +54,8 @@ export function makeOperator(world: World) {
     waitMs: config.acceptRetryMs,
     onFailed: () => undefined,
   });
-  const report = makeReport({ config, cells, database }, (id) =>
+  const now = () => readDatabaseTime(database.query);
+  const report = makeReport({ config, cells, now }, (id) =>
     configurations.newest().endpoints.get(id),
   );
 

@@ -17,11 +17,10 @@ import type { Order } from "../../orders/order.ts";
 import { isInDoubt } from "../../orders/prior-attempts.ts";
 import type { Cells } from "../../storage/cells/cells.ts";
 import { makeCommit } from "../../storage/orders/commit.ts";
-import type { Database } from "../../storage/server/database.ts";
-import { readDatabaseTime } from "../../storage/server/database-clock.ts";
 import { makeFixedName } from "../../storage/server/presence.ts";
 import { Failure } from "../../values/failure.ts";
 import { Problem } from "../../values/problem.ts";
+import type { Instant } from "../../values/time.ts";
 import { wireStageOf } from "../../views/status.ts";
 
 /** Another event has changed the order since the operator read it. */
@@ -32,12 +31,17 @@ export type OperatorReport = (
   event: OrderEvent,
 ) => Promise<Order | Failure | typeof stale>;
 
-type Reading = { readonly config: Config; readonly cells: Cells; readonly database: Database };
+type Reading = {
+  readonly config: Config;
+  readonly cells: Cells;
+  /** The time that all nodes share. */
+  readonly now: () => Promise<Instant>;
+};
 type FindEndpoint = Parameters<typeof makeFindEndpointUrls>[0];
 
 /** `findEndpoint` finds the endpoint whose callback URLs may get a callback about the event. */
 export function makeReport(
-  { config, cells, database }: Reading,
+  { config, cells, now: readTime }: Reading,
   findEndpoint: FindEndpoint,
 ): OperatorReport {
   const options = { retryMs: config.acceptRetryMs, callbackLeaseMs: 0 };
@@ -50,7 +54,7 @@ export function makeReport(
     load: () => Promise.reject(stale),
   };
   return async (order, event) => {
-    const now = await readDatabaseTime(database.query);
+    const now = await readTime();
     const apply = makeApply({ ...steps, clock: { now: () => now } });
     return apply(order, event).catch((error) => {
       if (error !== stale) throw error;
