@@ -28,7 +28,7 @@ export function addCommands(
   rows: readonly Row[],
   groups: Readonly<Record<string, string>> = {},
 ): void {
-  // Makes Commander assign an option to the subcommand before it, and not to its parent command.
+  // Options after a subcommand belong to the subcommand, and not to its parent command.
   subject.enablePositionalOptions();
   for (const row of rows) {
     if ("needsNode" in row && row.needsNode === true) continue;
@@ -104,8 +104,8 @@ function optionsOf(name: string, field: Field, hasPlaces: boolean): readonly Opt
   const preset = field.preset === undefined ? "" : ` (default: ${field.preset})`;
   const needed = isRequired ? " (required)" : "";
   const letter = field.letter === undefined ? "" : `-${field.letter}, `;
-  // An option takes several values after its name only if the command has no positional arguments,
-  // which the option would take too.
+  // Only without positional arguments can an option take several values after its name: otherwise
+  // it would take the arguments too.
   const inner = isList && !hasPlaces ? `${shows}...` : shows;
   const value = field.alone === undefined ? `<${inner}>` : `[${inner}]`;
   const usage = `${letter}--${written(name)} ${value}`;
@@ -160,7 +160,7 @@ function contentOf(name: string): Content {
 async function run(row: Row, values: Values, terminal: Terminal): Promise<Output> {
   const unreadable = await findUnreadable(row, values);
   if (unreadable !== undefined) return unreadable;
-  // The command's own fields have parsed the values, so the values have the types that it takes.
+  // The command's own fields have parsed the values, so these have the types that it expects.
   return "run" in row
     ? row.run(values as never, terminal)
     : performInstalled(row, values, terminal);
@@ -202,7 +202,7 @@ export async function performInstalled(
 /** The files are not opened for this check, because a pipe can be read only once. */
 async function findUnreadable({ fields }: Row, values: Values): Promise<Problem | undefined> {
   const files = Object.entries(fields).filter(([, { kind }]) => kind === "file");
-  // A field of the kind `file` always has a value of the type `Content`.
+  // The value of a field of the kind `file` always has the type `Content`.
   const contents = files.map(([name]) => values[name] as Content | undefined);
   for (const { name } of contents.filter((content) => content !== undefined)) {
     if (name === "-") continue;

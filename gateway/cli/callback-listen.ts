@@ -194,7 +194,7 @@ type Printed = Received & {
   readonly outcome: Partial<Pick<SendOutcome, "status" | "failure">> | undefined;
 };
 
-/** Prints a callback, with masked digits where they may be a card number. */
+/** Prints a callback. Digits that may be a card number are masked. */
 function printCallback(callback: Printed, json: boolean): void {
   const { method, headers, fields, signer, outcome } = callback;
   const shown = Object.entries(headers).filter(([name]) => name.startsWith("webhook-"));
@@ -239,7 +239,6 @@ async function followCallbacks(
   const forward = forwardTo === undefined ? undefined : makeForward(forwardTo, answersWithinMs);
   const target = forwardTo === undefined ? "are printed" : `go to ${forwardTo}`;
   const greeting = `Callbacks of ${merchant.login} at ${merchant.url} ${target}. Ctrl-C ends it.`;
-  // Throws if the gateway is unreachable.
   const take = async (key: CallbackKey): Promise<Problem | undefined> => {
     const request = await merchant.writeCallback(key, forwardTo);
     if (request instanceof Problem) return request;
@@ -266,8 +265,8 @@ type Following = {
 };
 
 /**
- * Polls the gateway and passes each new callback to `take`, once and in order. Ends when the user
- * stops the command, or returns a problem that lasts, unlike an unreachable gateway.
+ * Polls the gateway, even while it is unreachable, and passes each new callback to `take`, once and
+ * in order. Ends when `signal` is aborted, or returns a problem that polling cannot solve.
  */
 async function follow(
   merchant: DemonstrationMerchant,
@@ -290,8 +289,8 @@ async function follow(
         if (problem !== undefined) return problem;
         taken.add(nameOf(key));
       }
-      // Each answer may repeat callbacks of the answer before it, but no older ones, so the ids of
-      // the last answer's callbacks suffice to take none twice.
+      // An answer may repeat callbacks of the previous answer, but no older ones. The names in the
+      // last answer are therefore enough to pass no callback twice.
       taken = names;
       since = String(page.now);
     } catch (error) {

@@ -43,7 +43,7 @@ export const cardExportCommands = [
         return new Problem("Redirect the output: it is not for a terminal.");
       if (session.isTrial) return undefined;
       const subject = `merchant ${name}`;
-      // The audit entry is written first, so that it exists even if the command is interrupted.
+      // The audit entry comes before the work, so that it exists even after an interruption.
       await session.audit.write({ action: "card export", subject, after: { recipient } });
       const counts = { cards: 0, destroyed: 0 };
       const rows = writeCards(session, merchant, configuration.endpoints, counts);
@@ -98,8 +98,8 @@ function valuesOf(
   const isSource = ids.recurring !== undefined && expiryMonth !== "";
   const profileId = ids.recurring ?? ids.destination_recurring ?? "";
   return {
-    // A card that was registered with a payment has no client order id. Its reference is written
-    // with letters, because its nineteen digits could be taken for a card number.
+    // A card that was registered with a payment has no client order id, so its reference is
+    // exported. Letters encode the reference: its nineteen digits could be taken for a card number.
     "client-orderid": clientOrderId ?? `reference-${BigInt(profileId).toString(36)}`,
     "rp-card-type": isSource ? "SRC" : "DST",
     "credit-card-number": number.reveal(),

@@ -38,9 +38,9 @@ import { makeRequestDigests } from "../vault/request-digests.ts";
 import { makeVault } from "../vault/vault.ts";
 import { installed, type MachineSession } from "./machine-command.ts";
 
-/** Enough registrations for a full batch while the next batch is prepared. */
+/** Simultaneous registrations: enough to fill one batch while the next one is prepared. */
 const atOnce = 1_000;
-/** How long a failover of the database may take until the import ends. */
+/** The import ends if the database is unavailable for longer, for example in a failover. */
 const retryMs = 60_000;
 
 export const cardImportCommands = [
@@ -67,7 +67,7 @@ export const cardImportCommands = [
       const done = { lines: 0, registered: 0, ended: "at the end" };
       const progress = session.progress("lines");
       const results = importLines(readBroughtCards(plain), register, done, progress);
-      // The name is unique, so that two simultaneous imports do not mix their reports.
+      // The temporary file's name is unique, so that simultaneous imports do not mix their reports.
       const partial = `${place}.${randomBytes(4).toString("hex")}.partial`;
       try {
         const report = await open(partial, "wx", 0o600);
@@ -84,7 +84,6 @@ export const cardImportCommands = [
   }),
 ];
 
-/** Makes the registration as a node makes it for merchants' requests. */
 async function openRegister(
   { config, database, cells, auditAs, now }: MachineSession,
   keys: Keys,

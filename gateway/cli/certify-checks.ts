@@ -90,7 +90,7 @@ async function playDelayed(stage: CertifyStage): Promise<void> {
   await bringPaid(stage, result);
 }
 
-/** A server that checks only for the status `approved` would ship the goods again. */
+/** A chargeback's callback is `approved` too. The server must not ship the goods for it. */
 async function playDisputed(stage: CertifyStage): Promise<void> {
   const sale = await stage.pay(cards.approved);
   await bringPaid(stage, sale);
@@ -152,8 +152,8 @@ async function playRepeated(stage: CertifyStage): Promise<void> {
 }
 
 /**
- * An order must not be shipped after the cardholder has left the 3-D Secure challenge. At an
- * endpoint without 3-D Secure, the order already has a result, and the server gets the points.
+ * The cardholder leaves the 3-D Secure challenge, so the server must not ship the goods. At an
+ * endpoint without 3-D Secure, the order has a result already, and the server gets the points.
  */
 async function playAbandoned(stage: CertifyStage, order: string): Promise<void> {
   if (await stage.hasResult(order)) return;

@@ -79,7 +79,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     forge,
     expect,
     asksWithinMs,
-    /** Expectations that are added from now on belong to this check. */
+    /** Assigns the expectations that are added from now on to the check `name`. */
     begin(name: string): void {
       check = name;
     },
@@ -93,9 +93,9 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
         const twice = (await isChargedTwice(expected.order)) ? chargedTwice : undefined;
         const fault = twice ?? findFault(await view(expected.order), expected);
         if (fault === undefined) continue;
-        // An open order may have got a result since its check, which is no fault. The merchant's
-        // server is asked before the gateway, so that the gateway knows every result that the
-        // server has reported.
+        // An order that was open when its check ended may have a result by now, which is no fault
+        // of the merchant's server. The gateway is asked last, so that it knows every result that
+        // the server has reported.
         if (fault !== twice && expected.state === "open" && (await hasResult(expected.order))) {
           continue;
         }
@@ -105,7 +105,6 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     },
   };
 
-  /** Returns the order's id. */
   async function buy(card: CertifyCard): Promise<string> {
     const order = randomUUID();
     const status = await press(card, order);
@@ -180,7 +179,7 @@ export async function openStage(merchant: DemonstrationMerchant, options: StageO
     return resultOf(order, 2);
   }
 
-  /** Sends a result's genuine callback. Without a 2xx answer, the server loses its points. */
+  /** Sends a result's genuine callback. Without a 2xx answer, the server gets no points. */
   async function bring({ key }: Announced): Promise<void> {
     const outcome = await forward(await write(key));
     if (isAccepted(outcome)) return;

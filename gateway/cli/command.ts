@@ -37,7 +37,7 @@ function isList(content: Lines | readonly Lines[]): content is readonly Lines[] 
   return Array.isArray(content);
 }
 
-/** Within this time, stop signals count as one: Ctrl-C arrives from the terminal and the parent. */
+/** Within this time, stop signals count as one: after Ctrl-C, the parent process sends another. */
 const sameSignalMs = 1_000;
 
 /** The first stop signal ends the command in order, and a later one ends the process at once. */

@@ -46,7 +46,7 @@ export function describeSubject(name: string): string {
   return [...subjects, ...commands].find((row) => row.name === name)?.does ?? "";
 }
 
-/** Commander has refused the command line, or printed the help and given the exit code 0. */
+/** Commander's exit code is 0 if it has printed the help. Any other code means a refusal. */
 function exitProcess({ exitCode }: CommanderError): never {
   return process.exit(exitCode === 0 ? 0 : exitCodes.refused);
 }
@@ -61,7 +61,7 @@ export async function makeProgram(
     .version("0.2.0")
     .addHelpText("after", `\n${describeExitCodes()}`)
     .exitOverride(onExit)
-    // Makes `gw restore` and `gw restore status` have separate options.
+    // Gives `gw restore` and `gw restore status` separate options.
     .enablePositionalOptions();
   // The command is named by the first word of the command line, or by the second word after `help`.
   const isWanted = (name: string) => words === undefined || words.slice(0, 2).includes(name);

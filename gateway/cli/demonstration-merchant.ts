@@ -43,8 +43,8 @@ export async function openDemonstrationMerchant(gateway: string) {
     login,
     refund,
     /**
-     * Lists the callbacks created after `since`, the latest first. To miss none, it also lists
-     * those of a few seconds before `since`, which is the `now` that an earlier call returned.
+     * Lists the callbacks from a few seconds before `since` on, so that none is missed, the latest
+     * first. `since` is the value `now` of the previous answer, or empty.
      */
     listCallbacks: (since: string) =>
       read<CallbackPage>("/sandbox/callbacks", { since }, [login, since]),

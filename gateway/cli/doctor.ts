@@ -16,7 +16,6 @@ import { print } from "./command.ts";
 import { filesCheck } from "./files.ts";
 import { installed, type MachineSession, ownCommand } from "./machine-command.ts";
 
-/** The checks in the order in which they are printed. */
 export const checks: readonly Check[] = [
   ...operationChecks,
   ...databaseChecks,

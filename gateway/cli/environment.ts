@@ -18,7 +18,7 @@ import { examineLink } from "../storage/schema/examine.ts";
 import type { DirectoryServer } from "../threeds/directory-client.ts";
 import { messageOf, Problem } from "../values/problem.ts";
 
-/** The problem has one sentence for each reason. */
+/** The returned problem contains one sentence for each reason that prevents the start. */
 export async function refuseStart(installation: Installation): Promise<Problem | undefined> {
   const { config, database } = installation;
   if (config.environment !== "production") return refuseStaging(config);
@@ -105,7 +105,7 @@ async function findLogTroubles(config: Config): Promise<readonly string[]> {
   return fault === undefined ? [] : [`The log cannot be written (${fault}): ${advice}`];
 }
 
-/** If the file is missing or is rotated, the process must be able to write to its folder. */
+/** If the log file is missing or is rotated, the process must be able to write to its folder. */
 export function findWriteFault(
   file: string,
   { isRotated }: { readonly isRotated: boolean },
@@ -160,15 +160,15 @@ export function findResultTroubles(
   ];
 }
 
-/** Finds the sandbox's roots, for which every owner of a sandbox can sign wallet payment data. */
+/** Refuses the sandbox's roots, for which the owner of a sandbox can sign wallet payment data. */
 export async function findSandboxRoots(name: string, place: string): Promise<readonly string[]> {
   const isFile = place !== "" && !place.startsWith("https://");
   const text = isFile ? await readFile(place, "utf8").catch(() => "") : "";
   const blocks = text.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
   const subjects = blocks.map(subjectOf);
   if (subjects.includes(undefined)) return [`${name} has a PEM block that is no certificate.`];
-  // The sandbox marks its roots by a file `SANDBOX` in their folder, by the word `sandbox` in their
-  // subject, and by `"sandbox": true` in key files.
+  // The sandbox marks its roots by a file `SANDBOX` in their folder, by the word `sandbox` in a
+  // certificate's subject, or by `"sandbox": true` in a file of keys.
   const isSandbox =
     (isFile && existsSync(join(dirname(place), "SANDBOX"))) ||
     subjects.some((subject) => /sandbox/i.test(subject ?? "")) ||

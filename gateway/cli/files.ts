@@ -90,7 +90,7 @@ function shorten(found: readonly string[]): readonly string[] {
   return [...found.slice(0, findingsShown), ...(more > 0 ? [`And ${more} more.`] : [])];
 }
 
-/** An older manifest is a danger, because it matches an older program. */
+/** Reports a manifest that is not the newest one: an older one would match an older program. */
 async function findNewer(session: MachineSession, manifest: Manifest): Promise<readonly string[]> {
   const filter = { action: "files sign", subject: hostname(), limit: 1 };
   const [newest] = await findEntries(session.database.query, filter);

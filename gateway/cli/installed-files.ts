@@ -21,7 +21,7 @@ const writableByOthers = 0o022;
 const chunkBytes = 65_536;
 /**
  * The folder with the compiled sources that `npm start` writes. An installation must not have it,
- * because Node.js would run these and not the listed files.
+ * because Node.js would run the compiled sources instead of the listed files.
  */
 const cacheFolder = "node_modules/.cache";
 

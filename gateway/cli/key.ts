@@ -73,7 +73,7 @@ export const keyCommands = [
         const key = await readMasterKey(source);
         if (typeof key === "string") return new Problem(key);
         const given = keySourcesOf(config, which).join(" and ");
-        // If no setting names a key, the row shows the file of the key that staging makes itself.
+        // If no setting names a key, the output names the file of the key that staging creates.
         rows.push({ key: given || source.file, "check value": checkValueOf(key) });
       }
       return rows;

@@ -1,6 +1,6 @@
 /**
- * Makes the commands that concern one machine or the terminal. Their rows have the same form as the
- * administration's actions, so help, parser and documents are made in the same way for both.
+ * Makes the commands that concern one machine or the terminal. They are declared in the same form
+ * as the administration's actions, so that help, parser and documents are made in the same way.
  */
 import {
   type Action,

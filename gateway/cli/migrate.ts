@@ -72,7 +72,7 @@ const notApplied = new Problem(
   "Nothing was changed. Answer yes, or give --yes, to apply these migrations.",
 );
 
-/** No node can be running on a new database. */
+/** For a new database the plan omits the running nodes, because there cannot be any. */
 function isNewDatabase(missing: readonly Migration[]): boolean {
   return missing.some(({ path }) => path === "schema/main.sql");
 }

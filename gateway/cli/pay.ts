@@ -82,7 +82,7 @@ async function pay(session: MachineSession, given: PayOptions): Promise<Output> 
 
 type Authenticate = (address: string) => Promise<void>;
 
-/** Prints the challenge's address, and opens it or passes the sandbox's challenge on request. */
+/** Prints the challenge's address. If requested, opens the address, or passes the challenge. */
 async function findAuthenticate(
   { config }: MachineSession,
   { pass, open }: PayOptions,

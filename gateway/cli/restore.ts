@@ -258,9 +258,9 @@ function report(progress: string): void {
 }
 
 /**
- * Lists the gates and days whose payments still have to be compared with the acquirer's books. The
- * restored database lacks payments from its latest order until the installation was put on hold, so
- * these days are listed. Gates without an endpoint have no payments in flight.
+ * Lists the gates and days whose payments still have to be compared with the acquirer's books: the
+ * days from the restored database's latest order until the installation was put on hold. Gates
+ * without an endpoint are left out, because they have no payments in flight.
  */
 async function listUncompared(session: MachineSession, { since, reconciled }: Hold) {
   const latest = await session.cells

@@ -11,7 +11,6 @@ import { hasRight, isMerchantRole, type Right } from "../values/roles.ts";
 
 type Dependencies = Pick<Installation, "actor" | "config" | "database" | "audit">;
 
-/** Records a refusal in the audit. */
 export async function refuse(
   installation: Dependencies,
   right: Right,

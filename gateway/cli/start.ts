@@ -59,8 +59,8 @@ export const serveCommands = [
       const problem = await inInstallation("serve", report, (installation) =>
         serve(installation, report),
       );
-      // A worker process ends only after it has disconnected from its parent process, even after a
-      // failure. It has already released all its resources.
+      // A worker process that is connected to its parent process does not end, so it disconnects
+      // when all its work is done, even after a failure.
       process.disconnect?.();
       return problem;
     },
@@ -100,7 +100,7 @@ function tellState({ environment, rehearsal }: Config, report: Report): void {
   for (const sentence of environment === "production" ? findUnbuilt() : []) report(sentence);
 }
 
-/** After the limit, the process exits even if connections are still open. */
+/** If `closing` exceeds the limit, the process exits even if connections are still open. */
 async function endsWithin(limitMs: number, closing: Promise<unknown>): Promise<boolean> {
   const late = delay(limitMs, false, { ref: false });
   const isEnded = await Promise.race([closing.then(() => true), late]);

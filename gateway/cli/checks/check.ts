@@ -3,7 +3,7 @@ import type { MachineSession } from "../machine-command.ts";
 
 /**
  * A trouble stops or endangers the gateway and makes the command exit with code 1. A warning is
- * left to the operator's judgement. The sentence of both also says what to do.
+ * left to the operator's judgement. Each of these sentences also says what to do.
  */
 export type CheckResult = {
   readonly what: string;

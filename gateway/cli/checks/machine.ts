@@ -77,7 +77,8 @@ async function checkPermissions({ config, database }: MachineSession): Promise<C
     ...gates.map(({ settings }) => settings.tlsKeyFile ?? ""),
     ...directories.map(({ settings }) => settings.keyFile),
   ];
-  // Programs that renew certificates share a group with the gateway, which may read key files.
+  // A key's group may read its file, because programs that renew certificates share this group with
+  // the gateway.
   const open = await findOpen([...new Set(keys)].filter(Boolean), 0o027);
   const writable = await findOpen([resolve(config.dataDir)], 0o022);
   return {
