@@ -35,7 +35,7 @@ export type Action = {
    */
   readonly needsReason?: boolean;
   /**
-   * Whether a second person must approve the action where GW_SECOND_PERSON is on. A function
+   * Whether a second person must approve the action where `GW_SECOND_PERSON` is on. A function
    * decides this from the values that the user has given.
    */
   readonly needsSecondPerson?: true | NeedsSecondPerson<never>;
@@ -85,7 +85,7 @@ type Made =
   | "findOwner"
   | "findRight"
   | "needsSecondPerson";
-/** An action's row as its file declares it, before `action` adds what all rows have in common. */
+/** An action as its file declares it, before `action` adds what all actions have in common. */
 export type ActionRow<Taken extends Fields> = Omit<Action, Made> & {
   /** May be omitted if the action is the only one of its subject, whose help text is then used. */
   readonly does?: Help;

@@ -113,7 +113,7 @@ function printKept(kind: string, kept: KeptConfiguration): object {
   const currency = findCurrency(rest.currency ?? settings?.currencies?.[0] ?? "");
   const table = tableOf(kind, currency);
   if (settings === undefined || table === undefined) return kept;
-  // The audit has a gate as its database row, so the settings are first converted to fields.
+  // The audit stores a gate as its database row, so the row's settings are converted to fields.
   const { callbackUrls: _, ...plain } = settings;
   const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : plain;
   const others = Object.entries(values).filter(([name]) => !table.some(({ key }) => key === name));

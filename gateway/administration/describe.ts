@@ -7,7 +7,7 @@ import { choiceLabels, documents, fieldLabels, kindLabels, type Labels } from ".
 
 type ActionView = Api["GET /actions/:action"]["output"];
 
-/** The type of these constants permits any name as a key, unlike the types of the tables. */
+/** This type lets any text be looked up. The tables' own types allow only the names they have. */
 const [labels, choiceNames]: readonly [Labels, Labels] = [fieldLabels, choiceLabels];
 
 export function describeAction(action: Action, language: Language, role: Role): ActionView {

@@ -43,14 +43,14 @@ export type Field<Value = unknown> = {
   readonly preset?: string | undefined;
   /** The value if the command line has the field's name without a value. */
   readonly alone?: string | undefined;
-  /** The pattern that the command line's help shows, where forms have a special input element. */
+  /** The value's pattern in the command line's help. Forms have an input element for the value. */
   readonly format?: string | undefined;
-  /** Replace the field's name and its form with `no-` on the command line, for yes and for no. */
+  /** The options for yes and no. By default, the field's name, and the name after `no-`. */
   readonly names?: { readonly yes?: string; readonly no?: string };
   readonly letter?: string;
   /** True for a field that names files of the machine or controls how output is printed. */
   readonly isOnlyOnCommandLine?: boolean;
-  /** A right that the user needs, besides the right of the action, to give the field. */
+  /** A right that the user needs to give the field, in place of the action's right. */
   readonly right?: "reveal_secrets";
   /** Tells the compiler the type of the field's value. It is never set at run time. */
   readonly value?: Value;

@@ -299,6 +299,6 @@ export function inLanguage<Name extends string>(
   language: Language,
 ): Readonly<Record<Name, string>> {
   const named = Object.entries<Texts>(labels).map(([name, label]) => [name, label[language]]);
-  // Every label has a text in each language, so the result has all names of the type.
+  // `Object.fromEntries` loses the type of the names. Every name of `labels` is in the result.
   return Object.fromEntries(named) as Record<Name, string>;
 }

@@ -146,7 +146,7 @@ export function rightFor({ right, fields }: Action, values: Values): Right {
   return further.find((each) => each !== undefined) ?? right;
 }
 
-/** Whether the action's entry is written with its work: it is a `change` or reveals a secret. */
+/** Whether the audit entry is written with the work: for a `change`, or if a secret is shown. */
 export function changesAtOnce(action: Action, values: Values): boolean {
   return action.mode === "change" || rightFor(action, values) !== action.right;
 }
@@ -214,7 +214,7 @@ function summaryOf(output: Output): Lines | undefined {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => typeof each !== "object"));
 }
 
-/** Returns the entry of an action that writes none itself. It has file names, but no secrets. */
+/** Returns an audit entry for an action that writes none, with file names but no secrets. */
 export function entryOf({ name, fields }: Action, values: Values): AuditEntry {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   const isWord = ([each]: readonly [string, unknown]) => fields[each]?.isWord === true;
@@ -225,7 +225,7 @@ export function entryOf({ name, fields }: Action, values: Values): AuditEntry {
   return { action: name, subject: words.join(" ") || name, after };
 }
 
-/** Names every value that decides what is done, because an approval is for these values only. */
+/** Names every value on which the work depends, because an approval is for these values only. */
 export function describeWork(action: Action, values: Values): string {
   const { subject, after } = entryOf(action, values);
   const { by: _by, ...decisive } = { ...after } as Values;

@@ -1,7 +1,7 @@
 /**
  * Provides the actions of the administration to the portal of a running node. Actions and the
- * printing of settings are loaded when a user first needs them. An action uses the connections of
- * the login that started the node, as `gw` does, and the node's engine.
+ * printing of settings are loaded when a user first needs them. An action uses the node's engine
+ * and, as `gw` does, the database connections of the login that started the node.
  */
 import { randomUUIDv7 } from "node:crypto";
 import type { CallbackRequest, DeliveryAttempt } from "../callbacks/callback.ts";

@@ -118,7 +118,6 @@ function inForm(problem: Problem): Problem {
   return problem.field === undefined ? problem : problem.about(written(problem.field));
 }
 
-/** Returns the audit entries that a trial has written, or else the action's usual entry. */
 function changesOf({ action, values }: ReadRequest, { entries }: Trial): readonly AuditEntry[] {
   return (entries.length > 0 ? entries : [entryOf(action, values)]).map(asTyped);
 }
@@ -232,7 +231,7 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 const fileBytesMax = 1_000_000;
-/** The limit on the characters of a value, which a picture may reach. */
+/** The maximum length of a value. A picture may be this long. */
 const charactersMax = 40_000;
 
 /**

@@ -37,7 +37,7 @@ export function findNameFault(name: string): Problem | undefined {
   return new Problem("A name is 1 to 40 letters, digits, dots, dashes or underscores.");
 }
 
-/** Returns an error handler that makes one problem of a file's faults and rethrows other errors. */
+/** Returns an error handler: a file's faults become one problem, other errors are thrown again. */
 export function refuseFaults(consequence: string) {
   return (error: unknown): Problem => {
     if (!(error instanceof CsvFaults)) throw error;

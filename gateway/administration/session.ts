@@ -28,7 +28,7 @@ export type Opened = {
   readonly database: Database;
   readonly cells: Cells;
   readonly masterKey: Uint8Array;
-  /** Given to the portal's actions by a node, whose login may not read the vault's tables. */
+  /** The node's vault, for the portal's actions: a node's login may not read its tables. */
   readonly vault?: Vault | undefined;
   /** Returns undefined if the action only reads and no key-encryption key is available. */
   readonly openKnown: () => Promise<Vault["openSecret"] | undefined>;
@@ -84,9 +84,9 @@ export type Session = Opened & {
   readonly confirm: (question: string) => Promise<boolean>;
   readonly progress: (unit: string) => (count: number) => void;
   readonly node?: RunningNode | undefined;
-  /** The id of a form that a browser may send twice: an object is created only once for each id. */
+  /** The id of a form, which a browser may send twice. Only one object is created for an id. */
   readonly once?: string | undefined;
-  /** The version of the order that the user has seen. Another version is not changed. */
+  /** The version of the order that the user has seen. A later version is not changed. */
   readonly seen?: number | undefined;
 };
 
@@ -139,7 +139,7 @@ export async function openVault(
   return makeVault(keys, routeFindSealedCard(cells));
 }
 
-/** Used in place of decryption by actions that only read and have no key: every secret is empty. */
+/** Replaces decryption for actions that only read and have no key: every secret is empty. */
 export const leaveSealed: Vault["openSecret"] = () => new Secret("");
 
 export async function readConfiguration({

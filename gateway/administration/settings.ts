@@ -1,6 +1,6 @@
 /**
- * Settings of merchants, endpoints, gates and directory servers. A row of their tables has the
- * field that gives the setting, the key under which it is stored, and how its value is read and
+ * Settings of merchants, endpoints, gates and directory servers. For each setting, a table has the
+ * field in which users give it, the key under which it is stored, and how its value is read and
  * printed.
  */
 import { resolve } from "node:path";
@@ -70,7 +70,7 @@ export function optional<Value>(inner: Form<Value>): Form<Value> {
   };
 }
 
-/** A setting with texts of a pattern. `none` is refused, because it removes optional settings. */
+/** A text that matches a pattern. `none` is refused, because it removes optional settings. */
 export function text(shows: string, pattern: RegExp, description: string): Form<string> {
   return form("text", shows, (given, name) => {
     const isGood = pattern.test(given) && given !== "none";
@@ -147,7 +147,7 @@ export function checkLimits<Settings extends Limits>(settings: Settings): Settin
   return new Problem("The smallest amount may not be larger than the largest.");
 }
 
-/** The type names no fields, because actions pass the values to the table without reading them. */
+/** Actions pass all values on without reading them, so this type names none of the fields. */
 export function fieldsOf<Settings>(
   table: readonly SettingRow<Settings>[],
 ): Readonly<Record<never, Field>> {

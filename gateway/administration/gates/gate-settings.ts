@@ -40,7 +40,7 @@ type HostAddresses = Pick<GateSettings, "host" | "port" | "otherAddresses">;
 
 const hostForm: Form<HostAddresses> = form("text", "address:port", readAddresses, printAddresses);
 
-/** Most gates have one connection for each address, so more are taken for a typing error. */
+/** Most gates have one connection for each address, so a larger number is probably a mistake. */
 const connectionsMax = 32;
 
 /** The settings of a gate in the form of the fields: each field has exactly one value. */
@@ -305,7 +305,7 @@ function readRefundAfter(text: string, option: string): string | undefined | Pro
   return new Problem(`${option} is never, always, hours like 24h, or a daily cut-off like 23:00.`);
 }
 
-/** Returns undefined for `all`. */
+/** Reads a list of currencies. The word `all` gives undefined. */
 export function readCurrencies(text: string): readonly string[] | undefined | Problem {
   if (text === "all") return undefined;
   const codes = text.split(",").map((code) => code.trim());

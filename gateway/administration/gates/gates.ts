@@ -75,7 +75,7 @@ export const gateActions: readonly Action[] = [
       if (read instanceof Problem) return read;
       const fault = await findTlsFault(read.settings, given);
       if (fault !== undefined) return fault;
-      // A trial skips the DNS lookup, for which its lock on the end of the audit must not wait.
+      // A trial skips the DNS lookup: other changes wait while it locks the end of the audit.
       const unresolved = session.isTrial ? [] : await findUnresolved(read.settings);
       if (unresolved.length > 0) {
         const names = unresolved.join(", ");

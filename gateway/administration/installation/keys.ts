@@ -83,8 +83,8 @@ export const keyActions: readonly Action[] = [
           keys: await openKeys(masterKey, makeKeyStore(database.query)),
           graceMs: config.keyGraceMs,
           report,
-          // The process may stop while it waits here, without waiting for the timer. If this
-          // interrupts the rotation, the next rotation continues it.
+          // The timer does not keep the process running. The next rotation continues an interrupted
+          // one.
           pause: (durationMs: number) => pause(durationMs, undefined, { ref: false }),
         };
         if (fingerprints) {

@@ -20,7 +20,7 @@ export function findDirectoryFault(mode: Mode, what: string, own: DirectorySetti
   return findWayFault(mode, what, { isSandbox: own.sandbox === true, hosts });
 }
 
-/** A rehearsal connects to sandboxes only, so that no money moves. Production connects to none. */
+/** A rehearsal must use only sandboxes, so that no money moves. Production must use no sandbox. */
 function findWayFault(
   { environment, rehearsal }: Mode,
   what: string,

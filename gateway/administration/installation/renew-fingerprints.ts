@@ -136,7 +136,7 @@ async function renewCards(renewal: Renewal, counts?: "and counts") {
   return { cards, unopened, found, isChanged: cards + others > 0 };
 }
 
-/** Returns undefined if the sealed card cannot be decrypted, which then keeps its fingerprint. */
+/** Returns undefined if the sealed card cannot be decrypted. It then keeps its old fingerprint. */
 function rename(card: FingerprintedCard, { endpoints }: Renewal, vault: Vault) {
   const { merchantId, cardId } = card;
   const number = vault.openSealed(card)?.number;

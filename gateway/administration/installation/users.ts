@@ -106,7 +106,7 @@ export const userActions: readonly Action[] = [
       "einem Benutzer eine andere Rolle geben und ihn abmelden",
     ],
     ...ofUser,
-    // The role `service` removes a colleague's second factors, so a second person must agree.
+    // A user who gets the role `service` loses all second factors, so a second person must agree.
     needsSecondPerson: true,
     fields: { login, role },
     perform: onUser(async (user, session, { role: next }) => {
@@ -240,7 +240,7 @@ async function readRole(
   return merchantId === undefined ? noMerchant(merchant) : { role: given, merchantId };
 }
 
-/** Programs receive the expiry as a number, in milliseconds since 1970. */
+/** Programs receive the password's expiry as a number, in milliseconds since 1970. */
 async function makePassword({ now, printDate, isTrial }: Session) {
   const password = newPassword();
   const stored = isTrial ? "" : await hashPassword(new Secret(password));
@@ -270,7 +270,7 @@ function enablingAction(name: string, enabled: boolean, does: Help): Action {
 
 const usersOf = ({ audit }: Pick<Session, "audit">) => makeUserAdministration(audit);
 
-/** In the portal, users may not perform the action on their own account. */
+/** Wraps an action on a user: finds the user, and refuses the portal's users their own account. */
 function onUser<Given>(work: (user: User, session: Session, given: Given) => Promise<Output>) {
   return async (session: Session, given: Given & ByLogin): Promise<Output> => {
     const { database, actor } = session;

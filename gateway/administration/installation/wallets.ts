@@ -235,7 +235,7 @@ export function readSettings(
 
 const isSet = (text: string | undefined) => text !== undefined && text !== "none";
 
-/** The word `none` removes the value. If the text is undefined, the known value stays. */
+/** The word `none` removes the value. If the field is not given, the stored value stays. */
 function meant(text: string | undefined, known: string | undefined): string | undefined {
   return text === "none" ? undefined : (text ?? known);
 }

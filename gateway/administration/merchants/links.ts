@@ -84,12 +84,12 @@ export const linkActions: readonly Action[] = [
       const links = routeLinks(session.cells);
       const known = session.once && (await links.findById(link.id));
       if (known) return presentAgain(session, known);
-      // The audit entry is written first, so that it exists even if the command is interrupted.
+      // The audit entry comes before the work, so that it exists even after an interruption.
       const { uses: _, amount, ...rest } = link;
       const after = { ...rest, amount: printMoney(amount) };
       await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
       if (session.isTrial || (await links.add(link))) return present(session, link, given.svg);
-      // A simultaneous request of the same form has stored the link, so the insert failed.
+      // The insert failed. A simultaneous request of the same form may have stored the link.
       const other = session.once && (await links.findById(link.id));
       return other ? presentAgain(session, other) : new Problem(idTaken);
     },
@@ -256,7 +256,7 @@ function makeDescribe({ printDate }: Session, now: Instant) {
     endpoint: link.endpointId,
     amount: printMoney(link.amount),
     description: link.description,
-    /** The use of an order that ended unpaid is released when the next buyer needs one. */
+    /** An order that ended unpaid counts as a use until the next buyer needs that use. */
     uses: link.usesMax === undefined ? "many" : `${link.uses.length} of ${link.usesMax}`,
     created: printDate(link.createdAt),
     by: link.createdBy,

@@ -65,7 +65,7 @@ export const pageTable: readonly SettingRow<EndpointSettings>[] = [
   ]),
 ];
 
-/** Reads a logo from a file, or from a URL that contains the picture, as `gw export` prints it. */
+/** Reads a logo from a file, or from a data URL with the picture, as `gw export` prints it. */
 function readLogo(text: string): string | Problem {
   if (isPictureUrl(text, logoBytesMax)) return text;
   try {

@@ -98,7 +98,6 @@ export const callbackActions: readonly Action[] = [
       const { printDate } = session;
       const made = await queriesOf(session).each((query) => findAttempts(query, chosen));
       const attempts = made.flat().map((attempt) => ({ ...attempt, at: printDate(attempt.at) }));
-      // Addresses and answers are the last columns because they are long.
       const lines = attempts.map((attempt) => {
         const {
           sequence: number,

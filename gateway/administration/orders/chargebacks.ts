@@ -268,8 +268,8 @@ async function record({ session, configuration, report }: Dependencies, line: Ch
   if (order === undefined) return { stage, order: "", result: "no such order" };
   if (order instanceof Failure) return { stage, order: "", result: order.message };
   const recorded = findRecorded(order, chargeback) ?? chargeback;
-  // The row is written even if the order has this chargeback already, because an earlier run may
-  // have crashed after it changed the order and before it wrote the row.
+  // An earlier run may have crashed after it changed the order and before it wrote the row of the
+  // table `chargebacks`, so the row is written even if the order has the chargeback already.
   const now = await session.now();
   await queriesOf(session).call(order.merchantId, (query) =>
     indexChargeback(query, order, recorded, now),

@@ -77,7 +77,7 @@ async function erase(session: Session, given: Erased): Promise<Output> {
   }
   const by = session.actor.who;
   const what = given.email === undefined ? "card" : "email";
-  // The audit entry is written first, so that it exists even if the command is interrupted.
+  // The audit entry comes before the work, so that it exists even after an interruption.
   const after = { by: what, ...counts, cards: cards.length };
   await session.audit.write({ action: "privacy erase", subject: "a person", after });
   await forgetBesideOrders(session, sought);
@@ -112,7 +112,7 @@ async function readPerson(
   if (email !== undefined) {
     const folded = foldEmail(email);
     // A stored address may have the spelling that the merchant sent, as in refused requests, or its
-    // normalised form. Both forms are searched.
+    // normalised form, so both forms are searched.
     const emails = [...new Set([folded, email.trim().toLowerCase()])];
     return { person: { emails }, subject: ["email", [folded]] };
   }
@@ -187,7 +187,7 @@ async function findCards(session: Session, person: Person): Promise<readonly Fou
 }
 
 /**
- * Erases the person's data in orders and in registered cards, and marks the cards. The nodes
+ * Erases the person's data in orders and in registered cards, and condemns the cards. The nodes
  * destroy a card when no open order needs it.
  */
 async function eraseAll(found: readonly Found[], registered: readonly FoundCard[], by: string) {
@@ -274,7 +274,7 @@ export const cardActions: readonly Action[] = [
       if (removedAt !== undefined && !now) return isGone;
       const store = routeReferences(session.cells);
       const at = await session.now();
-      // The audit entry is written first, so that it exists even if the command is interrupted.
+      // The audit entry comes before the work, so that it exists even after an interruption.
       const subject = `card reference ${id} of ${owner}`;
       await session.audit.write({ action: "card remove", subject, after: { now } });
       const removed = await store.remove(reference, "operator", at);
@@ -302,7 +302,7 @@ export const cardActions: readonly Action[] = [
       const { merchantId, card, stoppedAt, removedAt } = reference;
       const isRunning = new Problem(`The profile ${id} is not stopped, or its card is removed.`);
       if (stoppedAt === undefined || removedAt !== undefined) return isRunning;
-      // The audit entry is written first, so that it exists even if the command is interrupted.
+      // The audit entry comes before the work, so that it exists even after an interruption.
       await session.audit.write({
         action: "card restart",
         subject: `card reference ${id} of ${owner}`,

@@ -152,7 +152,7 @@ export const filterActions: readonly Action[] = [
   }),
 ];
 
-/** The type names no fields, because the rule itself parses its parameters and checks them. */
+/** The rule parses its own parameters, so this type names none of the fields. */
 function parameterFields({ parameters }: Rule): Readonly<Record<never, Field>> {
   const fields = Object.entries(parameters).map(([name, parameter]) => {
     const { type, documentation, necessity, choices, kind } = parameter;

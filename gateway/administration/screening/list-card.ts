@@ -9,7 +9,7 @@ import type { Content } from "../field.ts";
 import { findOrder } from "../find.ts";
 import { openVault, readConfiguration, readContent, type Session } from "../session.ts";
 
-/** Only the command line has standard input. Digits may be separated as on the card. */
+/** Reads a card number from standard input. Spaces and hyphens between its digits are ignored. */
 export async function readCardNumber(input: Content | undefined): Promise<CardNumber | Problem> {
   const digits = (input ? await readContent(input) : "").replace(/[\s-]/g, "");
   const isNumber = /^\d{12,19}$/.test(digits) && isLuhnValid(digits);

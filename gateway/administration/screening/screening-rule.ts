@@ -97,7 +97,7 @@ export function readScope(
   return scope instanceof Problem ? new Problem(`That is ${scope.sentence}.`) : scope;
 }
 
-/** An empty login or endpoint id does not limit the scope. A problem is the end of a sentence. */
+/** An empty login or id does not limit the scope. A problem is a phrase like `no endpoint's id`. */
 export function makeScopeOf({ merchants, endpoints }: Configuration) {
   const byLogin = new Map(merchants.map((merchant) => [merchant.login, merchant]));
   return (login: string, id: string): ListScope | Problem => {
@@ -140,7 +140,7 @@ export async function openCountries({ config, warn }: Pick<Session, "config" | "
   });
 }
 
-/** The returned function says which data a rule lacks, or undefined if the rule has its data. */
+/** The returned function names the data that a rule lacks, or returns undefined. */
 export async function makeFindMissing(session: Dependencies) {
   const countries = await openCountries(session);
   const { ranges } = await makeIssuerStore(session.database).count();
