@@ -138,8 +138,8 @@ export function accountHandlers(options: AccountOptions) {
 }
 
 /**
- * While a user's password is temporary, the user's browser counts as unknown: its earlier locks do
- * not apply, and it gets a new cookie at the sign-in.
+ * While a user's password is temporary, the browser counts as unknown: locks on wrong guesses from
+ * it do not apply, and it gets a new cookie at the sign-in.
  */
 export const newBrowser = { deviceOf: () => undefined };
 
@@ -224,7 +224,7 @@ function idOf(digest: Uint8Array): string {
 }
 
 export type VisitOptions = {
-  /** The gateway's origin as browsers see it, known only after the gateway listens. */
+  /** The gateway's origin as browsers see it. It is not known before the gateway listens. */
   readonly origin: () => string;
   readonly now: () => Instant;
   readonly isTrusted: IsTrusted;

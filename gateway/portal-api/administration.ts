@@ -100,8 +100,8 @@ function viewChange({ action, subject, before, after }: Written): ChangeView {
 }
 
 /**
- * Flattens nested values and leaves the name `settings` out of the field names: `{ settings: {
- * amountMax: "1000" } }` has the field `amountMax`.
+ * Flattens nested values. The name `settings` is left out of the fields' names, so that `{
+ * settings: { amountMax: "1000" } }` has the field `amountMax`.
  */
 function flatten(value: object | undefined, path = ""): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();

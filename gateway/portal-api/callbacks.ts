@@ -90,7 +90,7 @@ export function resendHandlers(options: CallbackOptions) {
 
 type Receiver = { readonly receiver: string; readonly count: number };
 
-/** Adds up each receiver's counts, because every database counts its own merchants' callbacks. */
+/** Adds up each receiver's counts of all cells: a cell counts only its own merchants' callbacks. */
 function addUp(found: readonly Receiver[]): readonly Receiver[] {
   const byName = Map.groupBy(found, ({ receiver }) => receiver);
   const sums = [...byName].map(([receiver, each]) => ({

@@ -49,7 +49,7 @@ export function previewDecision(
 
 function eventOf(decision: Decision, { account }: Caller): OperatorEvent {
   const facts = { by: account.login, why: "a preview", receiptId: asReceiptId("0") };
-  // `facts` has what events of any kind need, but the compiler cannot check that.
+  // `facts` has all values that an event of a decision needs, but the compiler cannot check that.
   return { kind: events[decision], ...facts } as OperatorEvent;
 }
 

@@ -30,7 +30,7 @@ export type FactorOptions = AccountOptions & {
 };
 
 const wrongCode = new PortalRefusal(401, "wrong_code", "The code is wrong, or was used before.");
-/** A stranger at the user's browser lacks the password, with which the user turns the app off. */
+/** The app must be turned off first, with the password, so that no stranger can replace it. */
 const hasApp = new PortalRefusal(409, "has_app", "Turn the codes of the present app off first.");
 const knownPasskey = new PortalRefusal(409, "known_passkey", "This passkey was added before.");
 const wrongPasskey = new PortalRefusal(401, "wrong_passkey", "The passkey could not be verified.");
@@ -230,7 +230,7 @@ function hostOf({ origin }: Pick<FactorOptions, "origin">): string {
   return new URL(origin()).hostname;
 }
 
-/** Keeps only known names, because the WebAuthn library does not check the browser's report. */
+/** Keeps known transports only, because the WebAuthn library does not check the browser's list. */
 function readTransports(sent: unknown): readonly string[] {
   const known = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
   return Array.isArray(sent) ? known.filter((each) => sent.includes(each)) : [];

@@ -94,8 +94,8 @@ function isVoided(order: Order): boolean {
 }
 
 /**
- * Index words of a kind start with its letter. A kind is a filter of the list of orders, or a value
- * for which a user can search.
+ * An index word starts with the letter of its kind. Each kind is a filter of the list of orders, or
+ * a value for which a user can search.
  */
 const letters = {
   order: "o",
@@ -217,8 +217,8 @@ const [peopleMax, wordMax] = [16, 64];
 
 /**
  * Returns the words by which a search finds the persons of an order: the words of all names, the
- * email address, its host, and the words before its @. Numbers before the @ are left out. So is the
- * first word: a search for it finds the address, which begins with it.
+ * email address, its host, and the words before its @ except numbers and the first word. A search
+ * for the first word finds the whole address, because the address begins with this word.
  */
 function peopleIn({ card, purchase: { customer } }: Order): readonly string[] {
   const { firstName = "", lastName = "", email = "" } = customer;
@@ -252,7 +252,7 @@ function overheadOf(
 /** A charge in doubt may get its result months later. Its overhead is stored as this maximum. */
 const overheadMaxMs = 3_600_000;
 
-/** Returns the index words that a search may mean: an order matches if it has any of them. */
+/** Returns the index words that a search may mean. An order with any of these words is found. */
 export function wordsOfSearch(search: string): readonly string[] {
   const text = search.trim();
   if (text.includes("@")) return [wordOf("email", text)];

@@ -152,7 +152,6 @@ export function orderHandlers(options: OrderOptions) {
   }
 }
 
-/** A preview uses the same functions that decide the real request. */
 export function previewHandlers({ reads, advance, configured }: OrderOptions) {
   return {
     async "POST /orders/preview/:order"({ order: id, action, amount }, caller) {

@@ -88,7 +88,7 @@ export type StoredCallback = {
   /** When a user last sent the callback again. */
   readonly resentAt: number | null;
   readonly resentBy: string | null;
-  /** Null if the receiver has not answered the last attempt. */
+  /** Null if the receiver did not answer the last attempt. */
   readonly lastStatus: number | null;
   readonly lastFailure: string | null;
 };
@@ -145,8 +145,8 @@ export type Configured = {
 
 /**
  * Returns the merchant whose data a request may show. A merchant's user always gets their own. An
- * operator gets the merchant with the login, or null if there is no such merchant. Without a login,
- * an operator gets undefined, which means all merchants.
+ * operator gets the merchant with the requested login, or null if there is no such merchant. An
+ * operator who requests no login gets undefined, which means all merchants.
  */
 export function merchantFor(
   { merchantId }: { readonly merchantId: MerchantId | undefined },

@@ -53,8 +53,8 @@ type Stored = {
 };
 
 /**
- * A settlement file has the acquirer's totals for each kind of transaction. A host only says
- * whether its totals equal the gateway's, so only the gateway's are shown.
+ * A settlement file has the acquirer's totals for each kind of transaction. An acquirer's host only
+ * says whether its totals equal the gateway's, so only the gateway's totals are shown.
  */
 function viewTotal(total: Stored["totals"][number]): ReconciliationView["totals"] {
   const { currency } = total;

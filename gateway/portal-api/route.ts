@@ -66,7 +66,7 @@ export type Caller = PortalVisit & {
   readonly actor: { readonly who: string; readonly from: string };
 };
 
-/** Records in the audit that the user's role does not have the right. */
+/** Records in the audit that the user's role lacks the right that a route needs. */
 export type RecordRefusal = (
   actor: Caller["actor"],
   subject: string,
@@ -131,7 +131,7 @@ export function row<const Who extends Access, Input, Output>(
   return { access, scope, input, output, does };
 }
 
-/** Routes by method and path, such as `GET /orders/:order`. Parameters end the path. */
+/** Routes by method and path, such as `GET /orders/:order`. Parameters are at the path's end. */
 export type Routes = Readonly<Record<string, PortalRoute>>;
 
 /** For every route except those for `anyone`, the pipeline has checked session and right. */

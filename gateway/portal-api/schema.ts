@@ -96,7 +96,6 @@ export function decimal(meaning = "") {
   );
 }
 
-/** The end of the year 9999. */
 const lastInstant = 253_402_300_799_999;
 
 export function instant(meaning = "") {

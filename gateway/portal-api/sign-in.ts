@@ -46,7 +46,7 @@ export type DigestBound = Limits & { readonly key: Uint8Array };
 /** Limits on guesses from one network and all unknown browsers, as multiples of a login's limit. */
 const ofNetwork = 3;
 const overall = 100;
-/** A login's wrong guesses count for a day, those of many logins together as long as a lock. */
+/** Wrong guesses at one login count for a day, those at many logins together as long as a lock. */
 const ownWindowMs = hours(24);
 /**
  * The number of passwords whose hashes this process computes at the same time is half of the
@@ -133,7 +133,10 @@ export function makeGuard({ tries, isPassword, triesMax, lockMs }: SignInOptions
     }
   }
 
-  /** Returns the counts of a guess. The first is that of the login or of the known browser. */
+  /**
+   * Returns the counts to which a guess is added: only that of the browser if it is known, else
+   * those of the login, of the network and of all unknown browsers.
+   */
   function boundsFor(
     { network, deviceOf, now }: PortalVisit,
     login: string,

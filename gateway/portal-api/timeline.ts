@@ -68,7 +68,7 @@ export async function viewTimeline(
   return Promise.all(entries);
 }
 
-/** An event is shown under this name if its message could not be sent to the acquirer. */
+/** The names under which events are shown if their message could not be sent to the acquirer. */
 const unsent = {
   charge_not_found: "inquiry_not_sent",
   reversal_unanswered: "reversal_not_sent",
@@ -173,7 +173,6 @@ function valueIn(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** The facts of a screening rule's result contain no personal data. */
 function rulesOf(event: OrderEvent | undefined) {
   const findings = event !== undefined && "findings" in event ? (event.findings ?? []) : [];
   return findings.map(({ kind, scope, ...found }) => ({
