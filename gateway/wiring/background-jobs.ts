@@ -105,7 +105,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
     },
     /** Sends merchants their daily reports that are due now. */
     sendReports: hold.unless(reports.run, undefined),
-    /** Adds orders that the portal's index lacks. If this fails, a background job does it later. */
+    /** Adds orders that the portal's index lacks. If this fails, a background job does so later. */
     indexRest: () => flushIndex().catch(() => undefined),
     /** `destroyCards` runs twice: each run destroys the cards that the previous run condemned. */
     async cleanUp(): Promise<void> {

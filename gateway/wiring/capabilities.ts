@@ -23,7 +23,7 @@ import { portsOf } from "../wallets/merchant-session.ts";
 import { openWallets } from "../wallets/wallets.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** `builtIn` has the issuers of the sandbox's test cards, by range of card numbers. */
+/** `builtIn` names the issuers of the sandbox's test cards, by ranges of card numbers. */
 export function makeIssuers({ database, log }: NodeContext, builtIn: readonly IssuerRange[] = []) {
   return openIssuers({
     store: makeIssuerStore(database),
@@ -75,7 +75,7 @@ export async function connectDirectoryServers({ config, database, clock, log, ho
   };
 }
 
-/** Requests for a wallet's payment session may not reach the operator's own network. */
+/** The gateway's requests for wallet payment sessions must not go to the operator's own network. */
 export function makeWallets(context: NodeContext) {
   const { config, clock, log, metrics, cells, vaultDatabase, vault } = context;
   const hosts = partsOf(config.walletaHosts);

@@ -115,7 +115,7 @@ export function makeEngine(context: Used, parts: Parts) {
       audit: makeAuditProfiles(context.auditAs),
     }),
     closeOrderIds: orderIds.close,
-    /** Has a function for each cell, which resolves when the cell's next accesses have ended. */
+    /** For each cell, a probe that resolves when its queues of reads and new orders advance. */
     probes: store.probes,
     countInDoubt: store.countInDoubt,
   };
@@ -147,7 +147,7 @@ export function makeThreeDs(
     timeoutMs: config.directoryTimeoutMs,
     getEndpoint: configuration.getEndpoint,
     findCard: ({ merchantId, card }: Order) => vault.findCard(merchantId, card.cardId),
-    /** The gate's settings have the merchant's name and number for 3-D Secure. */
+    /** The merchant's name and number for 3-D Secure are settings of the gate. */
     findMerchant: ({ transaction: { identifiers } }: Order) =>
       identifiers && configuration.current().gates.get(identifiers.gate.id)?.settings,
   });
@@ -164,7 +164,7 @@ type GateDependencies = Pick<
 > &
   Pick<NodeContext, "gates" | "node" | "audit" | "configuration">;
 
-/** An answer that arrives at the wrong process is passed to the process that waits for it. */
+/** A process passes on acquirers' answers for which another process is waiting. */
 export function openGates(context: GateDependencies, lateApprovals: LateApprovals): void {
   const { config, clock, database, vault, log, gates, node } = context;
   const send = makeHandOver(database.query, { retryMs: config.answerTimeoutMs });
@@ -192,7 +192,7 @@ function makeStartAcquirer(
       log: (event, facts) => log(event, { gate: name, ...facts }),
       async storeKey(delivered) {
         const outcome = await store(delivered);
-        // The new key is loaded before the host gets the answer, after which the host may use it.
+        // The new key is loaded before the host gets the reply, because the host may use it then.
         await configuration.reload();
         return outcome;
       },

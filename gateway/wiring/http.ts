@@ -28,7 +28,7 @@ import { later } from "../values/time.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** Returns the metrics of all processes that share the port. */
+/** Returns a function that collects the metrics of all processes that share the port. */
 export type ShareMetrics = (
   own: NodeContext["metrics"]["registry"],
   node: string,
@@ -156,7 +156,7 @@ export function watchFigures(context: NodeContext, parts: Parts): void {
   });
 }
 
-/** The certificates are those of the ports and those for directory servers. */
+/** Returns how many days the certificates of ports and for directory servers are still valid. */
 async function findCertificateDays(
   { config, clock }: NodeContext,
   { directories, tls }: Parts,

@@ -76,7 +76,7 @@ type Parts = {
   readonly store: PortalStore;
   readonly requests: RefusedStore;
   readonly services: EdgeServices;
-  /** Returns the reasons why this node is not ready, by the missing part, such as `database`. */
+  /** Returns the reasons why this node is not ready, by the names of the missing parts. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
   /** The open installation in which the portal performs its users' actions. */
   readonly opened: Opened | undefined;

@@ -17,7 +17,7 @@ import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** Concurrent calls are not limited here: `GW_IN_FLIGHT_MAX` limits the requests that make them. */
+/** Concurrent calls have no limit here: `GW_IN_FLIGHT_MAX` limits the requests that make them. */
 export const guarded = makeStorageGuard(isUnavailable);
 
 type Parts = {
@@ -41,7 +41,7 @@ export function makeServices(context: NodeContext, parts: Parts) {
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
   const { stream } = makeReport(context, engine);
   return {
-    /** At most `GW_QUERIES_IN_FLIGHT_MAX` of these functions run at a time. */
+    /** Wraps functions. At most `GW_QUERIES_IN_FLIGHT_MAX` of them run at a time. */
     querying,
     orders: {
       accept: guarded(refusing(engine.accept)),
