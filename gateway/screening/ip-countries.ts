@@ -16,7 +16,7 @@ import { openReloadable } from "../values/reloadable.ts";
 type FindCountry = (address: string) => string | undefined;
 
 type CountryFile = {
-  /** Modification time, size and inode. The node reads the file again when one of them changes. */
+  /** Modification time, size and inode. If one of them changes, the node reads the file again. */
   readonly stamp: string;
   readonly find: FindCountry;
   readonly problem?: string;
@@ -42,7 +42,7 @@ export async function openIpCountries({ file, builtIn = [], onError }: IpCountry
         return { stamp, find: await readCountryFile(file) };
       } catch (error) {
         onError(error);
-        // The stamp of an unusable file is kept, so that the node reports the file once.
+        // The stamp of an unusable file is stored, so that the node reports the file only once.
         return { stamp, find: present?.find ?? unknown, problem: messageOf(error) };
       }
     },
@@ -94,7 +94,7 @@ function openDatabase(bytes: Buffer): FindCountry {
     throw new Error("the search tree does not end where the file says");
   }
   const find = (address: string) => countryIn(reader.get(address));
-  // A damaged file fails at these look-ups when it is loaded, not during a payment.
+  // Looks up some addresses, so that a damaged file fails now and not during a payment.
   for (const address of ["1.1.1.1", "8.8.8.8", "81.2.69.142", "192.0.2.1"]) find(address);
   return (address) => {
     const plain = normalise(address);
@@ -144,7 +144,7 @@ async function* readRows(records: ReturnType<typeof readRecords>): AsyncGenerato
 
 /**
  * How many decimal digits hold an address. Of an IPv6 address, only the upper 64 bits are stored,
- * because no provider's network has a longer prefix. In public use, they make 19 digits.
+ * because no provider's network has a longer prefix. Those of public addresses fit into 19 digits.
  */
 const digitsOf = { 4: 10, 6: 19 } as const;
 

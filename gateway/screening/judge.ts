@@ -22,7 +22,7 @@ import { type ActiveRule, type FindRuleSet, placeOf, type RuleSet } from "./rule
 export type CountedPayment = {
   readonly merchantId: MerchantId;
   readonly seen: Seen;
-  /** Eight bytes that identify the merchant's request. Its repeats have the same ones. */
+  /** Eight bytes that identify the merchant's request, and are the same for its repeats. */
   readonly request: Uint8Array;
   readonly rows: readonly TallyRow[];
 };
@@ -72,8 +72,8 @@ type Judged = {
 };
 
 /**
- * `undo` removes the payment from the counters. `isGuess` is set for requests that seem to guess a
- * card number; their response must not depend on the number.
+ * `undo` removes the payment from the counters. `isGuess` is set for a request that seems to guess
+ * a card number: the response to it must not depend on the number.
  */
 export type Screened = {
   readonly findings: readonly Finding[];
@@ -103,8 +103,8 @@ export function makeJudgePayment(dependencies: JudgeDependencies) {
 
     let known: ReadonlyMap<OrderId, PaymentResult> = new Map();
     const resultOf = ({ orderId, at: seenAt }: Seen) => {
-      // A counted payment with the judged order's own id is an earlier try on the same payment
-      // page. It was refused, because a page accepts another try only after a refusal.
+      // A counted payment with the id of the judged order is an earlier try on its payment page. A
+      // page accepts another try only after a refusal, so the earlier try counts as declined.
       if (orderId === judged.order.id) return "declined";
       return known.get(orderId) ?? (at - seenAt < uncommittedMs ? "open" : "other");
     };

@@ -1,6 +1,6 @@
 /**
  * Reads list entries from a CSV file as a stream, and reports the faults of all rows together. A
- * fault never quotes a cell, because the cell may contain a card number by mistake.
+ * fault never quotes the file, because a value may be a card number by mistake.
  */
 import { CardNumber, isLuhnValid, networkOf } from "../values/card-number.ts";
 import { type Complain, CsvFaults, makeFaults, readRecords } from "../values/csv-records.ts";
@@ -40,7 +40,7 @@ type ListFileOptions = {
   readonly cardValueOf?: (number: CardNumber, scope: ListScope) => string;
   /**
    * Returns whether a list has a card with this hash id. One hash id in thirty looks like a card
-   * number. A known one is read as a hash id.
+   * number, and is read as a hash id only if it is known.
    */
   readonly isKnownCard: (value: string) => boolean;
   readonly report: (count: number) => void;

@@ -58,7 +58,7 @@ export type Lists = ReturnType<typeof makeLists>;
 
 type Index = {
   readonly entries: Map<string, readonly ListEntry[]>;
-  /** How many keys have each length. Orders are looked up only by prefixes of these lengths. */
+  /** How many keys have each length. An order's prefixes of other lengths are not looked up. */
   readonly lengths: Map<number, number>;
 };
 
@@ -153,7 +153,7 @@ type Listable = Pick<Order, "card" | "purchase"> & {
   readonly cardDigest?: string | undefined;
   /** While the fingerprint key is being replaced: the card's ids by the old and the new key. */
   readonly cardNames?: readonly { readonly hashId: string; readonly digest: string }[];
-  /** Up to eleven leading digits of the card number. If absent, the order's six digits are used. */
+  /** Up to eleven leading digits of the card number. If absent, the order's first six are used. */
   readonly prefix?: string | undefined;
 };
 
@@ -231,7 +231,6 @@ function maskEmail(value: string): string {
   return `…${value.slice(value.lastIndexOf("@"))}`;
 }
 
-/** The domain may be written in Unicode or in its ASCII form. */
 function readDomain(text: string): string | Problem {
   const name = text.trim().replace(/^@/, "").replace(/\.$/, "");
   return parseDomain(name) ?? new Problem("not a domain like example.com");

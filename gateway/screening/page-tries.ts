@@ -41,19 +41,19 @@ export type TryOrigin = {
   readonly page: string;
   readonly ipAddress: string;
   readonly linkId?: string | undefined;
-  /** A digest of the card number. While its key is replaced, `earlierCard` is by the old key. */
+  /** A digest of the card number. While its key is replaced, `earlierCard` is the old digest. */
   readonly card?: string | undefined;
   readonly earlierCard?: string | undefined;
 };
 
-/** `challenge` is a proof of work to solve before the try, `waitS` the seconds to wait for it. */
+/** `challenge`: a proof of work that the try needs. `waitS`: the seconds until a try is allowed. */
 type Demand = { readonly challenge?: string; readonly waitS?: number };
 
-/** The proof's work doubles with each multiple of the limit that is reached, at most this often. */
+/** The proof's work doubles at each multiple of the limit, at most this many times. */
 const addedBitsMax = 5;
 
 type Checked = Demand & { readonly isProved?: boolean };
-/** `proof` is empty if the page sent none. `isProved` means that a proof was used up before. */
+/** `proof` is empty if the page sent none. `isProved`: an earlier check has used up a proof. */
 type Shown = { readonly proof: string; readonly isProved?: boolean };
 
 type PageTries = ReturnType<typeof makePageTries>;
@@ -92,7 +92,7 @@ export function makePageTries({ limits, store, proofs, digestSubject, clock }: D
     const tallies = await store.add(countedTry(order, origin, counted, at));
     const demand = await demandOf(origin, counted, tallies, at);
     if (demand.challenge === undefined) return demand;
-    // Concurrent tries may have been counted since the check, so that this try needs a proof now.
+    // After concurrent tries, this try may need a proof that it did not need at the earlier check.
     const isProved =
       checked.isProved || (await proofs.use(origin, shown.proof, bitsOf(demand.challenge)));
     return isProved ? nothing : demand;
@@ -231,7 +231,7 @@ function countedTry(
 /** The cardholder has to enter the card before the challenge for a proof of work expires. */
 export const challengeLifetimeMs = minutes(30);
 const form = /^(\d{1,2})\.([0-9a-z]{1,9})\.([\w-]{16})([\w-]{24})$/;
-/** A solution is short enough to fit one block of SHA-256 with the nonce and the signature. */
+/** With nonce and signature of the challenge, a solution fits one block of SHA-256. */
 const solutionForm = /^\d{1,15}$/;
 /** The highest difficulty. The page's script compares only the first 32 bits of the hash. */
 const proofBitsMax = 30;
@@ -239,7 +239,7 @@ const proofBitsMax = 30;
 type ProofDependencies = {
   readonly tokenOf: (text: string) => string;
   readonly isToken: (text: string, token: string) => boolean;
-  /** Returns false if the nonce was used before, at any node. */
+  /** Returns false if the challenge's nonce was used before, at any node. */
   readonly takeNonce: (nonce: {
     readonly merchantId: MerchantId;
     readonly nonce: string;

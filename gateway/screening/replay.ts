@@ -32,7 +32,7 @@ type Sources = {
 
 type Ended = { readonly at: Instant; readonly result: PaymentResult };
 
-/** All orders must be of one cell and sorted by the time of acceptance. */
+/** Orders must be of one cell and passed in the sequence of their acceptance. */
 export function makeReplay(sources: Sources): (order: Order) => Promise<Replayed> {
   const ended = new Map<OrderId, Ended>();
   let now = asInstant(0);

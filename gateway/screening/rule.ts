@@ -89,7 +89,7 @@ export type Counting = {
   readonly keepMs: number;
 };
 
-/** If a fired rule blocks the payment, the merchant sees `code`. Only the operator sees `facts`. */
+/** If the rule blocks the payment, the merchant sees `code`. Only the operator sees `facts`. */
 export type Fired = { readonly code: FailureCode; readonly facts: RuleFacts };
 /** The rule cannot decide, and does not fire, because the named fact is not known. */
 type NoData = { readonly missing: string };

@@ -95,7 +95,7 @@ export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boo
 function findAmountFault({ transaction }: Screenable, { settings }: Endpoint): Reason | undefined {
   const { amountMin, amountMax } = settings;
   const { kind, amount } = transaction;
-  // An account verification moves no money, and payouts have limits of their own.
+  // Account verifications move no money and payouts have other limits, so these do not apply.
   if (kind === "account-verification" || kind === "payout") return undefined;
   if (amountMin !== undefined && amount.minor < BigInt(amountMin)) {
     return { code: "amount_below_minimum", detail: "" };

@@ -17,7 +17,7 @@ type Options = Pick<JudgeDependencies, "digestSubject" | "countingKey"> & {
   readonly currentRules: () => RuleSource;
   /** In staging, `builtIn` has countries for the networks of test addresses. */
   readonly countries: Pick<IpCountryFile, "file" | "builtIn">;
-  /** How many cards with the same BIN and last four digits a day permits. Zero means no limit. */
+  /** How many cards a day may have the same BIN and last four digits. Zero means no limit. */
   readonly cardGuessesMax: number;
   readonly log: (event: `screening.${Event}`, facts: object) => void;
 };
@@ -88,9 +88,9 @@ const noUndo = async () => undefined;
  * five of its six unknown digits are left to guess, because the check digit gives one. For each
  * merchant, BIN and last four digits, the different cards of a day are counted. Above the limit,
  * all payments with these digits are blocked, even of cards with earlier payments, because
- * otherwise only the searched card would not be blocked. A request is counted even if it turns out
- * to be a repeat. `isGuess` counts the card of a possible repeat or of a new recurring payment
- * profile.
+ * otherwise only the searched card would not be blocked. A repeat of a request is counted too.
+ * `isGuess` counts a card without judging a payment: that of a possible repeat, or of a new
+ * recurring payment profile.
  */
 function blockGuesses(
   { max, store, digestSubject, onReached }: Dependencies,
