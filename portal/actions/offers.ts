@@ -2,7 +2,7 @@
 import { wordIn } from "../language/rows.ts";
 import type { Messages } from "../language/texts.ts";
 
-/** For an action that adds a screening rule, the kind of the rule follows the name. */
+/** The name of an action. After `filter add` stands the kind of the screening rule to add. */
 export type Offered = keyof Messages["buttons"] | `filter add ${string}`;
 
 /** Rights for actions, by their names or first words. A test compares them with the gateway's. */

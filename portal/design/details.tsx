@@ -1,4 +1,4 @@
-/** Parts of pages for a single item: heading, sections, facts, tabs, and how its data loads. */
+/** Parts of pages for a single item: heading, sections, facts, tabs, and loading states. */
 import { Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useLanguage, useMessages } from "../language/language.tsx";

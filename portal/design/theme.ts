@@ -50,7 +50,7 @@ export const theme = createTheme({
     PasswordInput: { defaultProps: { size: "sm" } },
     Menu: { defaultProps: { shadow: "md", width: 220, transitionProps: quick() } },
     Popover: { defaultProps: { shadow: "md", transitionProps: quick() } },
-    // The scroll lock is off, because the page's policy blocks its style element without a nonce.
+    // The scroll lock is off: the content security policy blocks the lock's style element.
     Modal: { defaultProps: { lockScroll: false, transitionProps: quick() } },
   },
 });

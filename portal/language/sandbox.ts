@@ -1,4 +1,4 @@
-/** Texts of the sandbox screen. The sandbox bank describes cards and switches in English only. */
+/** Texts of the sandbox screen. The sandbox bank's own texts on cards and switches are English. */
 import { type Rows, some } from "./rows.ts";
 
 export const sandbox = {
