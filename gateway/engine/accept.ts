@@ -179,7 +179,7 @@ export function makeAcceptOrders(dependencies: AcceptDependencies) {
     const { cardData, page } = request;
     const { facts, sealCard } = cardOf(request, numbers.id);
     const drafted = { ...draft(request, numbers), attempt, card: facts };
-    // An order of the payment page is judged at each try on its page, not when it is accepted.
+    // An order of the payment page is judged later, at each try on its page, and so not here.
     const digestsOf = () => newCards.digestsOf(request.merchantId, cardData, digest.digest);
     const judged = page === undefined ? dependencies.judgePayment(drafted, digestsOf) : undefined;
     const screened = judged && (await judged);

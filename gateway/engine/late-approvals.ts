@@ -52,7 +52,7 @@ export function makeLateApprovals(dependencies: LateDependencies) {
     async idle(): Promise<void> {
       while (reports.size > 0 && !isStopped) await Promise.all(reports.values());
     },
-    /** Ends the repeated commits. Returns the approvals that are lost when this node ends. */
+    /** Stops retrying commits of late approvals. Returns those lost when this node ends. */
     stop(): readonly LateApproval[] {
       isStopped = true;
       return [...reports.keys()];

@@ -149,8 +149,8 @@ export function makeRetention(dependencies: Dependencies) {
   }
 
   /**
-   * An order that has not ended keeps its card. A reference keeps its card if only the retention
-   * period would destroy it, and not if the merchant removed the card or the person was erased.
+   * An order that has not ended keeps its card. A reference keeps its card only from the end of the
+   * retention period, not from a merchant's removal or the erasure of the person.
    */
   async function findFree(cards: readonly CondemnedCard[]): Promise<readonly CondemnedCard[]> {
     const old = cards.filter(({ why }) => why === "retention");
