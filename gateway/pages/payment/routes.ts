@@ -137,7 +137,7 @@ export function paymentRoutes(options: PaymentRouteOptions): readonly HttpRoute[
     return reply({ ...view, ...paid, notice: texts.pay.proof, refilled }, request, 429);
   }
 
-  /** If the page no longer accepts a payment, the browser loads it to see its current state. */
+  /** If no payment is accepted any more, the browser is redirected to the page's current state. */
   function answerFailure(failure: Failure, view: PaymentView, request: HttpRequest): HttpReply {
     if (failure.code === "not_allowed_now") return goTo(request, tokenIn(request));
     const { texts, show: send } = makePageReply(request, theme);
