@@ -46,8 +46,8 @@ export async function findHold(query: Query): Promise<Hold | undefined> {
 }
 
 /**
- * Puts the installation on hold. If it is on hold already, a new hold begins: the audit must be
- * verified and the acquirers' books be compared again.
+ * Puts the installation on hold. If it is on hold already, a new hold begins: before its release,
+ * the audit must be verified and the acquirers' books be compared again.
  */
 export function putOnHold(audit: Audit, why: string): Promise<void> {
   return audit.change(async (query, write) => {
@@ -119,8 +119,8 @@ type Server = {
 };
 
 /**
- * Reads the identity of the database server, and that of the server on which the nodes have worked
- * so far. A server that was restored to a point in time has a recovery target in its settings.
+ * Reads the identity of the server, its recovery target, if it was restored to a point in time, and
+ * the identity of the server on which the nodes have worked so far.
  */
 export async function identifyServer(query: Query): Promise<Server> {
   const [row] = await query<Server>(
@@ -144,7 +144,7 @@ export async function identifyServer(query: Query): Promise<Server> {
  */
 export async function recognizeCopy(database: Database, audit: Audit): Promise<void> {
   // The hold is read before the identity of the server, because a release changes both at once. In
-  // the other order, a release between the two queries would look like a new copy.
+  // the other order, an installation released between the two queries would be put on hold again.
   const hold = await findHold(database.query);
   const { knownSystem, knownTimeline, ...server } = await identifyServer(database.query);
   if (knownSystem === server.system && knownTimeline === server.timeline) return;
@@ -167,7 +167,7 @@ function describeCopy(
   return target === null ? undefined : `the database was restored to a point in time (${target})`;
 }
 
-/** Has PostgreSQL's code of a server that is not ready yet, so that callers try again later. */
+/** An error with the code of a server that is not ready yet, so that callers try again later. */
 class OnHold extends Error {
   readonly code = "57P03";
   constructor() {

@@ -78,7 +78,7 @@ export async function openRestoreTarget(options: Options) {
   let places: readonly RestoredCell[] = [];
 
   return {
-    /** Makes the tables of the backup's version, and begins the transaction that fills them. */
+    /** Makes tables like those in the backup, and begins the transaction that fills them. */
     async prepare(given: readonly RestoredCell[]): Promise<void> {
       places = given;
       await makeSchemas(options, places);
@@ -96,7 +96,7 @@ export async function openRestoreTarget(options: Options) {
     tablesOf,
     copyInto: (table: StoredTable) => copyInto(client, table),
 
-    /** Returns undefined if this vault has not sealed the audit key. */
+    /** Returns undefined if the key is unknown, or if this vault has not sealed it. */
     async findOwnAuditKey(id: number): Promise<AuditKey | undefined> {
       const openSecret = await openSecrets(query);
       const key = (await listAuditKeys(query)).find((each) => each.id === id);
@@ -204,7 +204,7 @@ export async function findStrayMerchants(main: Query, query: Query) {
   return rows.map(({ id }) => id);
 }
 
-/** Returns whether the cell has orders with this or a higher id, which would be issued again. */
+/** Returns whether the cell has orders from this id on: the gateway would issue their ids again. */
 export async function hasOrdersFrom(query: Query, id: string): Promise<boolean> {
   return (await query("select from orders where id >= $1::bigint limit 1", [id])).length > 0;
 }

@@ -21,7 +21,7 @@ import {
   type TableSize,
 } from "./table-copies.ts";
 
-/** The snapshot of one cell. The main database and the first cell share a snapshot. */
+/** The snapshot of one cell. The main database and the main cell share a snapshot. */
 export type CellSnapshot = {
   readonly cell: string;
   readonly client: pg.Client;
@@ -137,7 +137,7 @@ async function describe(client: pg.Client, schemas: readonly string[]) {
   const query = ask(client);
   const [schema = ""] = schemas;
   const tables = await listCopiedTables(query, schemas);
-  // On a Citus worker server, this first statement begins the snapshot.
+  // The first statement for a Citus worker server makes that server take its snapshot.
   await query(`select from "${schema}".moved_merchants limit 1`);
   return {
     client,

@@ -104,7 +104,7 @@ export async function listPartitionNames(query: Query, schema: string) {
   return (await listPartitions(query)).map(({ name }) => name).toSorted();
 }
 
-/** Reads a table in PostgreSQL's COPY format, which writes a line feed in a value as `\n`. */
+/** Reads a table in PostgreSQL's COPY format, which escapes line feeds: each row is one line. */
 export function copyOut(client: pg.ClientBase, table: StoredTable): Readable {
   const columns = table.columns.map(quoted).join(", ");
   return client.query(copyTo(`copy (select ${columns} from ${placeOf(table)}) to stdout`));

@@ -181,8 +181,8 @@ where callbacks.merchant_id = held.merchant_id and callbacks.order_id = held.ord
 /**
  * Defers a callback to the due time of an earlier open callback to the same URL, unless another
  * node or the operator has changed the due time of the later one. The lock on the earlier callback
- * makes this statement wait for a node that records its end, because that node would not make the
- * later one due.
+ * makes this statement wait while a node records that callback's end. Otherwise the later callback
+ * could stay deferred.
  */
 export const waitStatement = `
 with open as (

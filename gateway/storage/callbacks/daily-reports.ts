@@ -51,7 +51,7 @@ where (merchant_id, day) = (
   order by day, merchant_id limit 1 for update skip locked)
 returning merchant_id as "merchantId", ${shownDay}, tries, ${millis("begun_at")} as "begunAt"`;
 
-/** Returns the latest days of a merchant, the latest first. */
+/** Returns the latest daily reports of a merchant, the latest first. */
 export function findDailyReports(query: Query, merchant: MerchantId) {
   return query<Readonly<Record<"day" | "state" | "failure", string>> & { at: Instant | null }>(
     `select ${shownDay}, tries, coalesce(status::text, '') as status, ${millis("tried_at")} as at,

@@ -1,9 +1,9 @@
 /**
- * The vault's keys in a cell: its copy of the list of keys, and the cards whose fingerprints are
- * recomputed when their secret is replaced. Nothing is ever written under a destroyed key, because
- * a statement that writes a card, or pending card data, takes a shared lock on the row of its key,
- * and the one that destroys a key an exclusive lock. The first card that a node writes under a key
- * adds the row, which is never deleted.
+ * The vault's keys in a cell: the cell's copy of the list of keys, and the cards whose fingerprints
+ * are recomputed when the fingerprint key is replaced. No card is ever written under a destroyed
+ * key: a statement that writes a card, or pending card data, takes a shared lock on the key's row
+ * in the copy, and one that destroys a key an exclusive lock. The first card under a key adds the
+ * key's row, which is never deleted.
  */
 import type { SealedCard } from "../../vault/vault.ts";
 import type { Database, Query } from "../server/database.ts";
@@ -16,10 +16,10 @@ export function lockUsableKeys(ids: string): string {
 )`;
 }
 
-/** A written row, or the number of a key that this cell refuses, so that nothing was written. */
+/** A result row. If `refusedKey` is given, the cell refuses this key and has written nothing. */
 export type RefusedKey = { readonly refusedKey?: number | null };
 
-/** Checks that the vault still has the keys. Callers whose keys are not from memory omit this. */
+/** Checks that the vault still has the keys. Omitted by callers that keep no keys in memory. */
 export type ConfirmKeys = { readonly confirmKeys?: (ids: readonly number[]) => Promise<boolean> };
 
 /**

@@ -113,7 +113,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
            where merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`,
           [merchantId, id],
         );
-        // The loop runs again, because a profile may get another card between the two statements.
+        // Between the two statements, the profile may get another card, which the next round finds.
         if (named === undefined || named.cardId === tried) return undefined;
         tried = named.cardId;
         const rows = await query(
@@ -264,7 +264,7 @@ export async function vacuumPendingCards({ connect }: Pick<Database, "connect">)
   }
 }
 
-/** The merchant who must be in this cell is the first part of the context of pending card data. */
+/** Pending card data has a context that begins with the merchant, who must be in this cell. */
 const assertOwnersHomeCell = assertHomeCell(
   "in (select split_part(owner, '/', 1)::bigint from unnest($1::text[]) as owner)",
 );

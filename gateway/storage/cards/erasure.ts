@@ -1,6 +1,6 @@
 /**
  * Removes data that must not be stored any longer from orders, which stay in the books: a person's
- * data, and hash ids that were made with a replaced fingerprint secret. Payments and results do not
+ * data, and hash ids that were made with a replaced fingerprint key. Payments and results do not
  * change. Besides the commit queue, this is the only code that writes orders.
  */
 import type { CardOfMerchant } from "../../engine/cards.ts";
@@ -39,7 +39,7 @@ with changed as (
 )
 select from changed`;
 
-/** The wait before orders are read, because nodes may still be storing orders with old hash ids. */
+/** The renewal of hash ids waits for this time: nodes may still be storing orders with old ones. */
 export const settledMs = 15 * 60_000;
 
 /**
@@ -323,8 +323,8 @@ const eraseCallbacks = [
 ];
 
 /**
- * Erases the person's data in the portal's index. The row gets the version just before the erased
- * order's: a node still indexes the erased order, but no older copy that it has in memory.
+ * Erases the person's data in the portal's index. The row gets the version before the erased
+ * order's, so that nodes index the erased order, but no older copy of it from their memory.
  */
 const eraseIndex = `
 update order_index set email = '', name = '', people = '{}', last_four = '',

@@ -205,9 +205,9 @@ export async function listProfiles(
 }
 
 /**
- * Changes a profile and all other references of its card. A replaced card number gets a removed
- * reference, which contains an id of the profile. The number is destroyed as late as the numbers of
- * paid orders, because payments with it can be refunded until then.
+ * Changes a profile and all other references of its card. A replaced card number keeps a reference,
+ * marked as removed, with an id of the profile. The number is destroyed as late as those of paid
+ * orders, because payments with it can be refunded until then.
  */
 const changeProfile = `
 with ${refusedKeys("$9::int[]")}, changed as (

@@ -66,7 +66,7 @@ export async function listKeys(
 
 /**
  * Returns the age of the current keys in days, by purpose. The key-encryption key is not in the
- * database: its age counts from its last change, or else from the oldest key.
+ * database: its age counts from its last change or, if it never changed, from the oldest key.
  */
 export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, number>> {
   const days = (since: string) => `floor(extract(epoch from now() - ${since}) / 86400)::int`;

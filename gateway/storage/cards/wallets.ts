@@ -211,9 +211,9 @@ function keyOf({ merchantId, wallet }: Pick<UsedToken, "merchantId" | "wallet">,
 }
 
 /**
- * Claims tokens, and returns for each the digest of the request that holds it. A released token can
- * be claimed by another request. A claim that is sent again after a lost answer counts once, or
- * twice if a repeat came in between. No other request can use that token then, which is safe.
+ * Claims tokens, and returns for each the digest of the request that holds it. Another request can
+ * claim a released token. A claim that is sent again after a lost answer counts once, or twice if a
+ * repeat of the request comes in between. No other request can use the token then, which is safe.
  */
 const claimStatement = `
 insert into wallet_messages as known

@@ -148,7 +148,7 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
     return databases;
   }
 
-  /** Resolves when the merchant's cell in the configuration changes, or the move was taken back. */
+  /** Resolves when the configuration names the merchant's new cell, or the move is taken back. */
   function awaitMove(merchant: MerchantId, from: string): Promise<void> {
     const waiting = moving.get(merchant) ?? untilMoved(merchant, from);
     moving.set(merchant, waiting);
@@ -158,7 +158,7 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   async function untilMoved(merchant: MerchantId, from: string): Promise<void> {
     const { query } = databasesOf(from).node;
     for (let isFenced = true; isFenced; ) {
-      // A failure is ignored, because the next round of the loop reads the configuration again.
+      // If the configuration cannot be read, the next round of the loop tries again.
       await reload().catch(() => undefined);
       if (router.cellOf(merchant) !== from) break;
       await delay(lookEveryMs, undefined, { ref: false });
@@ -178,7 +178,7 @@ type Router = Pick<Options, "waitMs" | "onFailed"> & {
   cellOf(merchant: MerchantId): string;
   databasesOf(name: string): CellDatabases;
   awaitMove(merchant: MerchantId, from: string): Promise<void>;
-  /** Returns the promise on which calls for a moving merchant wait, or undefined if none waits. */
+  /** Returns the promise that calls for a moving merchant await, or undefined if no call waits. */
   moving(merchant: MerchantId): Promise<void> | undefined;
 };
 
@@ -207,7 +207,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     const giveUpAt = performance.now() + waitMs;
     for (let isAgain = false; ; isAgain = true) {
       const cell = router.cellOf(merchant);
-      // The call waits for the move, because its statement would fail with all items of its batch.
+      // The call waits for a running move, because the move would make its whole batch fail.
       let moving = router.moving(merchant);
       try {
         if (moving === undefined) return await use(of(cell), isAgain);
@@ -281,8 +281,8 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
 
 const nothing = new Error("not in this cell");
 /**
- * Returns the same cells with the connections that are reserved for screens. A caller that has
- * locked the head of the audit needs them: changes that wait for this lock may occupy all ordinary
+ * Returns the cells with the connections that are reserved for screens. A caller that has locked
+ * the newest entry of the audit needs these: changes that wait for the lock may occupy all ordinary
  * connections.
  */
 export function cellsForScreens(cells: Cells): Cells {

@@ -143,7 +143,7 @@ function databasesOf(cells: Cells, from: string, to: string): Omit<Pair, "mark">
   return { from: cells.databasesOf(from).node, to: cells.databasesOf(to).node };
 }
 
-/** The main cell's schema also has the installation's tables, so the other cell's is read. */
+/** Lists a cell's tables, never in the main cell, which also has the installation's tables. */
 function tablesOf(cells: Cells, from: string, to: string) {
   const listed = to === mainCell ? from : to;
   return listTables(cells.databasesOf(listed).node, schemaOf(listed));
@@ -174,8 +174,8 @@ async function cellOf({ query }: Database, merchant: MerchantId) {
 }
 
 /**
- * Writes the new cell into the merchant's row. Returns false to all but the latest run of the move,
- * because a later run may have removed the fence.
+ * Writes the new cell into the merchant's row. If a later run of the move has begun, which may have
+ * removed the fence, changes nothing and returns false.
  */
 function switchCell({ transaction }: Database, merchant: MerchantId, to: string, run: string) {
   return transaction(async (query) => {
@@ -186,7 +186,7 @@ function switchCell({ transaction }: Database, merchant: MerchantId, to: string,
   });
 }
 
-/** Inside a transaction, the lock of the row prevents another run of the move from beginning. */
+/** In a transaction, the lock on the move's row keeps another run of the move from beginning. */
 async function isLatest(query: Query, merchant: MerchantId, run: string): Promise<boolean> {
   const own = await query(
     `select from merchant_moves

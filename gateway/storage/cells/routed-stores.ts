@@ -73,7 +73,7 @@ type OrderOptions = ConfirmKeys & {
   readonly retryMs: number;
   readonly callbackLeaseMs: number;
   readonly isBusy: () => boolean;
-  /** Wraps the search for a cell's due orders, to leave some of them out after an outage. */
+  /** Wraps the search for due orders. After an outage, it skips those that other nodes may run. */
   readonly watchDue: (findDue: ReturnType<typeof makeFindDue>) => ReturnType<typeof makeFindDue>;
 };
 

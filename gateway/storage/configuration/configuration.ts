@@ -101,7 +101,7 @@ export async function loadConfiguration(
     groups,
     gates,
     screeningRules: await loadScreeningRules(query),
-    // Read after the merchants, so that every merchant's cell is found even if it was just added.
+    // The cells are read after the merchants, so that even a new merchant's cell is known.
     cells: await loadCells(query, open),
     cellOf: new Map([...merchants.values()].map(({ id, cell }) => [id, cell])),
     endpointById: byId([...endpoints.values()].map((each) => entryPointOf(each, [each]))),

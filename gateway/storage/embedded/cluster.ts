@@ -24,7 +24,7 @@ export type Cluster = {
 export type ReportProgress = (progress: string) => void;
 type Binaries = { readonly initdb: string; readonly postgres: string };
 
-/** Where the cluster is or will be. `user` was found to have access to the folder. */
+/** Where the cluster is or will be, and an operating system user who may enter the folder. */
 type ClusterLocation = Pick<Cluster, "folder" | "binaries" | "user">;
 
 export async function prepareLocation(folder: string): Promise<ClusterLocation | Problem> {

@@ -47,8 +47,8 @@ const settings = {
   jit: "off",
   timezone: "UTC",
 
-  // Order rows are updated a few times soon after their insert, so many small vacuums are better
-  // than a big one. Analysing takes longer than vacuuming, and takes the processor from payments.
+  // Order rows are updated a few times soon after their insert, so vacuums are frequent and small.
+  // Analyses take longer and take the processor from payments, so they are less frequent.
   autovacuum_naptime: "15s",
   autovacuum_vacuum_scale_factor: "0.02",
   autovacuum_vacuum_insert_scale_factor: "0.05",

@@ -60,9 +60,8 @@ where ${assertHomeCell("= $1")}
 order by begun_at, order_id, begun_version`;
 
 /**
- * Finds the serial numbers of the transactions. Only orders with several transactions or a
- * chargeback need it. PostgreSQL takes longer to read the events of a commit than to find the
- * order.
+ * Finds serial numbers, only for orders with several transactions or a chargeback: PostgreSQL takes
+ * longer to read the events of a commit than to find the order.
  */
 async function findSerials(
   query: Query,
@@ -87,8 +86,9 @@ async function findSerials(
   );
 }
 
-/** Searches unparsed JSON. Its strings cannot contain the searched texts: JSON escapes quotes. */
+/** Returns whether the order has only one transaction and no chargeback. */
 function hasOneLine({ progress }: Pick<BegunRow, "progress">): boolean {
+  // The JSON is not parsed. Its strings cannot contain the searched texts: JSON escapes quotes.
   return progress.includes('"earlier":[]') && !progress.includes('"chargebacks":');
 }
 

@@ -37,13 +37,13 @@ type CommitOptions = GatherOptions &
   };
 
 /**
- * The shortest time between two commits of a busy gateway (decision 0045). Without it, each of a
- * few hundred orders a second has a commit of its own, which costs half as much again per order as
- * a commit of three. Under full load it has no effect, because a commit takes longer.
+ * The shortest time between two commits of a busy gateway (decision 0045). Without it, at a few
+ * hundred orders a second, each order has a commit of its own, which costs 50 % more for an order
+ * than a commit of three orders. Under full load it has no effect, because a commit takes longer.
  */
 const busyGapMs = 6;
 
-/** PostgreSQL would idle while the gateway prepares a commit of more orders (decision 0045). */
+/** Larger commits of new orders let PostgreSQL idle during their preparation (decision 0045). */
 const beginWholeMax = 48;
 
 type Begun = Awaited<ReturnType<Begin>>;

@@ -1,7 +1,7 @@
 /**
  * Reads orders. Look-ups of the same moment are gathered into one statement. Each look-up names the
- * merchant, so that no merchant reads another's order. Only those at the end of the file do not,
- * for messages that name an order by a number or by a host's reference.
+ * merchant, so that no merchant reads another's order, except those at the end of the file, for
+ * messages that name an order by a number or a host's reference.
  */
 import type { ExistingOrder, NamedBySerial } from "../../engine/find.ts";
 import type { Order } from "../../orders/order.ts";
@@ -59,7 +59,7 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
       ],
       "orders_current",
     );
-    // The versions are compared here, because requests of a batch may name different ones.
+    // Requests of a batch may name different versions of an order, so versions are compared here.
     const current = new Map(rows.map(({ id, version }) => [id, version]));
     return orders.map(({ id, version }) => current.get(id) === version);
   }, options);

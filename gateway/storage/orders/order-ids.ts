@@ -56,8 +56,8 @@ export function makeNextNumbers(
       spare ??= fetchBlock();
       const fetched = spare;
       const next = await fetched;
-      // Several callers may have waited for a block, and only the first of them begins it. A caller
-      // that finds it used up waits for the block after it.
+      // Several callers may wait for the same block. The first of them begins the block, and a
+      // caller that finds the block used up waits for the next one.
       if (used >= block.size && spare === fetched) {
         spare = undefined;
         block = next;
@@ -98,8 +98,8 @@ type Options = {
 };
 
 /**
- * Takes blocks over a connection of its own. The first request of each connection is marked,
- * because another server, which lacks the latest blocks, may answer it.
+ * Takes blocks over a connection of its own. The first request of each connection is marked as the
+ * first, because the connection may lead to another server, which lacks the latest blocks.
  */
 export function openOrderIds(database: Pick<Database, "connect">, { ownTime, retryMs }: Options) {
   let connection: Promise<Connection> | undefined;
@@ -184,7 +184,7 @@ export async function findPosition(query: Query, sequence: number): Promise<Orde
  * backup are lost, but merchants know their ids and acquirers their references.
  */
 export async function moveOrderNumbersAhead(query: Query): Promise<void> {
-  // Ten million orders are a busy day's, and less than a two-hundredth of all ids below 2^31.
+  // Skips ten million ids: as many as the orders of a busy day, and few of the ids below 2^31.
   await query("update order_numbers set next_id = next_id + 10000000");
   await query(moveSequenceAhead);
 }

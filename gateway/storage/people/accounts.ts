@@ -77,7 +77,7 @@ export function makeSessionStore({ query, idleMs, sessionMs }: AccountStoreOptio
         `delete from portal_sessions where seen_at < ${moment("$1")} or began_at < ${moment("$2")}`,
         [now - idleMs, now - sessionMs],
       );
-      // Expired counts of tries are kept for a day, because a login's next lock lasts longer.
+      // Expired counts are kept for a day, so that a login's next lock lasts longer than the last.
       await query(`delete from sign_in_tries where expires_at < ${moment("$1")}`, [
         now - lockedMsMax,
       ]);
@@ -284,7 +284,7 @@ export function makeSignInTries(query: Query): SignInTries {
       );
       const triesOf = (key: Uint8Array) => rows.find((row) => row.key.equals(key))?.tries;
       for (const bound of sorted) if (triesOf(bound.key) === bound.max) await lock(bound, now);
-      // Each request compares the count after its own addition, because others add to it too.
+      // A request compares the count after its own addition, because other requests add to it too.
       return bounds.every(({ key, max }) => {
         const tries = triesOf(key);
         return tries !== undefined && tries <= max;

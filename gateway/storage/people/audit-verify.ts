@@ -1,7 +1,7 @@
 /**
- * Verifies the audit: the hash of every entry, the numbering without gaps, the head, the
- * signatures, and heads that were written outside of the database. Returns one sentence for each
- * fault.
+ * Verifies the audit: the hash of every entry, the numbering without gaps, the head (the newest
+ * hash), the signatures, and signed heads that were written to a file outside of the database.
+ * Returns one sentence for each fault.
  */
 import type { Query } from "../server/database.ts";
 import {
@@ -107,7 +107,7 @@ async function loadRestores(query: Query, keys: readonly AuditKey[]): Promise<re
   });
 }
 
-/** Returns whether the restore has lost the head's entry, which is newer than the backup. */
+/** Returns whether the signed entry is lost: it was made between the backup and the restore. */
 function isLostWith({ auditSeq, restoredAt }: Restore, head: SignedHead): boolean {
   return head.seq > auditSeq && head.at < restoredAt;
 }

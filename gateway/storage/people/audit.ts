@@ -57,9 +57,9 @@ export type Signer = {
 
 type AuditOptions = {
   readonly actor: Actor;
-  /** Signs the head after each change. Without a signer, a node signs the head later. */
+  /** Signs the newest hash after each change. Without a signer, a node signs it later. */
   readonly signer?: Signer | undefined;
-  /** Called with the signed head after the transaction has committed. */
+  /** Called with the newest hash and its signature after the transaction has committed. */
   readonly publish?: ((head: SignedHead) => Promise<void>) | undefined;
 };
 
@@ -70,7 +70,7 @@ export function makeAudit(database: Pick<Database, "transaction">, options: Audi
   return bindAudit(actor, async (work) => {
     let signed: SignedHead | undefined;
     const result = await database.transaction(async (query) => {
-      // The head is locked before the change, because two changes could otherwise block each other.
+      // The newest hash is locked before the change, so that two changes cannot block each other.
       const { seq } = await lockHead(query);
       const done = await work(query);
       const head = await lockHead(query);
@@ -233,7 +233,7 @@ export function signedText({ seq, hash }: Head): Buffer {
   return Buffer.from(`tollgate-audit-head\n${seq}\n${hash}`);
 }
 
-/** Signs the newest head for commands that write entries but have no key to sign them. */
+/** Signs the newest hash of the audit for commands that write entries but have no signing key. */
 export async function signAndPublish(
   database: Pick<Database, "transaction" | "query">,
   signer: Signer,
@@ -243,7 +243,7 @@ export async function signAndPublish(
   if (head !== undefined) await publish(head);
 }
 
-/** Signs the newest head and returns it, or undefined while the audit is empty. */
+/** Returns undefined if the newest hash of the audit is signed already, or the audit is empty. */
 export async function signNewest(
   database: Pick<Database, "transaction" | "query">,
   signer: Signer,

@@ -22,7 +22,7 @@ export type IndexOptions = {
   readonly pageSize?: number;
 };
 
-/** A transaction itself costs as much as sixty orders, but a long one blocks the event loop. */
+/** Smaller transactions cost more for each order, and larger ones block the event loop for long. */
 const usualPageSize = 200;
 /** The longest time between a step and its write to the index, if the database is reachable. */
 const lateMs = 10_000;
@@ -31,7 +31,7 @@ const sweepMs = 60_000;
 const sweepMax = 500;
 
 const dayMs = 86_400_000;
-/** How long figures are kept. The portal shows no longer ranges by minute or by hour. */
+/** How long figures are kept by unit. The portal shows longer ranges in larger units only. */
 const grains = {
   minute: { lengthMs: 60_000, keepDays: 2 },
   hour: { lengthMs: 3_600_000, keepDays: 100 },
@@ -65,7 +65,7 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     if (until <= since) return false;
     const rows = await database.query<OrderRow>(missedStatement, [since - lateMs, until, sweepMax]);
     await write(rows.map(unpackOrder));
-    // The page is full. The same statement finds the next orders, because these are indexed now.
+    // More orders may be left. The same search finds them, because it skips indexed orders.
     if (rows.length === sweepMax) return true;
     const swept = "update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)";
     await database.query(swept, [until]);
@@ -103,7 +103,7 @@ type KnownRow = Counted & Pick<IndexRow, "orderId" | "version" | "movements">;
 async function writeRows(query: Query, rows: readonly IndexRow[], options: IndexOptions) {
   if (rows.length === 0) return;
   await query(lockIndex, [], "lock_index");
-  // Read under the lock of the index. Orders of moved merchants are left to the new cell.
+  // Moved merchants are read under the lock of the index, and their orders left to the new cell.
   const moved = await query<{ id: string }>(movedStatement, [], "moved_merchants");
   const here = rows.filter(({ merchantId }) => !moved.some(({ id }) => id === merchantId));
   const inserted = await query<{ orderId: string }>(addStatement, valuesOf(here), "add_to_index");

@@ -243,7 +243,7 @@ export async function findOrderLines(
   const { limit } = asked;
   const { range, matches, values } = conditionsOf(asked);
   if (matches === "") {
-    // The outer query names the table, because `at` alone is the computed column of the result.
+    // `page.at` is the column of the table. `at` alone is the computed column of the result.
     const page = `select * from order_index where ${range} ${latest} limit ${limit}`;
     const plain = `select ${columns} from (${page}) as page order by page.at desc, order_id desc`;
     return query<OrderLineRow>(plain, values);

@@ -105,7 +105,7 @@ export async function findReconciliation(
 
 const pageRows = 500;
 
-/** May be called twice for the same stage, because the order decides whether the stage is new. */
+/** May be called twice for the same stage: the second call inserts nothing. */
 export async function indexChargeback(
   query: Query,
   { merchantId, id }: Order,

@@ -104,7 +104,6 @@ export async function addSettlement(query: Query, merchant: MerchantId, booked: 
   return added.length > 0;
 }
 
-/** Lists settlements, the latest first. */
 export function listSettlements(query: Query, merchant: MerchantId, most: number) {
   return query<Settlement & { readonly at: number }>(
     `select reference, endpoint_id as endpoint, amount::text as minor, currency,

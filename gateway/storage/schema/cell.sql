@@ -6,7 +6,7 @@
 -- All orders. Every step of an order replaces `progress`; only a try on the payment page and an
 -- erasure replace `facts`. A step changes no indexed column, so that PostgreSQL writes no index
 -- entries (a HOT update), and the fillfactor leaves room on the page for the next version of a row.
--- Many small vacuums are better than a big one.
+-- Rows are updated soon after their insert, so vacuums are frequent and small.
 create table orders (
   merchant_id    bigint not null,
   -- Unique in the installation, because hosts and directory servers name an order by its id alone.
@@ -210,14 +210,14 @@ create table payment_links (
 create table callbacks (
   merchant_id bigint not null,
   order_id    bigint not null,
-  -- The transaction's position in its order, plus 10,000 for each URL besides the order's own.
+  -- The transaction's position in its order. Each further URL, after the order's own, adds 10,000.
   sequence    integer not null,
   serial      uuid not null,
   url         text not null,
   -- Host and port of the URL. Limits apply to each receiver, however its URL is written.
   receiver    text not null default '',
   made_at     timestamptz not null,
-  -- The time from which the age of the callback is measured, until it is given up: when it was
+  -- The time from which the callback's age counts, which decides when it is given up: when it was
   -- created or sent again, or when the callback before it ended.
   begun_at    timestamptz not null default now(),
   -- The time from which any node may send the callback. Null if its delivery has ended.
@@ -297,8 +297,8 @@ create table payout_days (
 );
 
 -- The orders as the portal lists, searches and adds them up (decision 0058). Background jobs fill
--- this table, order_figures and statement_days, and can make the three again from the orders, if
--- all of them are empty. Payments need none of them.
+-- this table, order_figures and statement_days. If all three are empty, the jobs can make them
+-- again from the orders. Payments need none of them.
 create table order_index (
   merchant_id    bigint not null,
   -- The time when the order was accepted.
@@ -381,8 +381,8 @@ create table order_index_progress (
 );
 insert into order_index_progress default values;
 
--- How far the search for expired cards has come, for each retention period, in days. The row of 0
--- days contains a hash of the retention rules.
+-- How far the search for expired cards has come, for each retention period, in days. A row with 0
+-- days stands for no search, and contains a hash of the retention rules.
 create table retention_walks (
   days      integer primary key,
   after_id  bigint not null default 0,
@@ -454,9 +454,9 @@ end $$;
 
 -- PostgreSQL collects fewer statistics on the wide tables, which are read by keys, because
 -- collecting them took a core a third of a second while payments waited. `events` is stored without
--- compression, which would take most of the time of counting a payer with many payments. Citus
--- refuses to change statistics, and does not pass the storage of `events` on to the shard, where
--- `addCell` sets it after this transaction.
+-- compression: decompression would take most of the time in which a payer's payments are counted.
+-- Citus refuses to change statistics, and does not pass the storage of `events` on to the worker
+-- server, where `addCell` sets it after this transaction.
 do $$
 declare
   place regclass;

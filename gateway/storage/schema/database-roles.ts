@@ -46,9 +46,9 @@ export async function separateVault(
 
 /**
  * Lets the roles log in without a password, as far as each worker server's `pg_hba.conf` permits.
- * Citus forwards a change of a role only if it was made through this database, so each server gets
- * the change by itself, after the roles are committed. Forwarding is off, because the servers would
- * wait for each other.
+ * Citus forwards a change of a role only if the role was made through this database, so the change
+ * is made on each server, after the roles are committed. Forwarding is off, because the servers
+ * would wait for each other.
  */
 async function letLogIn(query: Query): Promise<void> {
   for (const role of [nodeRole, vaultRole]) {

@@ -507,7 +507,7 @@ declare
   epoch constant float8 := 1735689600;
   per_second constant bigint := 10000;
   day constant float8 := 86400;
-  -- The numbers of ten seconds: more than nodes take at the same time or a standby can lack.
+  -- The numbers of ten seconds, more than nodes take at once and more than a standby can lack.
   ahead constant bigint := 100000;
   database_time float8;
   minimum bigint;
@@ -551,7 +551,7 @@ begin
   elsif is_first then
     -- The server may have lost the latest blocks. Sequence numbers follow the clock, so they show
     -- how long ago the newest known block was issued. Twice as many ids are skipped as were issued
-    -- in an equal time before that block, and ten more for each second, up to 9000.
+    -- in an equal time before that block, and ten ids for each second besides, at most 9000.
     passed := greatest(first_sequence - newest, 1);
     select least(least(passed / 1000, 9000) + 2 * sum(known.size), 10000000) into lost
     from order_blocks as known

@@ -79,7 +79,7 @@ export async function migrate(
   return problem;
 }
 
-/** Migrates an additional cell. The schema, its search_path, is made if it is missing. */
+/** Migrates an additional cell, and makes its schema if the schema is missing. */
 export async function migrateCell(
   database: Database,
   schema: string,
@@ -263,7 +263,7 @@ export async function applyOne(
   await retryLocked(() =>
     database.transaction(async (query) => {
       await query(`set local lock_timeout = ${locking.waitMs}`);
-      // Statements are sent one by one, because Citus forwards some and refuses two in one text.
+      // Statements are sent one by one: Citus refuses two in one text if it has to forward one.
       for (const statement of statementsOf(sql)) await query(statement);
       await record(query);
     }),

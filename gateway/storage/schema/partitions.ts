@@ -31,7 +31,7 @@ const lockNumber = 8_583_035;
  */
 export const backupLock = 8_583_036;
 
-/** Rows are only added, so frequent vacuums have only few rows to freeze at once. */
+/** Vacuums of these tables, which only grow, are frequent, so that each has few rows to freeze. */
 const storage =
   "autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.2";
 

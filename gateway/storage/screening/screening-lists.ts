@@ -12,7 +12,7 @@ import { textArray } from "../server/gather.ts";
 const portionRows = 5_000;
 /** The entries in a page: few, because a node processes no orders while it unpacks a page. */
 const pageRows = 500;
-/** A node that could not read the lists for longer than this must be restarted. */
+/** How long removals are kept. A node that has not read the lists for longer must be restarted. */
 const removedKeepDays = 30;
 
 export type NewListEntry = Omit<ListEntry, "id">;
@@ -148,7 +148,7 @@ export async function removeEntries(
   return gone;
 }
 
-/** Gives card entries their values by a new fingerprint key; the map leads from old to new. */
+/** Gives card entries values by a new fingerprint key. `renamed` maps old values to new ones. */
 export function renameCardEntries(
   { transaction }: Pick<Database, "transaction">,
   renamed: ReadonlyMap<string, string>,
@@ -157,7 +157,7 @@ export function renameCardEntries(
     const version = await nextVersion(query);
     for (const [value, next] of renamed) {
       await query(renameEntry, [value, next, version]);
-      // An operator has added this card by the new key too, so the old entry is removed.
+      // If an operator has also added this card by the new key, the old entry is removed.
       await query(
         `update list_entries set removed_at = now(), version = $2, value = '', reason = ''
          where kind = 'card' and value = $1 and removed_at is null`,

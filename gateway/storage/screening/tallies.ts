@@ -15,7 +15,7 @@ import { deletePayoutDays } from "../orders/payout-days.ts";
 import type { Database, Query } from "../server/database.ts";
 import { type GatherOptions, makeGather, plainArray } from "../server/gather.ts";
 
-/** The most records in a row: above every rule's limit, because repeated requests have records. */
+/** The most records in a row, above every rule's limit: repeats of requests have records too. */
 export const recordsMax = 128;
 const recordBytes = 44;
 
@@ -46,7 +46,7 @@ export function makeTallyStore(
       ],
       "add_to_tallies",
     );
-    // The key is a digest that covers the scope, so no two merchants have the same key.
+    // A key alone names a row: the digest covers the scope, so no two merchants have the same key.
     const known = new Map(written.map((row) => [row.key, row]));
     return added.map((each) => each.payment.rows.map(({ key }) => tallyOf(known.get(key), each)));
   }, options);
@@ -229,7 +229,7 @@ function tallyBefore({ events, firstAt }: StoredRow, end: number, ownRequest?: n
 
 type OrderRow = { readonly id: string; readonly kind: TransactionKind; readonly stage: Stage };
 
-/** Returns the result of the order's charge. A follow-up shows that its charge was approved. */
+/** Returns the result of the order's charge. An order with a follow-up has an approved charge. */
 function resultOf({ kind, stage }: OrderRow): PaymentResult {
   const isFollowUp = !isCharge(kind);
   if (stage === "approved" || isFollowUp) return "approved";
@@ -301,10 +301,10 @@ export async function deleteTallies(
 export type RenamedTally = { readonly owner: string; readonly key: string; readonly next: string };
 
 /**
- * Renames the counters to their digests by the new fingerprint key. While that key is introduced,
- * payments are counted under both digests; the row that began earlier contains all of them and
- * replaces the other. Missing rows are made, so that they can be locked. Rows are locked in the
- * order of their digests, as for a payment, so that neither blocks the other.
+ * Renames the counters to their digests by the new fingerprint key. While nodes introduce that key,
+ * they count payments under both digests. The row that began earlier contains all payments and
+ * replaces the other row. Missing rows are made, so that they can be locked. Rows are locked in the
+ * order of their digests, as by a payment, so that the two never block each other.
  */
 export async function renameTallies(
   { query, transaction }: Pick<Database, "query" | "transaction">,

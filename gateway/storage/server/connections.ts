@@ -57,7 +57,7 @@ export function makeServers(url: string) {
     isCurrent: (mark: Mark | undefined) =>
       mark?.generation === generation && mark.server === serving,
     passOver,
-    /** Notes that a server accepts writes. A connection from before the latest doubt is ignored. */
+    /** Notes that a server accepts writes, unless it was in doubt since the connection was made. */
     arrive(mark: Mark, { system, timeline }: Timeline): void {
       const isOld = system === newest.system && timeline < newest.timeline;
       if (isOld) throw readOnlyError("the server was replaced by a standby");
@@ -106,7 +106,7 @@ export function makeServers(url: string) {
   }
 }
 
-/** The server of a connection, and how often a server had been in doubt before the connection. */
+/** A connection's server, and how often servers had been in doubt before it was connected. */
 type Mark = { readonly server: number; readonly generation: number };
 
 /** Ten unanswered probes after this idle time, one a second, show that a machine is dead. */
@@ -135,7 +135,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       super({ ...config, connectionString: servers.list[mark.server]?.url });
       marks.set(this, mark);
       all.add(this.on("end", () => all.delete(this)));
-      // Without a listener, a lost connection ends the process. A running statement reports it.
+      // Without a listener, a lost connection ends the process. Running statements report the loss.
       this.on("error", () => undefined);
     }
   }
@@ -265,7 +265,7 @@ export async function examineServers(url: string, timeoutMs: number) {
 async function askServer(url: string, timeoutMs: number) {
   let client: pg.Client | undefined;
   try {
-    // The constructor reads the files of certificates and throws if one cannot be read.
+    // `pg.Client` reads the files of certificates, and throws if one cannot be read.
     client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: timeoutMs,

@@ -24,7 +24,7 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
   let measuring: Promise<void> | undefined;
 
   return {
-    /** If the machine's clocks disagree, the later time is safe: no node sends after its lease. */
+    /** If the machine's clocks differ, returns the later time, so no node sends after its lease. */
     now(): Instant {
       const [steady, own] = byBothClocks();
       if (Math.abs(own - steady) <= jumpMs) return asInstant(Math.round(steady));
@@ -92,7 +92,7 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
   }
 }
 
-/** A test's clock has no monotonic clock and serves as its own, because only the test sets it. */
+/** A test's clock is its own monotonic clock, because only the test sets it. */
 function steadyOf(clock: Clock): number {
   return clock.steadyMs?.() ?? clock.now();
 }

@@ -1,7 +1,7 @@
 /**
  * The address of a database, which may name several servers of which one accepts writes:
  * `postgres://user:password@host1:5432,host2:5432/name`. It is split into an address for each
- * server, because the driver accepts no other.
+ * server, because the driver accepts only one server.
  */
 import { isIP } from "node:net";
 import { Problem } from "../../values/problem.ts";
@@ -72,7 +72,8 @@ function findParameterFault(parameters: URLSearchParams): string | undefined {
   if (wanted !== "read-write" && wanted !== "primary") {
     return "the gateway writes, so target_session_attrs must be read-write, or absent";
   }
-  // A commit that `statement_timeout` cancels may be stored but not replicated (decision 0036).
+  // `statement_timeout` is refused: the server could cancel a commit that is stored but not
+  // replicated (decision 0036).
   return parameters.has("statement_timeout")
     ? "set GW_DATABASE_STATEMENT_TIMEOUT_S instead of its statement_timeout"
     : undefined;

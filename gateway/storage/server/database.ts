@@ -23,8 +23,8 @@ export type Database = Readonly<ReturnType<typeof openDatabase>>;
 const genericPlans = "-c plan_cache_mode=force_generic_plan";
 
 // Planner settings for frequent statements, which join a batch with a table by one index look-up
-// for each row. Every other plan reads the whole table, which only looks cheap until the statistics
-// know its growth. The page costs rule out a nested loop over few rows of the table.
+// for each row. Every other plan reads the whole table, which looks cheap until the statistics show
+// how the table has grown. The page costs rule out a nested loop over a table with few rows.
 export const hotPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
   ...["enable_bitmapscan=off", "random_page_cost=0.01", "seq_page_cost=0.01"],
@@ -35,7 +35,7 @@ type DatabaseOptions = ConnectionOptions & {
   readonly role?: string | undefined;
   /** The schemas with the tables of the cell; by default those of the main cell. */
   readonly searchPath?: string;
-  /** Citus makes no generic plans for batches and forwards no planner settings. */
+  /** If true, planner settings are left out, because Citus does not forward them to its servers. */
   readonly onCitus?: boolean;
 };
 

@@ -6,7 +6,7 @@
  */
 export type Verdict = "retry" | "refuse" | "bug";
 
-/** PostgreSQL's error codes, or the beginnings of several; the longest that matches is used. */
+/** PostgreSQL's error codes or their beginnings. The longest entry that matches a code is used. */
 const sqlStates: Readonly<Record<string, Verdict>> = {
   "08": "retry", // the connection has failed
   "25006": "retry", // the server accepts no writes: it is a standby, or it was demoted

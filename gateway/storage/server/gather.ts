@@ -182,10 +182,10 @@ export function makeFindRow<Row extends KeyedRow, Id extends string>(
 }
 
 // The driver could make these array literals too, but it escapes every element twice, and a batch
-// of orders has fifteen columns. Documents are one JSON array, which needs no further escapes.
+// of orders has fifteen columns. Documents form one JSON array, which needs no further escapes.
 const needsQuotes = /[{}",\\\s]|^$|^null$/i;
 
-/** Fits numbers, UUIDs and other texts that never need quotes. */
+/** Makes an array literal of numbers, UUIDs and other texts that never need quotes. */
 export function plainArray(values: readonly (string | number | bigint | null)[]): string {
   return `{${values.map((value) => value ?? "NULL").join(",")}}`;
 }

@@ -1,9 +1,9 @@
 /**
- * Shows the other nodes that this node is running: a connection holds a lock on its name while the
- * process lives. A node that gets the lock knows that the previous node of that name has ended,
- * whose orders can be claimed at once. No node runs without the lock, because commits and orders in
- * flight contain the name. The connection also receives notices of a changed configuration, and
- * acquirers' answers that other nodes hand over.
+ * Shows the other nodes that this node is running: a connection holds a lock on the node's name
+ * while the process lives. A node that gets the lock knows that the previous node of that name has
+ * ended, and can claim that node's orders at once. No node runs without the lock, because commits
+ * and orders in flight contain the name. The connection also receives notices of a changed
+ * configuration, and acquirers' answers that other nodes hand over.
  */
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import type pg from "pg";
@@ -83,7 +83,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       return name;
     },
     names: () => [...held, name],
-    /** Calls the function at each notice of a changed configuration, also one that came before. */
+    /** Calls the function at each notice of a changed configuration, including an earlier one. */
     follow(onNotice: () => void): void {
       notice = onNotice;
       if (wasNoticed) onNotice();
@@ -125,7 +125,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       await joining.query(`listen ${configurationChannel}`);
       await joining.query(`listen ${answerChannel}`);
       session = (await joining.query<Session>(ownSession)).rows[0];
-      // Both events may report the same loss. Only the first report is used.
+      // The events `error` and `end` may report the same loss. Only the first report is used.
       joining.on("error", (error) => void lose(joining, error));
       joining.on("end", () => void lose(joining, new Error("the connection ended")));
       client = joining;
