@@ -209,8 +209,9 @@ function contentOf(text: string): Content {
 const sentences = ["description", "name", "shopName"];
 
 /**
- * Masks card numbers in sentences and refuses them in other fields. Actions on lists and order ids
- * are exempt: these actions check card numbers themselves, and the ids may look like card numbers.
+ * Masks card numbers in fields of free text, and refuses them in other fields. Two things are not
+ * checked: actions on screening lists, which check card numbers themselves, and order ids, which
+ * may look like card numbers.
  */
 function cleanedOf({ name: action, fields }: Action, given: GivenTexts): GivenTexts | Problem {
   if (action.startsWith("list ")) return given;

@@ -24,7 +24,7 @@ export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "o
   readonly cardId: CardId;
   readonly facts: Pick<CardReference, "card" | "networkId" | "isDevice" | "profile">;
   readonly at: Instant;
-  /** Ignored if the card already has references. */
+  /** The ids of the card's new references. Ignored if the card already has references. */
   readonly ids: CardReferences;
 };
 

@@ -58,7 +58,7 @@ export type ProfileStore = {
       /** Until when an old card number is kept after it was replaced. */
       readonly keepUntil: Instant;
       readonly card: SealedCard | undefined;
-      /** Set if the request makes a profile of a registered card. */
+      /** The client order id of a request that creates a profile from a card reference. */
       readonly claim: Claim | undefined;
     },
   ): Promise<boolean>;

@@ -101,7 +101,8 @@ function blockGuesses(
 
   return {
     judgePayment(order, digestsOf) {
-      // Only a number in the request can be a guess. A registered card's number is in the vault.
+      // A card number can only be a guess if the request contains it: that of a registered card is
+      // in the vault.
       const isBrought = order.card.hashId !== "" && order.purchase.credential === undefined;
       if (!isBrought || isAlone(order)) return judge(order, digestsOf);
       return isBeyond(order).then(async (isBlocked): Promise<Screened> => {

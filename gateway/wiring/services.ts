@@ -17,7 +17,7 @@ import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
 import type { NodeContext } from "./node-context.ts";
 
-/** Concurrent calls have no limit here: `GW_IN_FLIGHT_MAX` limits the requests that make them. */
+/** Sets no limit on concurrent calls: `GW_IN_FLIGHT_MAX` limits the requests that make them. */
 export const guarded = makeStorageGuard(isUnavailable);
 
 type Parts = {

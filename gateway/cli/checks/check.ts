@@ -22,7 +22,7 @@ export function troubleUnless(what: string, isGood: boolean, trouble: string): C
   return isGood ? { what } : { what, troubles: [trouble] };
 }
 
-/** Each sentence is a trouble in production and a warning in staging. */
+/** Makes a finding of each sentence: an error in production, and a warning in staging. */
 export function inProduction(
   { config }: MachineSession,
   what: string,

@@ -507,7 +507,8 @@ declare
   epoch constant float8 := 1735689600;
   per_second constant bigint := 10000;
   day constant float8 := 86400;
-  -- The numbers of ten seconds, more than nodes take at once and more than a standby can lack.
+  -- How many numbers a failover skips: as many as are used in ten seconds. Nodes reserve fewer at
+  -- once, and the standby misses fewer of the failed server's.
   ahead constant bigint := 100000;
   database_time float8;
   minimum bigint;

@@ -104,7 +104,7 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
 
   return {
     query: ask(cold),
-    /** Finds rows in large tables. PostgreSQL's planner must use an index. */
+    /** For statements that find rows in large tables: PostgreSQL's planner has to use an index. */
     hot: makeReplanned(ask(hot)),
     /** Inserts batches of rows by statements that are planned once and may join by hash. */
     add: ask(adding),
