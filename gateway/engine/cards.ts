@@ -28,7 +28,7 @@ export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "o
   readonly ids: CardReferences;
 };
 
-/** If `removedBy` is set, the card's references were removed, and it is not registered again. */
+/** If `removedBy` is set, the card's references were removed, so this order gets no new ones. */
 export type Registration = {
   readonly ids: CardReferences;
   readonly removedBy: Remover | undefined;
@@ -159,7 +159,7 @@ export function makeCards(dependencies: Dependencies) {
     const missing = new Failure("card_reference_not_found");
     const reference = await store.find(merchant, id);
     if (reference === undefined || !purposes.includes(reference.purpose)) return missing;
-    // A profile is removed only with its card, so a missing profile gets a removed card's error.
+    // A profile is removed only with its card, so a missing profile has the error of a removed card.
     const known = purposes.includes("card") ? missing : new Failure("card_reference_removed");
     return refuseRemoved(reference.removedBy, known) ?? reference;
   }

@@ -88,7 +88,8 @@ export async function abortMove(
   merchant: MerchantId,
   report: Report,
 ): Promise<"aborted" | "none" | "switched"> {
-  // Taking back counts as the latest run of the move, so that no earlier run can complete it.
+  // Taking a merchant back counts as the newest run of its move, so that a run that began earlier
+  // can no longer complete the move.
   const [move] = await main.query<{ from_cell: string; to_cell: string }>(
     `update merchant_moves set begun_at = clock_timestamp() where merchant_id = $1
      returning from_cell, to_cell`,

@@ -73,7 +73,10 @@ type OrderOptions = ConfirmKeys & {
   readonly retryMs: number;
   readonly callbackLeaseMs: number;
   readonly isBusy: () => boolean;
-  /** Wraps the search for due orders. After an outage, it skips those that other nodes may run. */
+  /**
+   * Wraps the search for due orders. After an outage of the cell's database, it leaves out orders
+   * that other nodes may have in flight.
+   */
   readonly watchDue: (findDue: ReturnType<typeof makeFindDue>) => ReturnType<typeof makeFindDue>;
 };
 

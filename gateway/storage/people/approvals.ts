@@ -19,7 +19,7 @@ type WantedWork = {
   readonly merchantId?: MerchantId | undefined;
 };
 
-/** Uses the approval of the work, or requests it and returns what the user has to do. */
+/** Uses the approval of the action, or requests one and returns what the user has to do. */
 export async function takeApproval(
   audit: Audit,
   who: string,
