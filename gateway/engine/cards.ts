@@ -159,7 +159,7 @@ export function makeCards(dependencies: Dependencies) {
     const missing = new Failure("card_reference_not_found");
     const reference = await store.find(merchant, id);
     if (reference === undefined || !purposes.includes(reference.purpose)) return missing;
-    // A profile is removed only with its card, so a missing profile has the error of a removed card.
+    // Only the removal of its card removes a profile, so a missing one has a removed card's error.
     const known = purposes.includes("card") ? missing : new Failure("card_reference_removed");
     return refuseRemoved(reference.removedBy, known) ?? reference;
   }

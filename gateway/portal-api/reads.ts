@@ -15,7 +15,7 @@ export type OrderListQuery = {
   readonly merchantId: MerchantId | undefined;
   /** An order must have at least one index word of each filter that is not empty. */
   readonly words: readonly (readonly string[])[];
-  /** An order must have one of the words or match the text query for a person. */
+  /** An order must have one of these index words, or its person must match the text query. */
   readonly search?: { readonly words: readonly string[]; readonly person: string } | undefined;
   readonly from: number | undefined;
   readonly until: number | undefined;

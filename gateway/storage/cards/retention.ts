@@ -84,8 +84,9 @@ returning after_id as after`;
 
 /**
  * Restarts the searches for expired cards from the first card if the retention rules have changed.
- * The hash of the rules is in a row for 0 days, which stands for no search. Restarts are limited in
- * frequency, because two nodes with different settings would restart the searches again and again.
+ * The table has a row for each search, by its days. The row with 0 days has the hash of the rules.
+ * Restarts are limited in frequency, because two nodes with different settings would restart the
+ * searches again and again.
  */
 const restartWalks = `
 with changed as (

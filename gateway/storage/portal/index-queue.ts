@@ -15,7 +15,7 @@ const sweepEveryMs = 60_000;
 /** The time limit of one search for changes that no node has indexed, such as those of commands. */
 const passMs = 400;
 
-/** The orders of `waitMs` are written in this many parts: a single write would delay payments. */
+/** Orders queued within `waitMs` are written in this many parts: one write would delay payments. */
 const writesInWait = 4;
 
 /** An order that waits to be written, and since when, by the clock of the process. */

@@ -59,7 +59,7 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
       return found.toSorted(byAge).slice(0, query.limit);
     },
 
-    /** Examines the next `limit` orders and returns those that match, so that each page costs the same. */
+    /** Examines the next `limit` orders and returns those that match. All pages cost the same. */
     async scanOrders(query: OrderListQuery): Promise<OrderWindow> {
       const windows = await gather<OrderWindow>(query.merchantId, async (at) => [
         await scanOrderLines(at, query),
