@@ -172,7 +172,7 @@ function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">
       const page = `${second}-${randomBytes(8).toString("hex")}`;
       return `${page}.${tokens.tokenOf(textOf(link, page))}`;
     },
-    /** Returns the page id of a token, if the page is not over and belongs to the payment link. */
+    /** Returns a token's page id if the page is not over and belongs to the payment link. */
     read(link: LinkKey, shown: string): string | undefined {
       const [page = "", proof = ""] = shown.split(".");
       if (!tokens.isToken(textOf(link, page), proof)) return undefined;
