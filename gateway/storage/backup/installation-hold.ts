@@ -56,7 +56,7 @@ export function putOnHold(audit: Audit, why: string): Promise<void> {
   });
 }
 
-/** Puts the installation on hold inside a transaction that writes its own audit entry. */
+/** Puts the installation on hold in the transaction in which the caller writes the audit entry. */
 export async function markHold(query: Query, why: string): Promise<void> {
   await query(
     `update installation_hold set since = clock_timestamp(), why = $1, verified_at = null,
@@ -78,13 +78,14 @@ export async function noteReconciled(query: Query, gate: string, day: string): P
   );
 }
 
-/** Releases the hold after skipping all numbers that may have been issued since the backup. */
+/**
+ * Releases the hold, after skipping all ids and numbers that may have been issued since the backup.
+ */
 export async function releaseHold(database: Database, audit: Audit, facts: object): Promise<void> {
   const server = await identifyServer(database.query).catch(() => undefined);
   await audit.change(async (query, write) => {
     await query("select from installation_hold for update");
     const before = await findHold(query);
-    // If there is no hold, another command has released it at the same time.
     if (before === undefined) return;
     await moveOrderNumbersAhead(query);
     await query(moveOtherNumbers);
@@ -167,7 +168,7 @@ function describeCopy(
   return target === null ? undefined : `the database was restored to a point in time (${target})`;
 }
 
-/** An error with the code of a server that is not ready yet, so that callers try again later. */
+/** The error has PostgreSQL's code for a server that is starting, so callers try again later. */
 class OnHold extends Error {
   readonly code = "57P03";
   constructor() {
@@ -183,7 +184,7 @@ type HoldOptions = {
   /** Called if the database server does not report its identity, by which a copy is recognised. */
   readonly onUnknown: (cause: string) => void;
   readonly onChange: (hold: Hold | undefined) => void;
-  /** How long the background loops of a node share the hold that one of them has read. */
+  /** How long a node's background loops rely on the hold that one of them has read. */
   readonly freshMs?: number;
 };
 

@@ -42,10 +42,7 @@ export function refuseBackup(
   );
 }
 
-/**
- * Returns why the database does not suit GW_REHEARSAL: a rehearsal never uses a real database, and
- * a real installation never uses the database of a rehearsal.
- */
+/** Refuses a real database for a rehearsal, and a rehearsal's database for a real installation. */
 export async function refuseDatabase(
   query: Query,
   { rehearsal }: { readonly rehearsal: boolean },

@@ -96,14 +96,16 @@ export async function openRestoreTarget(options: Options) {
     tablesOf,
     copyInto: (table: StoredTable) => copyInto(client, table),
 
-    /** Returns undefined if the key is unknown, or if this vault has not sealed it. */
+    /** Returns undefined unless the key exists and this installation's vault has sealed it. */
     async findOwnAuditKey(id: number): Promise<AuditKey | undefined> {
       const openSecret = await openSecrets(query);
       const key = (await listAuditKeys(query)).find((each) => each.id === id);
       return key !== undefined && isOwnKey(key, openSecret) ? key : undefined;
     },
 
-    /** Commits the rows together with a hold, so that no node ever works on a restored database. */
+    /**
+     * Commits the rows together with a hold, so that nodes send nothing from a restored database.
+     */
     async commit(why: string): Promise<void> {
       await switchTriggers(query, await allTables(), "enable");
       for (const { cell, sequences } of places) {
@@ -204,7 +206,7 @@ export async function findStrayMerchants(main: Query, query: Query) {
   return rows.map(({ id }) => id);
 }
 
-/** Returns whether the cell has orders from this id on: the gateway would issue their ids again. */
+/** Returns whether the cell has orders from this id on, whose ids the gateway would issue again. */
 export async function hasOrdersFrom(query: Query, id: string): Promise<boolean> {
   return (await query("select from orders where id >= $1::bigint limit 1", [id])).length > 0;
 }

@@ -40,7 +40,7 @@ export type Picture = {
   close(): Promise<void>;
 };
 
-/** Another backup, a key rotation or the move of a merchant is running. Trying later succeeds. */
+/** The error of a backup during another backup, a key rotation or the move of a merchant. */
 export class PictureRefused extends Error {}
 
 export async function openPicture(main: Database, cells: Cells): Promise<Picture> {
@@ -83,16 +83,16 @@ export async function openPicture(main: Database, cells: Cells): Promise<Picture
 
 export const mainSchemas: readonly string[] = ["public", "vault"];
 
-/** The lock lasts until the connection closes. */
+/** Lets only one backup run at a time. The lock ends when the connection closes. */
 async function lockBackups(client: pg.Client): Promise<void> {
   const { rows } = await client.query("select pg_try_advisory_lock(8586, 0) as got");
   if (rows[0]?.got !== true) throw new PictureRefused("Another backup is running.");
 }
 
 /**
- * Prevents key rotations and moves of merchants while several servers are read one after the other.
- * Otherwise a key or a merchant could be missing in all snapshots. A single server has one
- * snapshot, which is always consistent.
+ * Prevents key rotations and moves of merchants while the snapshots of several servers are taken
+ * one after the other. Otherwise all snapshots could lack a key or a merchant. A single server has
+ * only one snapshot, so it needs no lock.
  */
 async function lockKeys(main: Database) {
   const lock = await takeRotationLock(main);
@@ -108,9 +108,9 @@ function ask(client: pg.Client): Query {
 }
 
 /**
- * Locks the tables before the first query takes the snapshot, so that none of them is dropped
- * before it is read. Until the backup ends, the nodes drop no partition: a node that waits for this
- * lock would make payments wait behind it.
+ * Begins the transaction of a snapshot. The tables are locked before the first query takes the
+ * snapshot, so that none is dropped before it is read. The backup lock keeps nodes from dropping
+ * partitions: a node that waited for a locked table would make payments wait behind it.
  */
 async function begin(client: pg.Client, schemas: readonly string[]): Promise<void> {
   const query = ask(client);

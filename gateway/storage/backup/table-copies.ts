@@ -98,7 +98,7 @@ export async function setSequences(query: Query, values: readonly SequenceValue[
   }
 }
 
-/** Lists the names of the partitions in one schema, which becomes the connection's search path. */
+/** Lists the names of a schema's partitions. Sets the search path until the transaction ends. */
 export async function listPartitionNames(query: Query, schema: string) {
   await query("select set_config('search_path', $1, true)", [schema]);
   return (await listPartitions(query)).map(({ name }) => name).toSorted();
@@ -110,7 +110,6 @@ export function copyOut(client: pg.ClientBase, table: StoredTable): Readable {
   return client.query(copyTo(`copy (select ${columns} from ${placeOf(table)}) to stdout`));
 }
 
-/** When the stream has ended, `rowCount` is the number of written rows. */
 export function copyInto(
   client: pg.ClientBase,
   table: StoredTable,

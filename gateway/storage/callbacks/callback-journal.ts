@@ -179,7 +179,7 @@ const rangeRows = `($1::bigint is null or merchant_id = $1)
   and ($4::float8 is null or made_at >= to_timestamp($4::float8 / 1000))
   and ($5::float8 is null or made_at <= to_timestamp($5::float8 / 1000))`;
 
-/** Returns conditions for state, endpoint and host, whose parameters are numbered from `at`. */
+/** Makes the SQL conditions for state, endpoint and host. Their parameters begin with `$at`. */
 const otherRows = (at: number) => `($${at}::text is null or coalesce(ended, 'due') = $${at}
     or ($${at} = 'failing' and ended is null and tries > 0))
   and ($${at + 1}::bigint is null or exists (

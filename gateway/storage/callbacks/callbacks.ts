@@ -113,9 +113,9 @@ function packRecord({ callback, attempt, decision }: AttemptRecord) {
 }
 
 /**
- * A condition that one callback of an order must be delivered before another. The condition applies
- * to callbacks to the same URL, and to those to the order's own URLs, which have the lowest
- * sequence numbers and count as one URL.
+ * The condition that, of two callbacks of an order, `earlier` must be delivered before `later`. It
+ * applies to callbacks to the same URL. The order's own URLs, whose callbacks have the lowest
+ * sequence numbers, count as one URL.
  */
 export const isBefore = (earlier: string, later: string) =>
   `${earlier}.sequence % ${sequencesPerUrl} < ${later}.sequence % ${sequencesPerUrl}
@@ -201,11 +201,11 @@ with open as (
 select from earlier where due_at is not null`;
 
 /**
- * Records attempts. When a callback ends, the next callback to the same URL becomes due. When an
- * attempt fails, the next callback is deferred with it, unless it has an attempt in the same batch,
- * because a statement can update a row only once. A redundant condition makes PostgreSQL's planner
- * expect a single row, and a comparison that no index serves makes it use the key, so that it does
- * not read all open callbacks for each attempt.
+ * Records attempts. When a callback ends, the order's next callback to the same URL becomes due.
+ * When an attempt fails, the next callback is deferred to the time of the retry. A next callback
+ * that has an attempt in the same batch is left out, because a statement can update a row only
+ * once. An always true condition on `sequence`, and a comparison of due times that no index serves,
+ * make PostgreSQL find each callback by its key instead of reading all open callbacks.
  */
 export const recordStatement = `
 with attempted as materialized (
@@ -242,7 +242,7 @@ where callbacks.merchant_id = moved.merchant_id and callbacks.order_id = moved.o
     where own.merchant_id = callbacks.merchant_id and own.order_id = callbacks.order_id
       and own.sequence = callbacks.sequence)`;
 
-/** Deletes old callbacks, which contain personal data, except rows that another node deletes. */
+/** Deletes old callbacks, which contain personal data. Skips rows that another node is deleting. */
 const deleteStatement = `
 with old as materialized (
   select merchant_id, order_id, sequence from callbacks

@@ -90,7 +90,7 @@ const pageSize = 500;
 
 export type FingerprintedCard = SealedCard & { readonly fingerprint: Buffer };
 
-/** Lists a page of cards by merchant and id, after the card `after`. */
+/** Lists a page of sealed cards by merchant and id, after the card with the key `after`. */
 export function listSealedCards({ query }: Database, after: SealedCard | undefined) {
   return query<FingerprintedCard>(
     `select merchant_id as "merchantId", id as "cardId", key_id as "keyId", sealed, fingerprint
@@ -104,7 +104,7 @@ type NewFingerprint = Pick<FingerprintedCard, "merchantId" | "cardId" | "fingerp
   readonly hashId: string;
 };
 
-/** Returns the numbers of changed cards and card references. */
+/** Returns how many cards and how many card references have changed. */
 export async function writeFingerprints(
   { query }: Database,
   cards: readonly NewFingerprint[],
@@ -134,7 +134,7 @@ export async function writeFingerprints(
   return { cards: written.length, references: references.length };
 }
 
-/** Finds screening list entries that a node may have added before it knew the new key. */
+/** Finds screening list entries that nodes may have added with the old fingerprint key. */
 export function findEarlierEntries(query: Query, keyId: number, graceMs: number) {
   return query<{ id: string; value: string }>(
     `select entry.id, value from list_entries as entry, vault.keys as made

@@ -1,6 +1,6 @@
 /**
- * Sealed cards, references to them, and pending card data. Only the vault can open what is stored
- * here. The statement that begins an order writes its card (`commit.ts`).
+ * Sealed cards, references to them, and pending card data. Only the vault can open sealed data. The
+ * statement that begins an order writes its card (`commit.ts`).
  */
 import type {
   CardOfMerchant,
@@ -97,7 +97,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
           plainArray(referencePurposes.map((purpose) => ids[purpose])),
         ],
       );
-      // If several requests register the card at once, all of them get the references of the first.
+      // If several requests register a card at once, all get the references of the first request.
       const written = await findByCard(merchantId, cardId);
       if (written === undefined) throw new Error("card references were written and are not there");
       return written.ids;
@@ -113,7 +113,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
            where merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`,
           [merchantId, id],
         );
-        // Between the two statements, the profile may get another card, which the next round finds.
+        // If the profile gets another card before the update, the next round removes that card.
         if (named === undefined || named.cardId === tried) return undefined;
         tried = named.cardId;
         const rows = await query(
@@ -170,7 +170,7 @@ type ReferenceRow = Omit<
   readonly removedBy: Remover | null;
 };
 
-/** A `from` clause: the references of profiles that had one of the cards before it was replaced. */
+/** A `from` clause that finds the profiles that had one of the cards before it was replaced. */
 export const profileOfReplaced = (cards: string) => `
   from card_references as replaced join card_references as named
     on named.merchant_id = replaced.merchant_id and named.id = (replaced.facts ->> 'id')::bigint
@@ -264,7 +264,10 @@ export async function vacuumPendingCards({ connect }: Pick<Database, "connect">)
   }
 }
 
-/** Pending card data has a context that begins with the merchant, who must be in this cell. */
+/**
+ * The condition that the merchants of the given contexts live in this cell. The context of pending
+ * card data begins with the merchant's id.
+ */
 const assertOwnersHomeCell = assertHomeCell(
   "in (select split_part(owner, '/', 1)::bigint from unnest($1::text[]) as owner)",
 );

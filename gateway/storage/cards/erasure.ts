@@ -19,12 +19,12 @@ const pageSize = 1_000;
 
 export type Deletion = { readonly by: string; readonly at: Instant };
 
-/** Clears a request's digest: no request has a digest of zeros, and no key the number zero. */
+/** Clears a request's digest: no request matches a digest of zeros by the key number zero. */
 const noDigest = "digest = decode(repeat('00', 32), 'hex'), digest_key = 0";
 
 /**
- * Writes the change as a step of the order, with an entry in its history. The order's row in `due`
- * gets the new version, so that no effect is lost.
+ * Writes a change of an order as a step: the version increases, and the history gets an entry. The
+ * order's row in `due` gets the new version too, because a row for an old version has no effect.
  */
 const asStep = (update: string) => `
 with changed as (
@@ -39,7 +39,7 @@ with changed as (
 )
 select from changed`;
 
-/** The renewal of hash ids waits for this time: nodes may still be storing orders with old ones. */
+/** The renewal of hash ids waits this long, because nodes may store old hash ids until then. */
 export const settledMs = 15 * 60_000;
 
 /**
@@ -60,7 +60,7 @@ export function makeRenewHashIds(
     return count;
   };
 
-  /** Returns false if an order has changed since it was read. */
+  /** Returns false if an order of the page has changed since it was read. */
   async function renewPage(after: string, last: string): Promise<boolean> {
     const page = await query<StoredProgress>(
       `select merchant_id as "merchantId", id, version, progress from orders
@@ -121,7 +121,6 @@ function cardsIn({ card, page }: Progress): readonly HashedCard[] {
   return [...(card ? [card] : []), ...(page?.refused ?? []).map((each) => each.card)];
 }
 
-/** Returns undefined if no hash id has changed. */
 function renewHashIds(
   { merchantId, progress }: StoredProgress,
   hashIds: ReadonlyMap<string, string>,
@@ -323,8 +322,8 @@ const eraseCallbacks = [
 ];
 
 /**
- * Erases the person's data in the portal's index. The row gets the version before the erased
- * order's, so that nodes index the erased order, but no older copy of it from their memory.
+ * Erases the person's data in the portal's index. The row's version becomes one less than the
+ * order's, so that the erased order replaces the row, but no older copy from a node's memory does.
  */
 const eraseIndex = `
 update order_index set email = '', name = '', people = '{}', last_four = '',
@@ -432,7 +431,6 @@ const erased: Readonly<Record<Exclude<keyof Purchase, KeptOfPurchase>, unknown>>
   loyalty:      undefined,
 };
 
-/** Erasing a document a second time does not change it. */
 function erase(document: unknown): unknown {
   if (Array.isArray(document)) return document.map(erase);
   if (typeof document !== "object" || document === null) return document;

@@ -80,7 +80,6 @@ export function listUnauthenticated(
   );
 }
 
-/** The properties of a key that operators may see. */
 export type ListedMacKey = {
   readonly id: string;
   readonly algorithm: string;

@@ -61,7 +61,6 @@ export function makeProfileStore(
       const rows = await writeUnderKeys(query, options, () =>
         query<Written>(changeProfile, values, "change_profile"),
       ).catch((error) => {
-        // Another request has already created a profile with the same client order id.
         if (isTaken(error)) return [];
         throw error;
       });
@@ -103,7 +102,6 @@ function readCreated(rows: readonly CreatedRow[]) {
   const [row] = rows;
   if (row === undefined) return undefined;
   const { digest, keyId, hashId } = row;
-  // Each reference of a card has a different purpose, so no row overwrites another.
   const ids = Object.fromEntries(rows.map(({ purpose, id }) => [purpose, id]));
   const profile = { ids: ids as Partial<CardReferences>, hashId };
   return { digest: { digest, keyId, cvv: undefined }, profile };
@@ -112,7 +110,7 @@ function readCreated(rows: readonly CreatedRow[]) {
 type Written = RefusedKey & { readonly id: CardRefId | null };
 
 type CreatedRow = {
-  /** Which of the searched client order ids the row belongs to, counted from 1. */
+  /** The position, from 1, of the row's client order id in the list that was searched. */
   readonly at: string;
   readonly id: CardRefId;
   readonly purpose: string;
@@ -205,9 +203,9 @@ export async function listProfiles(
 }
 
 /**
- * Changes a profile and all other references of its card. A replaced card number keeps a reference,
- * marked as removed, with an id of the profile. The number is destroyed as late as those of paid
- * orders, because payments with it can be refunded until then.
+ * Changes a profile and all other references of its card. If the profile gets another card, the old
+ * card keeps one reference, which is marked as removed and names the profile. The old number is
+ * destroyed as late as those of paid orders, because payments with it can be refunded until then.
  */
 const changeProfile = `
 with ${refusedKeys("$9::int[]")}, changed as (
@@ -239,7 +237,6 @@ with ${refusedKeys("$9::int[]")}, changed as (
 )
 select id, null as "refusedKey" from changed union all select null, key_id from refused`;
 
-/** Returns false if the profile is not stopped. */
 export async function restartProfile(
   query: Query,
   { merchantId, cardId }: { readonly merchantId: MerchantId; readonly cardId: CardId },
@@ -253,7 +250,7 @@ export async function restartProfile(
   return rows.length > 0;
 }
 
-/** Changes that one request makes at the same moment share a transaction. */
+/** Writes the audit entries of profile changes. Those of one request share a transaction. */
 export function makeAuditProfiles(auditAs: (actor: Actor) => Audit) {
   return makeGather<AuditedChange, undefined>(async (changes) => {
     for (const [request, own = []] of Map.groupBy(changes, ({ by }) => by.request)) {

@@ -81,7 +81,9 @@ export async function listKeyAges(query: Query): Promise<ReadonlyMap<string, num
   return new Map(rows.map((row) => [row.purpose, row.days]));
 }
 
-/** A condition for old keys of pending card data. Lists omit these: each day has a new one. */
+/**
+ * The condition for destroyed keys of pending card data, which lists omit: each day has a new key.
+ */
 const isOldPending =
   "coalesce(purpose = 'held' and destroyed_at < now() - interval '30 days', false)";
 
@@ -100,7 +102,7 @@ export async function isPendingKeyDue(vault: Query, node: Query): Promise<boolea
   return (await node(wrapped)).length === 0;
 }
 
-/** Returns undefined while another rotation holds the lock, which ends with its connection. */
+/** Returns undefined while another rotation holds the lock. The lock ends with its connection. */
 export async function takeRotationLock(database: Database) {
   const client = await database.connect();
   const { rows } = await client.query("select pg_try_advisory_lock(8585, 0) as got");

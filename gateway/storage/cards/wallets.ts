@@ -53,7 +53,6 @@ export function walletKeyContext(merchantId: string, wallet: string): string {
   return `wallet-key/${merchantId}/${wallet}`;
 }
 
-/** The properties of a key that operators may see. */
 export type ListedWalletKey = {
   readonly id: string;
   readonly merchantId: MerchantId;
@@ -118,7 +117,7 @@ export function makeWalletKeyAdministration(
       });
     },
 
-    /** `vacuumWalletKeys` destroys the private key after the commit. */
+    /** The row's old version keeps the private key until `vacuumWalletKeys` has run. */
     async remove(id: string): Promise<boolean> {
       return audit.change(async (inside, write) => {
         const rows = await inside(
@@ -142,7 +141,7 @@ export async function vacuumWalletKeys(query: Query): Promise<void> {
 
 const deleteEveryMs = 60_000;
 
-/** Returns false if another request has used the token. Repeats of a request share it. */
+/** Returns false if another request has used the token. Repeats of one request may all use it. */
 export function makeClaimToken(
   query: Query,
   clock: Clock,
@@ -182,7 +181,7 @@ export function makeClaimToken(
   return (token) => take({ ...token, claim: randomUUID() });
 }
 
-/** A token with the id of its request's claim, which is the same in all attempts to write it. */
+/** A token with the random id of its claim, by which a repeated statement recognises the claim. */
 type ClaimedToken = UsedToken & { readonly claim: string };
 
 type TokenRow = Record<"merchant_id" | "wallet" | "message_id", string> & { digest: Buffer };
@@ -190,8 +189,8 @@ type TokenRow = Record<"merchant_id" | "wallet" | "message_id", string> & { dige
 type Claim = Omit<ClaimedToken, "replayIds"> & UsedToken["replayIds"][number] & { holders: number };
 
 /**
- * Merges equal tokens of a batch, because a statement can write a row only once. Of requests that
- * share a replay id, the first is written, and its repeats are counted as further holders.
+ * Merges equal tokens of a batch, because a statement can write a row only once. The first request
+ * with a token is written, and each repeat of this request adds one to `holders`.
  */
 function claimsOf(tokens: readonly ClaimedToken[]): readonly Claim[] {
   const claims = new Map<string, Claim>();
@@ -212,8 +211,8 @@ function keyOf({ merchantId, wallet }: Pick<UsedToken, "merchantId" | "wallet">,
 
 /**
  * Claims tokens, and returns for each the digest of the request that holds it. Another request can
- * claim a released token. A claim that is sent again after a lost answer counts once, or twice if a
- * repeat of the request comes in between. No other request can use the token then, which is safe.
+ * claim a token without holders. A statement that is sent again after a lost answer counts once, or
+ * twice if a repeat of the request came in between. The token then stays claimed, which is safe.
  */
 const claimStatement = `
 insert into wallet_messages as known
@@ -259,7 +258,6 @@ export function listWellKnownFiles(
   return query("select name, octet_length(content) as bytes from well_known_files order by name");
 }
 
-/** Replaces a file of the same name. */
 export async function putWellKnownFile(audit: Audit, name: string, content: string): Promise<void> {
   await audit.change(async (inside, write) => {
     await inside(
@@ -272,7 +270,6 @@ export async function putWellKnownFile(audit: Audit, name: string, content: stri
   });
 }
 
-/** Returns whether the file existed. */
 export async function removeWellKnownFile(audit: Audit, name: string): Promise<boolean> {
   return audit.change(async (inside, write) => {
     const removed = await inside<{ readonly content: string }>(

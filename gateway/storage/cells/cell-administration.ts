@@ -9,7 +9,7 @@ import { approveAll, migrateCell } from "../schema/migrate.ts";
 import type { Database, Query } from "../server/database.ts";
 import { type CellLocation, type Cells, cellContext, mainCell, schemaOf } from "./cells.ts";
 
-/** The caller must lock key rotations, so that the new cell lists every destroyed key. */
+/** The caller locks key rotations, so that the new cell's list has every destroyed key. */
 export async function addCell(
   { audit, database, cells, sealSecret }: AddingCell,
   place: CellLocation,
@@ -23,7 +23,6 @@ export async function addCell(
       if (problem !== undefined) throw new Error(problem.sentence);
     }
     await prepareCell(cell.node, place, report);
-    // Locks a whole table, which delays no payment, because the new cell has no merchant yet.
     if (place.onCitus === true) {
       await storeTalliesUncompressed(cell.node.query, schemaOf(place.name));
     }
@@ -118,7 +117,7 @@ async function makeDistributedSchema(
 /**
  * Turns off the compression of the screening tallies on their Citus worker server, because Citus
  * forwards no change of a column's storage. The command uses a connection of its own, so the table
- * must be committed before.
+ * must be committed before it.
  */
 async function storeTalliesUncompressed(query: Query, schema: string): Promise<void> {
   const [row] = await query<{ failure: string | null }>(

@@ -11,7 +11,7 @@ import type { Database, Query } from "../server/database.ts";
 
 export const mainCell = "main";
 
-/** The connections to a cell: `node` for the tables of orders, `vault` for the vault's. */
+/** The connections to a cell: `node` for the tables of orders, `vault` for those of the vault. */
 export type CellDatabases = { readonly node: Database; readonly vault: Database };
 
 export type CellLocation = {
@@ -45,7 +45,7 @@ export async function loadCells(
   }));
 }
 
-/** Reads the map from the database, also for commands without a configuration in memory. */
+/** Reads each merchant's cell from the database, also for commands without a configuration. */
 export async function loadCellMap(query: Query, open: Vault["openSecret"]): Promise<CellMap> {
   const rows = await query<{ id: MerchantId; cell: string }>("select id, cell from merchants");
   return {
@@ -73,7 +73,7 @@ export function assertHomeCell(merchants: string): string {
   return `(select 1 / (count(*) = 0)::int from moved_merchants where merchant_id ${merchants}) = 1`;
 }
 
-/** Excludes merchants that have moved to another cell, because their rows here are only copies. */
+/** Leaves out merchants that have moved to another cell: their rows in this cell are copies. */
 export const isHere = "merchant_id not in (select merchant_id from moved_merchants)";
 
 const divisionByZero = "22012";
@@ -83,8 +83,8 @@ export function hasMoved(error: unknown): boolean {
 }
 
 /**
- * The error of a call that has waited too long for a moving merchant, or of a search that has found
- * a copied row. PostgreSQL's code for an object in use makes callers try again later.
+ * The error of a call that has waited too long for a merchant's move, or of a search that found an
+ * order of a moved merchant. PostgreSQL's code for an object in use makes callers try again.
  */
 export class MerchantMoving extends Error {
   readonly code = "55006";
@@ -124,9 +124,9 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   };
   return {
     ...router,
-    /** Opens a cell that need not be listed yet. The caller closes its databases. */
+    /** Opens a cell, even one that is not listed yet. The caller closes its databases. */
     open,
-    /** Takes the merchants' cells from a node's configuration from now on. */
+    /** From now on, reads in which cell a merchant lives from the node's configuration. */
     follow(source: { current(): CellMap; reload(): Promise<void> }): void {
       current = source.current;
       reload = source.reload;
@@ -158,7 +158,6 @@ export function makeCells({ main, open, waitMs, onFailed }: Options) {
   async function untilMoved(merchant: MerchantId, from: string): Promise<void> {
     const { query } = databasesOf(from).node;
     for (let isFenced = true; isFenced; ) {
-      // If the configuration cannot be read, the next round of the loop tries again.
       await reload().catch(() => undefined);
       if (router.cellOf(merchant) !== from) break;
       await delay(lookEveryMs, undefined, { ref: false });
@@ -178,14 +177,14 @@ type Router = Pick<Options, "waitMs" | "onFailed"> & {
   cellOf(merchant: MerchantId): string;
   databasesOf(name: string): CellDatabases;
   awaitMove(merchant: MerchantId, from: string): Promise<void>;
-  /** Returns the promise that calls for a moving merchant await, or undefined if no call waits. */
+  /** Returns a promise for the end of the merchant's move, or undefined if no call waits for it. */
   moving(merchant: MerchantId): Promise<void> | undefined;
 };
 
 function makeStores<Store>(router: Router, make: (databases: CellDatabases) => Store) {
   const made = new Map<string, Store>();
   const failed = new Set<string>();
-  /** Failed cells that a call is trying again. Other calls for all cells leave them out. */
+  /** Failed cells with a call under way. Until it ends, calls for all cells leave them out. */
   const retried = new Set<string>();
 
   return { of, call, each, inTurn, search };
@@ -207,7 +206,7 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
     const giveUpAt = performance.now() + waitMs;
     for (let isAgain = false; ; isAgain = true) {
       const cell = router.cellOf(merchant);
-      // The call waits for a running move, because the move would make its whole batch fail.
+      // Waits for a merchant's move: statements for a moving merchant fail with their batch.
       let moving = router.moving(merchant);
       try {
         if (moving === undefined) return await use(of(cell), isAgain);
@@ -281,9 +280,9 @@ function makeStores<Store>(router: Router, make: (databases: CellDatabases) => S
 
 const nothing = new Error("not in this cell");
 /**
- * Returns the cells with the connections that are reserved for screens. A caller that has locked
- * the newest entry of the audit needs these: changes that wait for the lock may occupy all ordinary
- * connections.
+ * Returns the cells with the connections that are reserved for screens. A caller that holds the
+ * lock on the newest audit entry must use these, because changes that wait for this lock may occupy
+ * all ordinary connections.
  */
 export function cellsForScreens(cells: Cells): Cells {
   const databasesOf = (name: string): CellDatabases => {

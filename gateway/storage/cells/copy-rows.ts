@@ -27,14 +27,17 @@ const byKey = ["order_history", "requests", "callback_attempts"];
 export type Pair = {
   readonly from: Database;
   readonly to: Database;
-  /** The time when this run of the move has fenced the new cell. Another time stops the run. */
+  /** When this run fenced the merchant. A later run changes the time, which stops this run. */
   readonly mark: string;
 };
 
 export type Table = {
   readonly name: string;
   readonly columns: readonly string[];
-  /** All columns but JSON documents, which only change with another column or the history. */
+  /**
+   * The columns whose digests are compared. JSON documents are left out, because they only change
+   * with another column or with the history.
+   */
   readonly plain: readonly string[];
   readonly key: readonly string[];
   readonly types: readonly string[];
@@ -65,7 +68,7 @@ export function listTables({ query }: Database, schema: string) {
 }
 
 export type CopiedTable = Table & {
-  /** The values at which the ranges begin, in the column that divides the table. */
+  /** The first value of each range, in the column by which the table is divided into ranges. */
   readonly bounds: readonly string[];
 };
 
@@ -235,7 +238,7 @@ async function holdFence(query: Query, merchant: MerchantId, mark: string): Prom
   if (held.length === 0) throw new OtherRun();
 }
 
-/** The error of a suspended run after a later run has continued the move or taken it back. */
+/** The error of a paused run of a move, if a later run has continued the move or taken it back. */
 export class OtherRun extends Error {
   constructor() {
     super("another run goes on with the move, or has taken it back");
@@ -298,7 +301,7 @@ function readPage(database: Database, table: Table, page: Page) {
   return database.query<KeyedHash>(statement, values);
 }
 
-/** Reads rows as JSON text that is never parsed here, so that numbers keep all their digits. */
+/** Reads rows as JSON text that the gateway never parses, so that numbers keep all their digits. */
 async function readRows(database: Database, table: Table, keys: readonly string[]) {
   const [row] = await database.query<{ rows: string | null }>(
     `select json_agg(row_to_json(${table.name}))::text as rows from ${table.name}

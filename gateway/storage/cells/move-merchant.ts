@@ -175,8 +175,8 @@ async function cellOf({ query }: Database, merchant: MerchantId) {
 }
 
 /**
- * Writes the new cell into the merchant's row. If a later run of the move has begun, which may have
- * removed the fence, changes nothing and returns false.
+ * Writes the new cell into the merchant's row. Returns false, and writes nothing, if a later run of
+ * the move has begun, because that run may have removed the fence.
  */
 function switchCell({ transaction }: Database, merchant: MerchantId, to: string, run: string) {
   return transaction(async (query) => {
@@ -187,7 +187,7 @@ function switchCell({ transaction }: Database, merchant: MerchantId, to: string,
   });
 }
 
-/** In a transaction, the lock on the move's row keeps another run of the move from beginning. */
+/** In a transaction, locks the move's row, so that no later run of the move can begin. */
 async function isLatest(query: Query, merchant: MerchantId, run: string): Promise<boolean> {
   const own = await query(
     `select from merchant_moves
@@ -254,7 +254,7 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
   const mark = await fence(from, merchant);
   const lift = async () => {
     await liftFence(from, merchant, mark);
-    // The searches for expired cards did not see the fenced merchant's cards, so they begin again.
+    // The searches for expired cards skip a fenced merchant's cards, so they begin again.
     await restartWalks(from);
   };
   try {
@@ -270,7 +270,7 @@ async function bringLast(pair: Pair, tables: readonly CopiedTable[], merchant: M
 
 async function restartWalks({ query }: Database): Promise<void> {
   await query("update retention_walks set after_id = 0 where days > 0");
-  // Nodes did not index the fenced merchant's orders, so they search the last minutes again.
+  // Nodes do not index a fenced merchant's orders, so they search the last minutes again.
   const earlier = "now() - interval '5 minutes'";
   await query(`update order_index_progress set swept_at = ${earlier} where swept_at > ${earlier}`);
 }

@@ -141,7 +141,7 @@ export function routeOrders(cells: Cells, { node, onBatch, ...options }: OrderOp
     findOwned: async (owner: string) =>
       (await stores.each((store) => store.findOwned(owner))).flat(),
     countInDoubt: async () => sum(await stores.each((store) => store.countInDoubt())),
-    /** Each probe resolves when the next batch of the cell's reads and of new orders has ended. */
+    /** Each probe ends with the cell's next batch of reads and its next batch of new orders. */
     probes: () =>
       new Map(
         cells.names().map((name) => [

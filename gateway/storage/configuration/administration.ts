@@ -83,7 +83,9 @@ function forMerchants({ change }: Changes) {
       ]);
     },
 
-    /** Marks the key as removed and keeps its row, which shows what has signed an old request. */
+    /**
+     * Marks the key as removed and keeps its row, which shows which key has signed an old request.
+     */
     async removeMerchantKey(merchantId: MerchantId, id: string): Promise<void> {
       await change("merchant key remove", "merchant key", id, [
         `update merchant_keys set removed_at = now()
@@ -284,7 +286,6 @@ select from orders where ${isOpen} and ${isHere}
     where prior.value #>> '{identifiers,gate,id}' = $1::text))
 limit 1`;
 
-/** The queries for what the audit shows of a row: its subject, and all columns without secrets. */
 // biome-ignore format: a table
 const shown = {
   "merchant":     "select 'merchant ' || login as subject, cell, enabled, settings, old_control_key is not null as \"hasOldKey\" from merchants where id = $1",

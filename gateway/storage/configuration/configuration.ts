@@ -272,7 +272,6 @@ function byId<Entry extends { readonly id: string }>(entries: readonly Entry[]) 
   return new Map<Entry["id"], Entry>(entries.map((entry) => [entry.id, entry]));
 }
 
-/** The database's foreign keys guarantee that the row exists. */
 function get<Key extends string, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
   if (value === undefined) throw new Error(`no row ${key}`);

@@ -1,6 +1,6 @@
 /**
  * Stores the operator's BIN table, which is replaced and read as a whole. A new table is announced
- * on the channel for configuration changes, so nodes compare its version with their own.
+ * as a change of the configuration. Nodes then compare the table's version with their own.
  */
 import type { IssuerRange, IssuerStore } from "../../issuers/issuers.ts";
 import type { Issuer } from "../../orders/order.ts";
@@ -42,13 +42,12 @@ export function makeIssuerStore({ query, transaction }: Database) {
       });
     },
 
-    /** If reading the new ranges fails, the present table stays. */
     replace(
       portions: AsyncIterable<readonly IssuerRange[]>,
       report: (count: number) => void,
     ): Promise<number> {
       return transaction(async (ask) => {
-        // The update locks the version's row, so that a second load waits for this one's commit.
+        // The lock on the version's row makes a second load wait until this one is committed.
         await ask("update issuer_table set version = version + 1, loaded_at = now()");
         // A faster `truncate` would hide the old ranges from nodes that are still reading them.
         await ask("delete from issuer_ranges");

@@ -105,7 +105,7 @@ async function startServer(
     }
     if (isAlive(postmaster.pid)) break;
     const cause = adopted === undefined ? fatalErrorIn(cluster.logFile, logged) : undefined;
-    // These errors show that the old server is still ending, so a later start succeeds.
+    // After these errors the server is launched again, because the old one is still ending.
     if (cause !== undefined && !/shared memory block|lock file/.test(cause)) {
       removeSocketFolder(socketFolder);
       return new Problem(`PostgreSQL did not start: ${cause} (see ${cluster.logFile}).`);
@@ -196,10 +196,10 @@ function keepRunning(
   };
 }
 
-/** Returns the last fatal error after `from`, the end of PostgreSQL's log before the launch. */
+/** Returns the last fatal error of a launch. `from` is the length of PostgreSQL's log before it. */
 function fatalErrorIn(logFile: string, from: number): string {
   const log = readFileSync(logFile);
-  // A log that is shorter than before is new, because the launch has renamed the old log.
+  // If the log is shorter than before, the launch has renamed the old log and begun a new one.
   const text = log.subarray(log.length < from ? 0 : from).toString();
   const fatal = text.split("\n").findLast((line) => /FATAL|PANIC/.test(line));
   return (fatal ?? lastLine(text)).replace(/^.*?(FATAL|PANIC): +/, "").trim();

@@ -35,7 +35,7 @@ const settings = {
   unix_socket_permissions: "0700",
   max_connections: "300",
 
-  // With these settings, an acknowledged commit survives a power failure.
+  // With these settings, a commit that PostgreSQL has acknowledged survives a power failure.
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
@@ -66,7 +66,7 @@ const settings = {
   logging_collector: "off",
 } as const;
 
-/** Finds the server that runs on this folder, for example after its gateway was killed. */
+/** Finds the running server of the folder, for example after its gateway was killed. */
 export function findPostmaster(folder: string): Postmaster | undefined {
   const noted = readPidFile(folder);
   return noted !== undefined && identify(noted.pid, folder) === "ours" ? noted : undefined;
@@ -126,7 +126,7 @@ export function urlOf(postmaster: Postmaster, password: string): string {
 const wrongPassword = "28P01";
 const noSuchDatabase = "3D000";
 
-/** Makes a missing database. Returns "not yet" while the server starts, recovers or ends. */
+/** Makes the database if it is missing. Returns "not yet" while the server starts or ends. */
 export async function checkConnection(
   cluster: Cluster,
   postmaster: Postmaster,
@@ -158,7 +158,7 @@ async function connectTo(
     database: name,
     connectionTimeoutMillis: connectTimeoutMs,
   });
-  // Without a listener, the error event of a server that ends would end the gateway.
+  // Without a listener, the error event of a lost connection would end the gateway's process.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -192,7 +192,7 @@ async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
 
 /**
  * Ends the sessions of a killed server. A session in a long query does not notice that its server
- * is gone, and keeps the next server from starting. That server's recovery repairs the data files.
+ * is gone, and no new server starts while it runs. The new server repairs the data files.
  */
 export function endOrphans(folder: string): void {
   for (const pid of system.findProcessesIn(folder)) {
@@ -208,7 +208,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** The socket's path must be short enough, and the database's user must have access to it. */
+/** Makes a folder that the database's user may enter, with a path short enough for a socket. */
 export function makeSocketFolder({ user }: Cluster): string | Problem {
   for (const place of [tmpdir(), "/tmp", "/var/tmp"]) {
     const length = Buffer.byteLength(join(place, `${socketFolderPrefix}XXXXXX`, socketName));

@@ -20,7 +20,7 @@ export function isAlive(pid: number): boolean {
   return !state.startsWith("Z");
 }
 
-/** Returns the start time as the system prints it, a text that never changes. */
+/** Returns the start time as the system prints it, which never changes for a process. */
 export function startTimeOf(pid: number): string {
   return readStat(pid)?.startTime ?? askPs(pid, "lstart=");
 }
@@ -171,7 +171,6 @@ export function makeFolders(user: DatabaseUser, path: string): void {
   }
 }
 
-/** Returns the `node_modules` folder that contains the path, if there is one. */
 export function packagesFolderOf(path: string): string | undefined {
   const at = path.indexOf(`${sep}node_modules`);
   return at < 0 ? undefined : `${path.slice(0, at)}${sep}node_modules`;

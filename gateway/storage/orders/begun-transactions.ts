@@ -39,8 +39,8 @@ const shownColumns = orderColumns
   .replace(/orders\.(?:facts|progress)/g, "$&::text");
 
 /**
- * Repeats the condition of the partial index `order_history_begun`, which PostgreSQL then uses. The
- * JSON columns stay texts, which the report's thread parses.
+ * The condition on `events` is that of the partial index `order_history_begun`, so that PostgreSQL
+ * uses the index. The JSON columns are texts, which the report's thread parses.
  */
 const begunStatement = `
 select ${shownColumns},
@@ -60,8 +60,8 @@ where ${assertHomeCell("= $1")}
 order by begun_at, order_id, begun_version`;
 
 /**
- * Finds serial numbers, only for orders with several transactions or a chargeback: PostgreSQL takes
- * longer to read the events of a commit than to find the order.
+ * Finds the serial numbers of transactions in the history. Orders with one transaction and no
+ * chargeback are skipped: they need none, and reading events takes longer than finding the order.
  */
 async function findSerials(
   query: Query,
@@ -88,7 +88,7 @@ async function findSerials(
 
 /** Returns whether the order has only one transaction and no chargeback. */
 function hasOneLine({ progress }: Pick<BegunRow, "progress">): boolean {
-  // The JSON is not parsed. Its strings cannot contain the searched texts: JSON escapes quotes.
+  // The JSON is searched as a text. Its strings cannot contain these texts: JSON escapes quotes.
   return progress.includes('"earlier":[]') && !progress.includes('"chargebacks":');
 }
 
@@ -99,7 +99,7 @@ from unnest($2::bigint[], $3::int[], $4::float8[]) as wanted(order_id, version, 
 join order_history using (order_id, version)
 where merchant_id = $1 and at = to_timestamp(begun_at / 1000)`;
 
-/** The first number of the lock of a report. The second number is the merchant's id. */
+/** The first of the two numbers of a report's advisory lock. The second is the merchant's id. */
 const lockClass = 8_583_037;
 
 /**

@@ -43,7 +43,7 @@ type CommitOptions = GatherOptions &
  */
 const busyGapMs = 6;
 
-/** Larger commits of new orders let PostgreSQL idle during their preparation (decision 0045). */
+/** PostgreSQL is idle while a node prepares a larger commit of new orders (decision 0045). */
 const beginWholeMax = 48;
 
 type Begun = Awaited<ReturnType<Begin>>;
@@ -103,9 +103,9 @@ type Writing = Pick<CommitOptions, "callbackLeaseMs" | "confirmKeys"> & {
 };
 
 /**
- * Returns a function that writes a batch of steps. If it repeats a try whose answer was lost, that
- * try may have been committed, or may be committed at the same time. The versions and keys of rows
- * keep steps from being written twice, and the history shows which ones are written.
+ * Returns a function that writes a batch of steps. If the answer to an earlier try was lost, that
+ * try may be committed before or at the same time. The versions and keys of rows keep a step from
+ * being written twice, and the history shows which steps are written.
  */
 function makeWrite(
   query: Query,
@@ -167,7 +167,7 @@ function fromColumns(steps: readonly Step[]): string[] {
   ];
 }
 
-/** Returns whether the order stays with its node, because the events do not change what it owes. */
+/** Returns whether the order stays with its node, because its next effect does not change. */
 function leavesRun({ order, events }: Step): boolean {
   const isPriorNext = order.owed?.effect === "reverse_prior";
   return events.every(
@@ -184,13 +184,13 @@ function packCallbacks({ order, at, callbacks = [] }: Step, leaseMs: number): re
   );
 }
 
-/** Citus accepts only immutable functions in an insert, so the JSON is read before the insert. */
+/** The JSON is read before the insert: Citus accepts only immutable functions in an insert. */
 const owedCallbacks = `owed as materialized (
   select * from json_to_recordset($14::json) as owed (merchant_id bigint, order_id bigint,
     sequence int, serial uuid, url text, receiver text, at float8, due float8)
 )`;
 
-/** A callback exists already if an earlier try of the statement was committed. */
+/** Skips callbacks that exist, because an earlier try of the statement was committed. */
 const insertCallbacks = (written: string) => `
   insert into callbacks (merchant_id, order_id, sequence, serial, url, receiver, made_at, begun_at,
     due_at)
@@ -201,7 +201,7 @@ const insertCallbacks = (written: string) => `
   where ${besideOthers}
   on conflict do nothing`;
 
-/** Inserts the time when a node must look at the order, which is valid for this version only. */
+/** Inserts when a node must look at the order next. The row is for this version only. */
 const insertDue = (written: string) => `
   insert into due (due_at, order_id, version, merchant_id, node)
   select to_timestamp(due_at / 1000), id, version, merchant_id, carrier from ${written}
@@ -258,10 +258,8 @@ select null, key_id from refused`;
 export const moveStatement = moveStatementWith();
 
 type MoveParts = {
-  /** Further parts of the `with` clause, before and after the update. */
   readonly before?: string;
   readonly after?: string;
-  /** Further arrays and documents from which the update reads, with the names of their columns. */
   readonly arrays?: string;
   readonly arrayNames?: string;
   readonly documents?: string;
@@ -271,7 +269,6 @@ type MoveParts = {
   readonly result?: string;
 };
 
-/** `parts` are additions for a statement that writes other rows together with the steps. */
 function moveStatementWith(parts: MoveParts = {}): string {
   const { before = "", after = "", arrays = "", arrayNames = "" } = parts;
   const { documents = "", documentNames = "", set = "", condition = "" } = parts;
@@ -305,7 +302,7 @@ with ${before}moved as (
 ${parts.result ?? "select id from moved"}`;
 }
 
-/** Writes no order, but its commit waits for the disk and the synchronous standby all the same. */
+/** Writes no order. Its commit waits for the disk and the synchronous standby all the same. */
 const probeStatement = "select pg_logical_emit_message(true, 'tollgate', 'probe')";
 
 /**

@@ -59,7 +59,7 @@ export function makeFindOrders(query: Query, options: GatherOptions = {}) {
       ],
       "orders_current",
     );
-    // Requests of a batch may name different versions of an order, so versions are compared here.
+    // A batch may ask for several versions of an order, so each is compared with the stored one.
     const current = new Map(rows.map(({ id, version }) => [id, version]));
     return orders.map(({ id, version }) => current.get(id) === version);
   }, options);
@@ -93,7 +93,7 @@ select ${prefixed("orders")} from unnest($1::bigint[], $2::bigint[]) as wanted(m
 join orders on orders.merchant_id = wanted.merchant_id and orders.id = wanted.id
 where ${assertHomeCell("= any($1::bigint[])")}`;
 
-// The step's time is compared too, because after a failover another step may have its version.
+// The time of the last step is compared too: after a failover, another step may have the version.
 const currentStatement = `
 select orders.id, orders.version from unnest($1::bigint[], $2::bigint[], $3::int[], $4::float8[])
   as wanted(merchant_id, id, version, changed_at)
@@ -133,7 +133,7 @@ export async function findBySerial(
   return { orderId: asOrderId(row.order_id), describes };
 }
 
-/** Runs one statement at a time, so that public pages never use more than one connection. */
+/** Runs one statement at a time, so that public receipts never use more than one connection. */
 export function makeFindOfReceipt(query: Query) {
   const find = makeGather(
     ([wanted = []]: readonly (readonly string[])[]) =>
@@ -147,8 +147,8 @@ export function makeFindOfReceipt(query: Query) {
 const ofReceipt = `merchant_id = $1 and id = $2 and ${assertHomeCell("= $1")}`;
 
 /**
- * Finds due orders, the longest overdue first. A row of `due` that is for another version than its
- * order's can never be valid again and is deleted.
+ * Finds due orders, the longest overdue first. A row of `due` for another version than the order
+ * has can never be valid again, and is deleted.
  */
 export function makeFindDue(query: Query) {
   return async (now: Instant, most: number): Promise<readonly Order[]> => {
@@ -245,7 +245,10 @@ export async function listOrderTimes(
 export const refusedTries =
   "json_array_elements(coalesce(progress #> '{page,refused}', '[]')) as refused(tried)";
 
-/** Returns a query for open orders that may have to send the card again. */
+/**
+ * Returns a query for open orders with this card, whose number the gateway may have to send to the
+ * acquirer again.
+ */
 export function openWith(merchantId: string, cardId: string): string {
   return `select from orders where ${isOpen} and orders.merchant_id = ${merchantId}
     and (progress #>> '{card,cardId}' = ${cardId}::text or exists (
@@ -263,7 +266,6 @@ async function select(
 }
 
 type CommitRow = {
-  /** The version that the order has after the commit. */
   readonly version: number;
   readonly at: string;
   readonly node: string;
@@ -294,7 +296,7 @@ order by version`;
  */
 export async function findByNumber(query: Query, number: number): Promise<Order | undefined> {
   const id = asOrderId(String(number));
-  // A host may name a number that is not a valid order id, so that no order can have it.
+  // A host may send any number. No order has a number that is not a valid order id.
   return isNumericId(id) ? findById(query, id) : undefined;
 }
 

@@ -75,7 +75,6 @@ export function makeNextNumbers(
   function fetchBlock(): Promise<FetchedBlock> {
     const fetchedAt = performance.now();
     const fetching = takeBlock(sizeAt(fetchedAt)).then((next) => ({ ...next, fetchedAt }));
-    // A failed fetch is not cached: the next caller fetches again.
     fetching.catch(() => {
       spare = undefined;
     });

@@ -35,13 +35,13 @@ export type OrderRow = {
   readonly progress: object;
 };
 
-/** A transaction of a report, with the JSON columns of its order as texts. */
+/** A transaction in a report. The JSON columns of its order are texts, which are not parsed yet. */
 export type BegunRow = Omit<OrderRow, "facts" | "progress"> & {
   readonly facts: string;
   readonly progress: string;
   readonly begun_at: number;
   readonly begun_version: number;
-  /** Names the transaction. Undefined for the first transaction of an order. */
+  /** The serial number of the transaction. Undefined for the first transaction of an order. */
   readonly serial: string | undefined;
 };
 
@@ -83,7 +83,7 @@ export function packEvents(events: readonly OrderEvent[]): string {
 
 export function unpackEvent(stored: object): OrderEvent {
   const { answer, request, next, chargeback, ...rest } = stored as PackedEvent;
-  // The column contains nothing but packed events, so the type holds.
+  // The column contains only events that the gateway has packed, so the cast is safe.
   return {
     ...rest,
     ...(answer && { answer: { ...answer, approvedAmount: unpackOptional(answer.approvedAmount) } }),
@@ -142,7 +142,7 @@ export function unpackOrder(row: OrderRow): Order {
   };
 }
 
-/** After a restore, the history may have a transaction that the order lacks. It is left out. */
+/** After a restore, reports leave out transactions in the history that the order lacks. */
 export function unpackBegun(row: BegunRow): ReportLine | undefined {
   const { facts, progress, serial } = row;
   const order = unpackOrder({ ...row, facts: JSON.parse(facts), progress: JSON.parse(progress) });

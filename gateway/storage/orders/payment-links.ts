@@ -89,7 +89,6 @@ export function makeLinkStore(query: Query) {
       return rows.map(toLink);
     },
 
-    /** Returns false if the link was closed before. */
     async close(link: LinkKey, at: Instant): Promise<boolean> {
       const closed = await query(
         `update payment_links set closed_at = $3

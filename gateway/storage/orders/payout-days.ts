@@ -1,7 +1,7 @@
 /**
- * The sums that endpoints pay out on a day, and the numbers of payouts to cards. One transaction
- * adds a payout to all its counts, or to none if a bound would be exceeded, so that concurrent
- * payouts, at any node, never exceed a bound together.
+ * How much each endpoint has paid out on a day, and how many payouts each card has received. One
+ * database transaction adds a payout to all its counts, or to none if a bound would be exceeded, so
+ * that concurrent payouts, at any node, never exceed a bound together.
  */
 import type { PayoutCount, PayoutDays } from "../../screening/payout-bounds.ts";
 import type { MerchantId } from "../../values/ids.ts";
@@ -12,7 +12,7 @@ import { plainArray } from "../server/gather.ts";
 
 export function makePayoutDays({ query, transaction }: Pick<Database, "query" | "transaction">) {
   return {
-    /** Returns the keys of the bounds that are used up. If there is one, nothing is counted. */
+    /** Returns the bounds that the payout would exceed, by key. If there is one, counts nothing. */
     add: (merchant: MerchantId, counts: readonly PayoutCount[]) =>
       transaction(async (change) => {
         const added = await change<{ readonly key: string }>(addStatement, [

@@ -17,7 +17,7 @@ import {
   textArray,
 } from "../server/gather.ts";
 
-/** A row that has the same serial number already was written by an earlier try. */
+/** If a row has the serial number already, an earlier try of the statement has written it. */
 export function makeStoreRequest(
   query: Query,
   options: GatherOptions = {},

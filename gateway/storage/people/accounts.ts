@@ -284,7 +284,8 @@ export function makeSignInTries(query: Query): SignInTries {
       );
       const triesOf = (key: Uint8Array) => rows.find((row) => row.key.equals(key))?.tries;
       for (const bound of sorted) if (triesOf(bound.key) === bound.max) await lock(bound, now);
-      // A request compares the count after its own addition, because other requests add to it too.
+      // The counts are compared after this try was added to them, because other requests add their
+      // tries at the same time.
       return bounds.every(({ key, max }) => {
         const tries = triesOf(key);
         return tries !== undefined && tries <= max;
@@ -298,7 +299,7 @@ export function makeSignInTries(query: Query): SignInTries {
     },
   };
 
-  /** Locks a count of sign-in tries, such as that of a login, when a try reaches its maximum. */
+  /** Locks sign-ins for the login, browser or network whose count of tries reaches its maximum. */
   async function lock({ key, lockMs, grows }: DigestBound, now: Instant): Promise<void> {
     await query(
       `update sign_in_tries set locks = locks + 1, expires_at = to_timestamp((

@@ -12,14 +12,14 @@ import type { Actor, Audit } from "./audit.ts";
 const isOpen = "used_at is null and asked_at > now() - interval '1 day'";
 
 type WantedWork = {
-  /** Contains every value that decides what is done, because only these values are approved. */
+  /** Describes the work by all values that matter: the approval covers only these. */
   readonly work: string;
   readonly right: Right;
   /** The merchant whose users may approve the work. Operators may approve it in any case. */
   readonly merchantId?: MerchantId | undefined;
 };
 
-/** Uses the approval of the action, or requests one and returns what the user has to do. */
+/** Uses the given approval. Without one, requests it and returns what the user has to do. */
 export async function takeApproval(
   audit: Audit,
   who: string,
@@ -117,7 +117,7 @@ const notIndependent = new Problem(
     "enabled the other, or changed the other's role, password or second factors.",
 );
 
-/** Changes of an account after which the user who made them may be able to sign in with it. */
+/** The changes of an account by which another user may become able to sign in with it. */
 const takeovers = [
   ...["user add", "user enable", "user role", "user password", "user reset-factors"],
   // Former releases wrote the action `user reset-factors` under this name.

@@ -34,9 +34,8 @@ type WriteEntry = (entry: AuditEntry) => Promise<void>;
 export type Audit = {
   /** Performs a change and writes its audit entries in the same transaction. */
   change<Result>(work: (query: Query, write: WriteEntry) => Promise<Result>): Promise<Result>;
-  /** Performs several changes, with their audit entries, in one transaction. */
   together<Result>(work: (audit: Audit) => Promise<Result>): Promise<Result>;
-  /** Writes an entry for work that has no transaction, or that only shows something. */
+  /** Writes an entry for work without a database transaction, or for data that was shown. */
   write: WriteEntry;
 };
 
@@ -48,7 +47,7 @@ export type SignedHead = Head & {
 };
 export type Signer = {
   readonly keyId: number;
-  /** The SHA-256 of the public key. */
+  /** The name of the signing key: the SHA-256 of its public key. */
   readonly name: string;
   sign(head: Head): Buffer;
   /** The text begins with the kind of the signed object, so no signature fits another kind. */
@@ -57,7 +56,7 @@ export type Signer = {
 
 type AuditOptions = {
   readonly actor: Actor;
-  /** Signs the newest hash after each change. Without a signer, a node signs it later. */
+  /** Signs the newest hash after each change. If it is missing, a node signs the hash later. */
   readonly signer?: Signer | undefined;
   /** Called with the newest hash and its signature after the transaction has committed. */
   readonly publish?: ((head: SignedHead) => Promise<void>) | undefined;
@@ -165,7 +164,7 @@ export type RestoreFacts = {
   readonly restoredAt: number;
 };
 
-/** The text that `gw restore` signs, which proves why later heads are missing in the audit. */
+/** The text that `gw restore` signs, to prove why audit entries after the backup are missing. */
 export function restoreText({ taken, manifest, auditSeq, restoredAt }: RestoreFacts): Buffer {
   return Buffer.from(`tollgate restore\n${taken}\n${manifest}\n${auditSeq}\n${restoredAt}`);
 }
@@ -174,7 +173,6 @@ export const auditKeyContext = "audit-key/signing";
 
 type KeyVault = Pick<Vault, "sealSecret" | "openSecret">;
 
-/** Makes the signer, and in a new installation its key. */
 export async function openSigner(query: Query, vault: KeyVault): Promise<Signer> {
   const [newest] = await listAuditKeys(query, "where retired_at is null");
   if (newest === undefined) {

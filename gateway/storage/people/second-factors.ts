@@ -69,7 +69,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       const when = { now, after: Number(user.step) };
       const step = findStep(open(user.sealed, totpContext(account.id)), code, when);
       if (step === undefined) return false;
-      // Only one of two requests with the same code advances the stored time step of the code.
+      // If two requests send the same code, only one advances the stored time step and succeeds.
       const used = await query(
         "update users set totp_step = $2 where id = $1 and totp_step < $2 returning id",
         [account.id, step],
@@ -92,7 +92,7 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return used.length > 0;
     },
 
-    /** Notes the second factor in the session, which gets another token. */
+    /** Notes that the session has passed the second factor, and replaces the session's token. */
     async raiseSession(digest: Uint8Array, next: Uint8Array): Promise<void> {
       const raise =
         "update portal_sessions set second_factor = true, digest = $2 where digest = $1";
@@ -171,7 +171,6 @@ export function makeFactorStore(options: FactorStoreOptions) {
       return rows.map(passkeyOf);
     },
 
-    /** Returns false if the passkey is known already. */
     async addPasskey(
       actor: Actor,
       { account }: PortalSession,

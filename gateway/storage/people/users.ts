@@ -47,7 +47,6 @@ export async function findUser(query: Query, login: string): Promise<User | unde
   return user;
 }
 
-/** Returns undefined for an operator. */
 export async function findMerchantOf(query: Query, login: string): Promise<MerchantId | undefined> {
   const [user] = await query<{ id: MerchantId | null }>(
     "select merchant_id as id from users where login = $1",

@@ -12,13 +12,12 @@ import { deleteOldFigures, type IndexOptions, makeOrderIndex } from "./order-ind
 /** How many orders are kept in memory. The search through the history finds all other orders. */
 const waitingMax = 20_000;
 const sweepEveryMs = 60_000;
-/** The time limit of one search for changes that no node has indexed, such as those of commands. */
+/** The time limit of one search for steps that no node has indexed, like those of `gw` commands. */
 const passMs = 400;
 
-/** Orders queued within `waitMs` are written in this many parts: one write would delay payments. */
+/** The number of writes in each `waitMs`, because one large write would delay payments. */
 const writesInWait = 4;
 
-/** An order that waits to be written, and since when, by the clock of the process. */
 type Waiting = { order: Order; readonly since: number };
 
 export type IndexQueue = ReturnType<typeof makeIndexQueue>;
@@ -62,14 +61,13 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     return write(0);
   }
 
-  /** A write begins after the previous one has ended. */
   function write(waitedMs: number): Promise<void> {
     const next = running.catch(() => undefined).then(() => writeNow(take(waitedMs)));
     running = next;
     return next;
   }
 
-  /** An open order waits for `waitedMs`, so that its steps of that time are written together. */
+  /** Takes ended orders, and open ones that have waited for `waitedMs`. */
   function take(waitedMs: number): readonly Order[] {
     const since = performance.now() - waitedMs;
     const taken = [...waiting.values()].filter(
@@ -86,7 +84,8 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
         try {
           await stores.of(cell).write(own);
         } catch (error) {
-          // An order whose write has failed is kept, unless a later version of it waits already.
+          // An order whose write has failed waits again, unless a later version of it waits
+          // already.
           for (const order of own) if (!waiting.has(order.id)) onStep({ order });
           throw error;
         }
@@ -96,7 +95,7 @@ export function makeIndexQueue({ cells, waitMs, ...options }: Dependencies) {
     if (failed?.status === "rejected") throw failed.reason;
   }
 
-  /** Indexes what this node has not committed itself, such as the steps of commands. */
+  /** Indexes orders that this node has not committed, such as those that commands changed. */
   async function catchUp(): Promise<void> {
     let stopAt = performance.now() + passMs;
     await stores.each(async ({ walk }) => {

@@ -18,20 +18,19 @@ export type IndexOptions = {
   readonly now: () => Instant;
   readonly describe: (order: Order) => IndexRow;
   readonly figuresOf: (row: Counted) => readonly Figure[];
-  /** The number of orders that one transaction writes. */
   readonly pageSize?: number;
 };
 
-/** Smaller transactions cost more for each order, and larger ones block the event loop for long. */
+/** Smaller pages cost more for each order, and larger ones block the event loop for long. */
 const usualPageSize = 200;
 /** The longest time between a step and its write to the index, if the database is reachable. */
 const lateMs = 10_000;
-/** The period that a search reads at once: short, because millions of steps may wait. */
+/** The period of history that one search reads: short, because it may have millions of steps. */
 const sweepMs = 60_000;
 const sweepMax = 500;
 
 const dayMs = 86_400_000;
-/** How long figures are kept by unit. The portal shows longer ranges in larger units only. */
+/** How long figures are kept, by unit of time. The portal shows longer ranges in larger units. */
 const grains = {
   minute: { lengthMs: 60_000, keepDays: 2 },
   hour: { lengthMs: 3_600_000, keepDays: 100 },
@@ -44,7 +43,7 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
   const { describe, pageSize = usualPageSize } = options;
   return { write, sweep, walk };
 
-  /** An order with a version older than the stored one changes nothing. */
+  /** Skips an order whose row in the index already has a newer version. */
   async function write(orders: readonly Order[]): Promise<void> {
     for (let from = 0; from < orders.length; from += pageSize) {
       const rows = orders.slice(from, from + pageSize).map((order) => describe(order));
@@ -65,14 +64,14 @@ export function makeOrderIndex(database: Database, options: IndexOptions) {
     if (until <= since) return false;
     const rows = await database.query<OrderRow>(missedStatement, [since - lateMs, until, sweepMax]);
     await write(rows.map(unpackOrder));
-    // More orders may be left. The same search finds them, because it skips indexed orders.
+    // More orders may be left. The next call searches the period again and skips indexed orders.
     if (rows.length === sweepMax) return true;
     const swept = "update order_index_progress set swept_at = to_timestamp($1::float8 / 1000)";
     await database.query(swept, [until]);
     return until < now - lateMs;
   }
 
-  /** Indexes orders without history, such as generated ones. Returns the number of orders. */
+  /** Indexes a page of orders by id, also those without history. Returns the number of orders. */
   async function walk(): Promise<number> {
     const [progress] = await database.query<{ id: OrderId }>(
       "select walked_id as id from order_index_progress where walked_id is not null",
@@ -103,7 +102,7 @@ type KnownRow = Counted & Pick<IndexRow, "orderId" | "version" | "movements">;
 async function writeRows(query: Query, rows: readonly IndexRow[], options: IndexOptions) {
   if (rows.length === 0) return;
   await query(lockIndex, [], "lock_index");
-  // Moved merchants are read under the lock of the index, and their orders left to the new cell.
+  // The list of moved merchants is read under the index's lock. The new cell indexes their orders.
   const moved = await query<{ id: string }>(movedStatement, [], "moved_merchants");
   const here = rows.filter(({ merchantId }) => !moved.some(({ id }) => id === merchantId));
   const inserted = await query<{ orderId: string }>(addStatement, valuesOf(here), "add_to_index");
@@ -158,7 +157,7 @@ function valuesOf(rows: readonly IndexRow[]): readonly string[] {
   return [
     ...numbers.map((name) => column(rows, name)),
     ...texts.map((name) => textArray(rows.map((row) => row[name]))),
-    // PostgreSQL has no arrays of arrays with different lengths, so words are joined to texts.
+    // PostgreSQL has no arrays of arrays of different lengths, so each order's words are one text.
     textArray(rows.map(({ words }) => words.join("\n"))),
     textArray(rows.map(({ people }) => people.join("\n"))),
   ];
@@ -212,7 +211,7 @@ type Difference = Figure & {
 };
 
 /**
- * Computes how the figures change. The changes of a minute are added up first, and only the sums
+ * Computes how the figures change. The changes within a minute are added up first. Only these sums
  * are added to the figures of the hour, the day and the whole cell.
  */
 function differences(

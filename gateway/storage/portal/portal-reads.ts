@@ -59,7 +59,7 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
       return found.toSorted(byAge).slice(0, query.limit);
     },
 
-    /** Examines the next `limit` orders and returns those that match. All pages cost the same. */
+    /** Examines the next `limit` orders and returns those that match the filter. */
     async scanOrders(query: OrderListQuery): Promise<OrderWindow> {
       const windows = await gather<OrderWindow>(query.merchantId, async (at) => [
         await scanOrderLines(at, query),
@@ -77,7 +77,7 @@ export function makePortalReads(cells: Cells, { countAllInDoubt, lookedThrough }
     findHistory: (order: Order) =>
       stores.call(order.merchantId, (query) => findHistory(query, order)),
 
-    /** `end` is the key up to which rows were examined, or undefined if the page is full. */
+    /** `end` is the key up to which rows were examined. A full page has no `end`. */
     async listCallbacks(query: CallbackQuery): Promise<CallbackWindow> {
       const windows = await gather<CallbackWindow>(query.merchantId, async (at) => [
         await findCallbackPage(at, query, lookedThrough),
@@ -119,7 +119,6 @@ const allMerchants = "0";
 
 type Aged = Pick<OrderLineRow, "orderId" | "at">;
 
-/** Puts the latest order at the beginning of a list. */
 function byAge(one: Aged, other: Aged): number {
   return other.at - one.at || byId(one, other);
 }
@@ -134,12 +133,12 @@ function keyOf({ madeAt: at, orderId, sequence }: StoredCallback): DeliveryKey {
   return { at, orderId, sequence };
 }
 
-/** Compares two callbacks in the sequence in which the pages of a cell are sorted. */
+/** Compares two callbacks: the latest comes first, as in the pages of each cell. */
 function byMaking(one: DeliveryKey, other: DeliveryKey): number {
   return byAge(one, other) || other.sequence - one.sequence;
 }
 
-/** The joined page has no `end` if it is full, because the next page begins after its last row. */
+/** A full page has no `end`, because the next page begins after its last row. */
 export function joinPages<Row, Key>(
   windows: readonly Window<Row, Key>[],
   limit: number,
@@ -185,10 +184,9 @@ type Asked = Pick<OrderListQuery, "merchantId"> & {
   readonly from?: number | undefined;
   readonly until?: number | undefined;
 };
-/** The last row of the previous page: its time, and its key with the type of the column. */
+/** The last row of the previous page: its time and key, and the key's column and type. */
 type LastRow = readonly [at: number, key: string, column: string, type: string];
 
-/** Returns the condition for the rows that a page may contain, and the statement's parameters. */
 export function rangeOf({ merchantId, from, until }: Asked, after: LastRow | undefined) {
   const values: unknown[] = [];
   const place = (value: unknown) => `$${values.push(value)}`;
@@ -243,12 +241,11 @@ export async function findOrderLines(
   const { limit } = asked;
   const { range, matches, values } = conditionsOf(asked);
   if (matches === "") {
-    // `page.at` is the column of the table. `at` alone is the computed column of the result.
+    // Sorts by the table's column `page.at`: `at` alone would be a computed column.
     const page = `select * from order_index where ${range} ${latest} limit ${limit}`;
     const plain = `select ${columns} from (${page}) as page order by page.at desc, order_id desc`;
     return query<OrderLineRow>(plain, values);
   }
-  // PostgreSQL stops reading when the page is complete.
   const scan = () =>
     query<OrderLineRow>(
       `select ${columns} from (
@@ -276,7 +273,7 @@ export async function findOrderLines(
   return recent.length >= limit ? recent : (await look(allMax)).map(withoutCount);
 }
 
-/** Returns whether only few orders have the word, as is assumed of ids, emails and references. */
+/** Returns whether the word is an id, an email address or a reference, which few orders share. */
 function isOfOne(word: string): boolean {
   return /^[ocer]:/.test(word);
 }
@@ -293,7 +290,7 @@ function findFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   );
 }
 
-/** A sum may be negative: an order counted by another cell may have moved here and changed. */
+/** A sum may be negative, if an order that another cell counted has moved here and changed. */
 function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   return query<Figure>(
     `select name, key, sum(count)::float8 as count from order_figures

@@ -147,7 +147,7 @@ export async function listChargebacks(query: Query, since: Instant, most: number
 type EarlierPayments = {
   readonly from: Instant;
   readonly until: Instant;
-  /** Words in the index of orders. An order must have all of them. */
+  /** The words to search for in the index of orders. An order must have all of them. */
   readonly words: readonly string[];
 };
 

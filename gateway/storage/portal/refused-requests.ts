@@ -65,7 +65,7 @@ export function makeRefusedStore(cells: Cells, { countMax, lookedThrough, now }:
   };
 }
 
-/** Compares two refused requests in the sequence in which the pages of a cell are sorted. */
+/** Compares two refused requests: the latest comes first, as in the pages of each cell. */
 function byAge(one: RefusalKey, other: RefusalKey): number {
   return other.at - one.at || (one.serial < other.serial ? 1 : -1);
 }
@@ -139,7 +139,6 @@ export async function deleteOldRefused(query: Query, before: Instant): Promise<v
   );
 }
 
-/** Erases the refused requests of a person and returns how many there were. */
 export async function eraseRefused(query: Query, emails: readonly string[]): Promise<number> {
   const gone = await query(
     `delete from refused_requests where exists (

@@ -44,7 +44,6 @@ do update set ${each((kind) => `${kind} = known.${kind} + excluded.${kind}`)}`;
 export function makeStatements(cells: Cells, query: Query) {
   const stores = cells.stores(({ node }) => node.forScreens);
   return {
-    /** Lists the days on which money moved, the latest first. */
     listDays: (merchant: MerchantId, { from, until }: Days) =>
       stores.call(merchant, (cell) => cell<StatementDay>(daysStatement, [merchant, from, until])),
 

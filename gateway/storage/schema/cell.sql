@@ -15,7 +15,7 @@ create table orders (
   client_orderid text not null,
   -- The number of this order among those with its client order id, from 1.
   attempt        integer not null,
-  -- The digest of the fields that make two requests the same.
+  -- The digest of the request's fingerprint, by which a repeat of the request is recognised.
   digest         bytea not null,
   -- The number of the vault's key by which the digest was made. Zero if the digest was deleted.
   digest_key     integer not null,
@@ -42,7 +42,7 @@ create table orders (
   autovacuum_vacuum_cost_limit = 1000);
 create unique index orders_by_client_orderid on orders (merchant_id, client_orderid, attempt);
 
--- The times when a node must look at an order. A row is only for one version of the order.
+-- The times when nodes must look at orders. A row is valid for one version of its order only.
 create table due (
   due_at      timestamptz not null,
   order_id    bigint not null,
@@ -69,9 +69,9 @@ create table order_history (
 ) partition by range (at);
 create table order_history_default partition of order_history default
   with (autovacuum_analyze_scale_factor = 0.2);
--- By this index, reconciliation finds the orders with steps since the beginning of a day.
+-- Reconciliation uses this index to find the orders with steps since the beginning of a day.
 create index order_history_by_time on order_history using brin (at) with (pages_per_range = 32);
--- By this index, reports find by time the events that began a transaction or recorded a dispute.
+-- Reports use this index to find, by time, the events that began a transaction or a chargeback.
 create index order_history_begun on order_history (merchant_id, at, order_id, version)
   where events #>> '{0,kind}'
     in ('received', 'capture_asked', 'return_asked', 'void_asked', 'charged_back');
@@ -137,10 +137,11 @@ create table wallet_messages (
   merchant_id    bigint not null,
   wallet         text not null,
   message_id     text not null,
-  -- The digest of the request, to distinguish its repeat from another request with the same data.
+  -- The digest of the fingerprint of the request that uses the payment data. A repeat of the
+  -- request has the same digest. A request with another digest is refused.
   digest         bytea not null,
   remember_until timestamptz not null,
-  -- The number of requests that use the payment data. If one of several simultaneous requests is
+  -- How many tries of the request use the payment data. If one of several simultaneous tries is
   -- refused, the payment data stays in use for the others.
   holders        integer not null default 1,
   -- The id of the request that wrote the row, as in the table oauth_nonces.
@@ -164,7 +165,7 @@ create table card_references (
   removed_by   text,
   -- When the card number was destroyed. Until then, payments can be captured, refunded, reversed.
   destroyed_at timestamptz,
-  -- Increases with `facts`, so that a change is written only to the version that it was made from.
+  -- Increases with `facts`. A change is written only to the version from which it was made.
   version      integer not null default 1,
   -- The time when a recurring payment profile was stopped.
   stopped_at   timestamptz,
@@ -175,9 +176,9 @@ create table card_references (
   digest_key   integer,
   primary key (merchant_id, id)
 );
--- Several simultaneous requests register a card only once.
+-- Keeps simultaneous requests from registering a card twice.
 create unique index card_references_by_card on card_references (merchant_id, card_id, purpose);
--- Several simultaneous requests with a client order id create only one profile.
+-- Keeps simultaneous requests from creating two profiles with one client order id.
 create unique index card_references_by_client_orderid on card_references (merchant_id, client_orderid)
   where client_orderid is not null;
 create index card_references_to_destroy on card_references (removed_at)
@@ -210,7 +211,7 @@ create table payment_links (
 create table callbacks (
   merchant_id bigint not null,
   order_id    bigint not null,
-  -- The transaction's position in its order. Each further URL, after the order's own, adds 10,000.
+  -- The transaction's position in its order. Each URL after the order's own URLs adds 10,000.
   sequence    integer not null,
   serial      uuid not null,
   url         text not null,
@@ -327,7 +328,7 @@ create table order_index (
   name           text not null default '',
   gate           text not null,
   reference      text not null,
-  -- The words by which the order is found. Each begins with a letter for its kind.
+  -- The words by which a search finds the order. The first letter of each tells its kind.
   words          text[] not null,
   -- Words of the customer's data, such as the name, found by their first letters (decision 0085).
   people         text[] not null default '{}',
@@ -376,13 +377,13 @@ create table statement_days (
 create table order_index_progress (
   one       boolean primary key default true check (one),
   swept_at  timestamptz not null default now(),
-  -- Orders without history, such as generated ones, are indexed up to this id. Null if all are.
+  -- Orders without history are indexed by id, up to this id. Null if all are indexed.
   walked_id bigint default 0
 );
 insert into order_index_progress default values;
 
--- How far the search for expired cards has come, for each retention period, in days. A row with 0
--- days stands for no search, and contains a hash of the retention rules.
+-- How far the search for expired cards has come, for each retention period, in days. The row with 0
+-- days belongs to no search, and contains a hash of the retention rules.
 create table retention_walks (
   days      integer primary key,
   after_id  bigint not null default 0,

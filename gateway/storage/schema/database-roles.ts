@@ -14,7 +14,7 @@ export const vaultRole = "tollgate_vault";
 
 type Separation = {
   readonly schemas: readonly string[];
-  /** True on Citus, whose coordinator connects to its worker servers with the session's role. */
+  /** True on Citus: its coordinator uses the session's role to log in to the worker servers. */
   readonly rolesLogIn: boolean;
 };
 

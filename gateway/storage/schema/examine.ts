@@ -7,7 +7,7 @@ import type { Query } from "../server/database.ts";
 type ConnectionRights = {
   readonly login: string;
   readonly isSuperuser: boolean;
-  /** True if every role may make tables and functions where the gateway looks for its own. */
+  /** True if every database role may make tables and functions in the schema of the gateway. */
   readonly publicCreates: boolean;
   readonly changesAudit: boolean;
 };

@@ -65,7 +65,8 @@ create table daily_reports (
   -- The time of the next attempt. Null if there is none.
   due_at      timestamptz,
   ended       text check (ended in ('delivered', 'stopped', 'given_up')),
-  -- The number of counted attempts, and the time and result of the latest attempt.
+  -- The number of attempts, and the time and result of the latest. An attempt that the end of its
+  -- node has interrupted does not count.
   tries       integer not null default 0,
   tried_at    timestamptz,
   status      integer,
@@ -127,7 +128,7 @@ create table gate_key_deliveries (
 );
 
 -- The results of `gw reconcile`, which the portal shows: one for each gate, day and way of
--- comparison, which is with the acquirer's file or with the totals of its host.
+-- comparison, either with the acquirer's file or with the totals of its host.
 create table reconciliations (
   day         date not null,
   gate        text not null,
@@ -229,7 +230,7 @@ create unique index list_entries_present
   where removed_at is null;
 create index list_entries_by_version on list_entries (version);
 
--- The version of the lists. Changes lock this row before any other, to commit in sequence.
+-- The version of the lists. A change locks this row first, so that versions are committed in order.
 create table list_version (
   single  boolean primary key default true check (single),
   version bigint not null
@@ -486,7 +487,7 @@ create table order_blocks (
   first_sequence bigint primary key,
   first_id       bigint not null,
   size           integer not null check (size between 1 and 1000),
-  -- The timeline of the database server that issued the block. A new primary has a new one.
+  -- The timeline of the server that issued the block. It changes when a standby takes over.
   timeline       integer not null
 );
 
@@ -507,8 +508,8 @@ declare
   epoch constant float8 := 1735689600;
   per_second constant bigint := 10000;
   day constant float8 := 86400;
-  -- How many numbers a failover skips: as many as are used in ten seconds. Nodes reserve fewer at
-  -- once, and the standby misses fewer of the failed server's.
+  -- How many sequence numbers a failover skips: those of ten seconds. The standby lacks fewer of
+  -- the failed server's numbers, and nodes reserve fewer at once.
   ahead constant bigint := 100000;
   database_time float8;
   minimum bigint;
@@ -538,7 +539,8 @@ begin
     reached := greatest(reached, newest, present) + 100000 + 200000 * takeovers + minimum % 100000;
   end if;
   if is_first then
-    -- A sequence far ahead of the clock, after very many orders, continues from its own number.
+    -- If very many orders have moved the sequence far ahead of the clock, numbers are skipped from
+    -- there.
     reached := greatest(reached,
       case when present < minimum + 2 * ahead then minimum else present end + ahead);
   end if;
@@ -546,8 +548,8 @@ begin
   first_sequence := nextval('order_sequence');
 
   if newest is null then
-    -- The server may have lost the very first block, so a thousand ids are skipped for each second
-    -- since 2025, starting again from zero after ten million ids.
+    -- The server may have lost even the first block. Then a thousand ids are skipped for each
+    -- second since 2025. The number of skipped ids begins again from zero at ten million.
     lost := first_sequence / 10 % 10000000;
   elsif is_first then
     -- The server may have lost the latest blocks. Sequence numbers follow the clock, so they show

@@ -14,7 +14,7 @@ import { makePartitions } from "./partitions.ts";
 
 type Report = (progress: string) => void;
 
-/** Returns the reason if the missing migrations must not be applied now. */
+/** Returns a problem if the missing migrations may not be applied now. */
 export type Approve = (missing: readonly Migration[]) => Promise<Problem | undefined>;
 
 export type Migration = {
@@ -34,8 +34,8 @@ export type Migration = {
 
 const ownFolder = import.meta.dirname;
 /**
- * The name under which the first release's schema is listed as applied. If there are migrations,
- * the file of this name contains a copy of that schema.
+ * The name that stands for the first release's schema in the list of applied migrations. If there
+ * are migrations, the file of this name contains a copy of that schema.
  */
 const firstName = "0001-schema.sql";
 const lockNumber = 8_583_001;
@@ -53,10 +53,9 @@ type Kind = "main" | "cell";
 
 type MigrationTarget = {
   readonly kind: Kind;
-  /** The table that lists the names of applied migrations. */
   readonly table: string;
   readonly schema?: string;
-  /** Applies only these migrations, for the schema of another version of the gateway. */
+  /** Applies only these migrations, to make the schema of another version of the gateway. */
   readonly only?: readonly string[];
   readonly folder?: string;
 };
@@ -113,7 +112,6 @@ export async function migrateTo(
   return update(database, targets, () => undefined, approveAll);
 }
 
-/** Brings an additional cell to the schema of another version of the gateway. */
 export async function migrateCellTo(database: Database, schema: string, only: readonly string[]) {
   return update(database, [{ ...cell, schema, only }], () => undefined, approveAll);
 }

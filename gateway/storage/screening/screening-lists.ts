@@ -157,7 +157,7 @@ export function renameCardEntries(
     const version = await nextVersion(query);
     for (const [value, next] of renamed) {
       await query(renameEntry, [value, next, version]);
-      // If an operator has also added this card by the new key, the old entry is removed.
+      // If the list has an entry for the card by the new key already, the old entry is removed.
       await query(
         `update list_entries set removed_at = now(), version = $2, value = '', reason = ''
          where kind = 'card' and value = $1 and removed_at is null`,
@@ -215,7 +215,7 @@ function toEntry({ id, list, kind, value, reason, ...row }: ListRow): ListEntry 
     reason,
     ...(row.merchant_id !== null && { merchantId: row.merchant_id }),
     ...(row.endpoint_id !== null && { endpointId: row.endpoint_id }),
-    // The column was written from an `Instant`, so the type holds.
+    // The column was written from an `Instant`, so the cast is safe.
     ...(row.expires !== null && { expiresAt: Number(row.expires) as Instant }),
   };
 }

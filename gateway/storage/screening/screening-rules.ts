@@ -21,7 +21,6 @@ export async function addScreeningRule(
   return id;
 }
 
-/** Returns undefined if the rule does not exist. */
 export function changeScreeningRule(
   audit: Audit,
   id: string,
@@ -34,7 +33,6 @@ export function changeScreeningRule(
   ]);
 }
 
-/** Returns undefined if the rule does not exist. */
 export function enableScreeningRule(audit: Audit, id: string, enabled: boolean) {
   return change(audit, enabled ? "filter enable" : "filter disable", id, [
     `update screening_rules set enabled = $2 where id = $1 returning ${columns}`,

@@ -46,7 +46,7 @@ export function makeTallyStore(
       ],
       "add_to_tallies",
     );
-    // A key alone names a row: the digest covers the scope, so no two merchants have the same key.
+    // The key alone identifies a row: it is a digest that covers the scope, and so the merchant.
     const known = new Map(written.map((row) => [row.key, row]));
     return added.map((each) => each.payment.rows.map(({ key }) => tallyOf(known.get(key), each)));
   }, options);
@@ -126,7 +126,6 @@ type Added = { readonly payment: CountedPayment; readonly record: Buffer };
 type MergedRow = Omit<TallyRow, "keepUntil"> & {
   keepUntil: number;
   firstAt: number;
-  /** The records of the payments in this row, as hexadecimal digits. */
   records: string;
 };
 
@@ -150,9 +149,8 @@ function mergeRows(added: readonly Added[]): readonly MergedRow[] {
   return [...merged.values()];
 }
 
-/** Where each part of a record begins, in bytes. */
 const place = { orderId: 0, at: 8, minor: 16, currency: 24, card: 28, request: 36 } as const;
-/** Enough bytes to distinguish the requests in a row, and few enough to be read as one number. */
+/** The bytes that identify a request: enough for one row, and few enough for one number. */
 const requestBytes = 6;
 
 function packRecord({ seen, request }: CountedPayment): Buffer {
@@ -202,7 +200,7 @@ class StoredPayment implements Seen {
   }
 }
 
-/** Currencies by their three bytes as a number, so that no string is made for each record. */
+/** Currencies by their three bytes as a number, so that decoding a record makes no string. */
 const currencies = new Map<number, string>();
 
 /** Returns the payments before the added one. A repeat of a request is not a payment of its own. */

@@ -32,14 +32,14 @@ export function makeServers(url: string) {
   if (parsed instanceof Problem) throw new Error(parsed.sentence);
   const list: readonly Server[] = parsed;
   /**
-   * Called when the connections must leave a server. If a standby has replaced it, even its answers
-   * to statements in progress must be ignored.
+   * Called when the connections must leave a server, with true if a standby has replaced it: even
+   * its answers to running statements must be ignored then.
    */
   const listeners = new Set<(isReplaced: boolean) => void>();
   let next = 0;
   let serving = 0;
   let generation = 0;
-  /** The system and the newest timeline of the servers that have accepted writes. */
+  /** The system identifier and the newest timeline of the servers that have accepted writes. */
   let newest = { system: "", timeline: 0 };
   let watching: NodeJS.Timeout | undefined;
   let isLooking = false;
@@ -57,7 +57,7 @@ export function makeServers(url: string) {
     isCurrent: (mark: Mark | undefined) =>
       mark?.generation === generation && mark.server === serving,
     passOver,
-    /** Notes that a server accepts writes, unless it was in doubt since the connection was made. */
+    /** Notes that a server accepts writes. Refuses a server that a standby has replaced. */
     arrive(mark: Mark, { system, timeline }: Timeline): void {
       const isOld = system === newest.system && timeline < newest.timeline;
       if (isOld) throw readOnlyError("the server was replaced by a standby");
@@ -106,12 +106,12 @@ export function makeServers(url: string) {
   }
 }
 
-/** A connection's server, and how often servers had been in doubt before it was connected. */
+/** A connection's server, and how often servers had been put in doubt before it was connected. */
 type Mark = { readonly server: number; readonly generation: number };
 
 /** Ten unanswered probes after this idle time, one a second, show that a machine is dead. */
 const keepAliveInitialDelayMillis = 5_000;
-/** Fixes how servers print values, because `copy-rows.ts` compares those of two servers. */
+/** Fixes how servers print values, because `copy-rows.ts` compares the texts of two servers. */
 const form = "-c timezone=UTC -c datestyle=ISO,YMD -c bytea_output=hex";
 const watchMs = 1_000;
 /** The error of a pool whose connections are all in use. The server has not failed. */
@@ -126,7 +126,6 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
   const outside = new Set<pg.Client>();
   const all = new Set<pg.Client>();
   servers.listeners.add(dropOlder);
-  // Only a node checks the other servers regularly, because a command ends soon.
   if ((options.statementTimeoutMs ?? 0) > 0) servers.watch(options.connectTimeoutMs || watchMs);
 
   class MarkedClient extends pg.Client {
@@ -135,7 +134,7 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       super({ ...config, connectionString: servers.list[mark.server]?.url });
       marks.set(this, mark);
       all.add(this.on("end", () => all.delete(this)));
-      // Without a listener, a lost connection ends the process. Running statements report the loss.
+      // Without a listener, a lost connection ends the process. Its statement reports the loss.
       this.on("error", () => undefined);
     }
   }
@@ -160,7 +159,6 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
 
     take: (pool: pg.Pool): Promise<pg.PoolClient> => atEachServer(servers, () => takeFresh(pool)),
 
-    /** Opens a connection outside the pools, to hold a lock or to receive notices. */
     async open(settings: string): Promise<pg.Client> {
       const client = await atEachServer(servers, () => connect(settings));
       outside.add(client);
@@ -168,7 +166,6 @@ export function makeConnections(servers: Servers, options: ConnectionOptions) {
       return client;
     },
 
-    /** The caller passes every error of a statement: some put the server in doubt. */
     doubt(client: pg.ClientBase, error: unknown): void {
       const mark = marks.get(client);
       if (mark !== undefined && isServerInDoubt(error)) servers.doubt(mark);
@@ -277,7 +274,6 @@ async function askServer(url: string, timeoutMs: number) {
     const { rows } = await client.query<ServerState>(serverState);
     const isWritable = rows[0]?.readOnly === "off";
     const { stream } = client.connection;
-    // Undefined for a connection without TLS.
     const certificate = stream instanceof TLSSocket ? stream.getPeerX509Certificate() : undefined;
     return { isWritable, ...timelineOf(rows[0]), failure: undefined, certificate };
   } catch (error) {

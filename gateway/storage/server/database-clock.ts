@@ -15,10 +15,9 @@ type Dependencies = {
 
 /** How many round trips a measurement has. The shortest is used: its error is half its duration. */
 const roundTrips = 4;
-/** The system clock was set if it differs by more than this from the monotonic clock. */
+/** If the system clock differs by more than this from the monotonic clock, it was set. */
 const jumpMs = 250;
 
-/** Rejects if the time cannot be read from the database. */
 export async function openDatabaseClock({ clock, readTime, onJump }: Dependencies) {
   let known = await measureBest();
   let measuring: Promise<void> | undefined;
@@ -34,7 +33,7 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
     /** Returns the earlier time of the two clocks: what is overdue by it is certainly overdue. */
     earliest: (): Instant => asInstant(Math.round(Math.min(...byBothClocks()))),
     after: clock.after.bind(clock),
-    /** Resolves when the shared time is certain, without which no order may be claimed. */
+    /** Resolves when the shared time is certain. Nodes await it before they claim an order. */
     async certain(): Promise<void> {
       const [steady, own] = byBothClocks();
       if (Math.abs(own - steady) > jumpMs) await measureAgain();
@@ -63,7 +62,7 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
     const [steady, own] = byBothClocks();
     const isSet = Math.abs(own - steady) > jumpMs;
     const driftMs = best.databaseMs - best.steadyMs - (known.databaseMs - known.steadyMs);
-    // A measurement that agrees with the previous one within its error is discarded.
+    // A measurement that differs from the previous one by less than its error is discarded.
     if (!isSet && Math.abs(driftMs) <= best.errorMs) return;
     known = best;
     if (isSet) onJump(Math.round(own - steady));
@@ -92,7 +91,7 @@ export async function openDatabaseClock({ clock, readTime, onJump }: Dependencie
   }
 }
 
-/** A test's clock is its own monotonic clock, because only the test sets it. */
+/** A test's clock has no monotonic clock beside it. Only the test sets it, so it serves as both. */
 function steadyOf(clock: Clock): number {
   return clock.steadyMs?.() ?? clock.now();
 }

@@ -24,7 +24,7 @@ const genericPlans = "-c plan_cache_mode=force_generic_plan";
 
 // Planner settings for frequent statements, which join a batch with a table by one index look-up
 // for each row. Every other plan reads the whole table, which looks cheap until the statistics show
-// how the table has grown. The page costs rule out a nested loop over a table with few rows.
+// how the table has grown. Low page costs make PostgreSQL use an index of a small table too.
 export const hotPlanner = [
   ...["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off", "enable_material=off"],
   ...["enable_bitmapscan=off", "random_page_cost=0.01", "seq_page_cost=0.01"],
@@ -39,7 +39,7 @@ type DatabaseOptions = ConnectionOptions & {
   readonly onCitus?: boolean;
 };
 
-/** Finds the tables of the main cell, and those that an installation has once. */
+/** The schemas of the main cell, with the tables that an installation has once. */
 const mainSearchPath = "public,vault";
 
 /**
@@ -70,7 +70,7 @@ const readsCell = "not exists (select from moved_merchants where merchant_id = 0
 /** A transaction may take this many times as long as a statement: some replace whole lists. */
 const transactionPatience = 12;
 
-/** The connections of databases that share `Servers` leave a failed server together. */
+/** Databases with the same `Servers` close their connections to a failed server together. */
 export function openDatabase(place: string | Servers, options: DatabaseOptions) {
   const role = options.role === undefined ? "" : `-c role=${options.role}`;
   const onCitus = options.onCitus === true;
@@ -108,7 +108,7 @@ export function openDatabase(place: string | Servers, options: DatabaseOptions) 
     hot: makeReplanned(ask(hot)),
     /** Inserts batches of rows by statements that are planned once and may join by hash. */
     add: ask(adding),
-    /** Serves the portal by few connections, for which its screens wait and payments do not. */
+    /** Runs the portal's queries on connections of their own, so that payments do not wait. */
     forScreens: ask(screens),
     snapshot: readIn(cold),
     snapshotForScreens: readIn(screens),
@@ -132,7 +132,6 @@ function makePoolQuery(connections: Connections, pool: pg.Pool): Query {
     using(connections, pool, (client) => makeQuery(client)(text, values, name));
 }
 
-/** Closes the connection if a statement fails. */
 async function using<Result>(
   { take, doubt }: Connections,
   pool: pg.Pool,
@@ -174,7 +173,7 @@ function makeQuery(client: pg.PoolClient, limitMs = 0): Query {
       ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
     };
     const { rows } = await client.query(statement);
-    // The driver does not know the types of columns, so the caller has declared them.
+    // The driver does not know columns' types, so the cast trusts the type that the caller names.
     return rows as Result[];
   };
 }

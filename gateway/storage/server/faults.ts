@@ -99,7 +99,7 @@ export function isLocked(error: unknown): boolean {
   return error instanceof Error && ["55P03", "40P01"].includes(codeOf(error));
 }
 
-/** Returns whether a unique index has refused the row, because another one has its values. */
+/** Returns whether a unique index has refused the row, because another row has the same values. */
 export function isTaken(error: unknown): boolean {
   return error instanceof Error && codeOf(error) === "23505";
 }

@@ -1,7 +1,7 @@
 /**
- * Gathers items that callers submit at the same moment into one statement. While a statement runs,
- * further items are collected for the next, so that batches grow with the load and a quiet gateway
- * never waits. Also makes the array literals of batches, and deletes in the background.
+ * Gathers the items that callers submit at the same moment, such as orders to write, into one
+ * statement. While it runs, further items are collected for the next, so that batches grow with the
+ * load and a quiet gateway never waits. Also makes array literals, and deletes in the background.
  */
 import { setTimeout } from "node:timers/promises";
 import type { MerchantId } from "../../values/ids.ts";
@@ -23,14 +23,14 @@ export type GatherOptions = {
    */
   readonly gapMs?: () => number;
   readonly onBatch?: (size: number, durationMs: number) => void;
-  /** If true, a failed batch is run again item by item if one item may be the cause. */
+  /** If true, the items of a failed batch are run one by one if one of them may be the cause. */
   readonly retryAlone?: boolean;
   /**
    * How long an item is tried again while the database is unreachable; running it twice must be
    * harmless. If infinite, an item that fails because of a bug is tried alone until it succeeds.
    */
   readonly retryMs?: number;
-  /** Called when an item is tried alone after a failure. */
+  /** Called when an item is tried alone because it has failed by itself. */
   readonly onStuck?: (error: unknown) => void;
   readonly stuckGapMs?: number;
 };
@@ -38,12 +38,12 @@ export type GatherOptions = {
 const firstGapMs = 50;
 const gapMaxMs = 1000;
 const stuckGapMs = 5000;
-/** How long an item may wait while batches fail. Then it is rejected without a try. */
+/** How long an item may wait in the queue while batches fail. Then its caller gets the error. */
 const patienceMs = 2000;
 
 /**
- * A queue that gathers items. A probe is run with the next batch, or as an empty batch if no item
- * waits, so it is delayed by the same causes as an item. At most one probe waits.
+ * A queue that gathers items into batches. A probe tests the database: it ends with the next batch,
+ * which may be empty, and so is delayed by the same causes as an item. At most one probe waits.
  */
 type Gather<Item, Result> = ((item: Item, isRepeated?: boolean) => Promise<Result>) & Probed;
 type Probed = { readonly probe: () => Promise<void> };
@@ -122,7 +122,7 @@ export function makeGather<Item, Result>(
       const verdict = judge(error);
       const isOfOne = isOfStatement(error) && (retryAlone || retriesForever || hasMoved(error));
       if (isOfOne && batch.length > 1) {
-        // The server has answered, so the connection works and an item has caused the error.
+        // An item has caused the error. The server has answered, so the probe has succeeded.
         tested?.resolve();
         return (await Promise.all(batch.map((each) => tryAll([each])))).flat();
       }
@@ -132,15 +132,15 @@ export function makeGather<Item, Result>(
         return [];
       }
       const isHopeless = verdict === "bug" || (verdict === "refuse" && !retriesForever);
-      // Items that have waited in the queue for long are rejected with a failed batch, because they
-      // would fail as well and their callers must not wait longer.
+      // When a batch fails, items that have waited in the queue for long are rejected too. They
+      // would fail as well, and their callers must not wait longer.
       if (!isHopeless) waiting = rejectOlder(waiting, error, Math.max(retryMs, patienceMs));
       const retried = rejectOlder(batch, error, isHopeless ? 0 : retryMs);
       return retried.map((each) => ({ ...each, isRepeated: true }));
     }
   }
 
-  /** Neither the queue nor the end of the node waits for this item. */
+  /** Tries an item again after a pause. Neither the queue nor the end of the node waits for it. */
   async function tryLater(each: Waiting<Item, Result>, error: unknown): Promise<void> {
     options.onStuck?.(error);
     await setTimeout(options.stuckGapMs ?? stuckGapMs, undefined, { ref: false });
@@ -158,14 +158,13 @@ export function makeGather<Item, Result>(
 
 type Waiting<Item, Result> = Omit<PromiseWithResolvers<Result>, "promise"> & {
   readonly item: Item;
-  /** The time when the item was added to the queue, by the clock of the process. */
   readonly since: number;
   readonly isRepeated: boolean;
 };
 
 export type KeyedRow = { readonly merchant_id: string; readonly id: string };
 
-/** A row is returned only to its merchant. In the statement, $1 are merchants and $2 are ids. */
+/** Finds rows by the merchants in $1 and the ids in $2. No merchant gets another's row. */
 export function makeFindRow<Row extends KeyedRow, Id extends string>(
   query: Query,
   { statement, name, ...options }: GatherOptions & { statement: string; name: string },
@@ -181,8 +180,8 @@ export function makeFindRow<Row extends KeyedRow, Id extends string>(
   return Object.assign(findRow, { probe: find.probe });
 }
 
-// The driver could make these array literals too, but it escapes every element twice, and a batch
-// of orders has fifteen columns. Documents form one JSON array, which needs no further escapes.
+// The driver could make PostgreSQL's array literals too, but it escapes every element twice, which
+// is slow for a batch of orders with its fifteen arrays.
 const needsQuotes = /[{}",\\\s]|^$|^null$/i;
 
 /** Makes an array literal of numbers, UUIDs and other texts that never need quotes. */
@@ -200,7 +199,7 @@ function textElement(value: string | null): string {
   return `"${value.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Returns an argument for `json_array_elements`; each text is a JSON document. */
+/** Joins JSON documents to one array, which a statement reads with `json_array_elements`. */
 export function jsonArray(documents: readonly string[]): string {
   return `[${documents.join(",")}]`;
 }
@@ -213,7 +212,7 @@ function bytesElement(value: Uint8Array | null): string {
   return value === null ? "NULL" : `"\\\\x${value.toHex()}"`;
 }
 
-/** Deletes in the background, at most once in `everyMs`. The next run deletes what is left. */
+/** Runs `sweep`, which deletes old rows, at most once in `everyMs`. Its errors are ignored. */
 export function makeSweep(
   clock: Clock,
   everyMs: number,

@@ -43,8 +43,8 @@ export class NodeNameTaken extends Error {
 const answerChannel = "tollgate_answers";
 
 /**
- * Hands a text to every node, including this one. A node that has just lost its connection does not
- * get it, so no node may depend on a text.
+ * Hands an acquirer's answer, as a text, to every node, including this one. A node that has just
+ * lost its connection does not get it, so no node may depend on it.
  */
 export function makeHandOver(query: Query, { retryMs }: { readonly retryMs: number }) {
   return makeGather<string, void>(
@@ -83,7 +83,7 @@ export async function takePresence(database: Pick<Database, "connect">, options:
       return name;
     },
     names: () => [...held, name],
-    /** Calls the function at each notice of a changed configuration, including an earlier one. */
+    /** Calls the function at each notice of a changed configuration, even an earlier one. */
     follow(onNotice: () => void): void {
       notice = onNotice;
       if (wasNoticed) onNotice();
