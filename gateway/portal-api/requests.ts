@@ -48,7 +48,7 @@ export type RequestOptions = {
   readonly configured: () => Configured;
   readonly now: () => Instant;
   readonly requests: {
-    /** If a search gave up before it found a full page, `end` is the last examined request's key. */
+    /** If a search gives up before its page is full, `end` is the last examined request's key. */
     list(query: RefusedQuery): Promise<Window<StoredRefusal, RefusalKey>>;
     find(serial: string, merchant?: MerchantId): Promise<StoredRefusalDetail | undefined>;
     countDropped(merchant?: MerchantId): Promise<number>;

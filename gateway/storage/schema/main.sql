@@ -548,8 +548,9 @@ begin
   first_sequence := nextval('order_sequence');
 
   if newest is null then
-    -- The server may have lost even the first block. Then a thousand ids are skipped for each
-    -- second since 2025. The number of skipped ids begins again from zero at ten million.
+    -- After a failover, the server may not even know the first block of ids that it issued. A
+    -- thousand ids for each second since 2025, modulo ten million, are skipped, so that none is
+    -- issued twice.
     lost := first_sequence / 10 % 10000000;
   elsif is_first then
     -- The server may have lost the latest blocks. Sequence numbers follow the clock, so they show

@@ -120,7 +120,10 @@ set events = substring(events from 1 for position($3::bytea in events) - 1)
 where merchant_id = $1::bigint and key = $2::uuid and position($3::bytea in events) > 0
   and ${assertHomeCell("= $4::bigint")}`;
 
-/** A payment and its record, which is the same in all rows of the payment. */
+/**
+ * A payment that is added to tallies. Each value that it counts for has a row of its own, and all
+ * these rows get the same record of the payment.
+ */
 type Added = { readonly payment: CountedPayment; readonly record: Buffer };
 
 type MergedRow = Omit<TallyRow, "keepUntil"> & {
