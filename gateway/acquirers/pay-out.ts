@@ -18,6 +18,7 @@ import {
   isReady,
   isTooLate,
   notSent,
+  type Refusal,
   waitForLink,
 } from "./acquirer.ts";
 import { findOtherGate } from "./authorize.ts";
@@ -49,10 +50,9 @@ export function makePayOut(dependencies: AcquirerDependencies): EffectHandler {
         return reroute(order, request);
       case "refused": {
         const { answer, refusal } = outcome;
-        if (refusal.hint !== "may_yet_be_done") {
-          return { kind: "refused", answer, reason: refusal.reason };
-        }
-        return kept.with(unknown(`answered ${answer.responseCode}`));
+        return provesNothing(refusal)
+          ? kept.with(unknown(`answered ${answer.responseCode}`))
+          : { kind: "refused", answer, reason: refusal.reason };
       }
       default:
         // A part was not asked for: how much was paid is as unknown as without an answer.
@@ -118,8 +118,7 @@ export function makePayOut(dependencies: AcquirerDependencies): EffectHandler {
         return unsettled("gate_unavailable");
       case "refused": {
         const { answer, refusal } = outcome;
-        const isOpen = refusal.hint === "may_yet_be_done" || refusal.hint === "host_fault";
-        return isOpen
+        return provesNothing(refusal)
           ? unsettled(`answered ${answer.responseCode}`)
           : { kind: "repeat_refused", code: answer.responseCode };
       }
@@ -140,6 +139,14 @@ export function makePayOut(dependencies: AcquirerDependencies): EffectHandler {
     if (recognisedHours === undefined || transmittedAt === undefined) return false;
     return clock.now() + answerTimeoutMs < later(transmittedAt, hours(recognisedHours));
   }
+}
+
+/**
+ * A host in trouble may have passed the payout on before it refused it. Of a charge such a refusal
+ * is final, because a late approval is reversed.
+ */
+function provesNothing({ hint }: Refusal): boolean {
+  return hint === "may_yet_be_done" || hint === "host_fault";
 }
 
 function unknown(cause: string): EventOf<"outcome_unknown"> {

@@ -211,7 +211,7 @@ export function makeHost(options: Options) {
       if (manner === "approve and hang up") return line.socket.destroy();
       if (manner === "garble") return garble(line, message);
       const isOpen = manner === "say 09" || manner === "do it and say 09";
-      answer(line, message, isOpen ? { 39: random.pick(["09", "68", "94"]) } : fields);
+      answer(line, message, isOpen ? { 39: random.pick(["09", "68", "91", "94", "96"]) } : fields);
     });
   }
 

@@ -191,6 +191,26 @@ test("a host that can be asked proves that nothing was paid out", async (t) => {
   assert.equal((await status(again))["order-stage"], "payout_approved");
 });
 
+test("a host in trouble may have passed the payout on, so that its refusal leaves doubt", async (t) => {
+  const world = await startSigned(t);
+  const { payOut, status } = payeeOf(world);
+  for (const code of ["91", "96"]) {
+    await world.bank.setSwitches({ chargeCode: code });
+    const asked = await payOut();
+    await world.settle();
+    const doubtful = await status(asked);
+    const again = { client_orderid: asked["merchant-order-id"], amount: "1.00" };
+    await assertRefused(payOut(again), 7);
+    await world.bank.setSwitches({ chargeCode: null });
+    await world.pass(3_600_000);
+    const paid = await status(asked);
+
+    assert.equal(doubtful["order-stage"], "payout_unknown", code);
+    assert.equal(paid["order-stage"], "payout_approved", code);
+    assert.deepEqual(bookedFor(world, paid), ["payout 2500"]);
+  }
+});
+
 test("no clock settles a payout that can be neither asked about nor repeated", async (t) => {
   const world = await startSigned(t);
   await world.changeGate("sandbox", { payoutRepeatHours: 0 });
