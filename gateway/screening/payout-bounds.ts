@@ -1,7 +1,7 @@
 /**
- * Limits the sum of an endpoint's payouts and the number of payouts to a card, each for a day of
- * the gateway's time zone. A payout is counted before anything is sent, and stays counted if it is
- * refused.
+ * Limits the sum of an endpoint's payouts, and the number of a merchant's payouts to a card, each
+ * for a day of the gateway's time zone. A payout is counted before anything is sent, and stays
+ * counted if it is refused.
  */
 import type { EndpointSettings } from "../orders/merchant.ts";
 import { Failure } from "../values/failure.ts";
@@ -52,11 +52,13 @@ export function makeCountPayout(
     const { year, month, day } = calendarIn(zone, at);
     const keepUntil = later(at, hours(48));
     const bound = (subject: string, adds: bigint, most: bigint): PayoutCount => {
-      const text = `payouts\n${endpointId}\n${subject}\n${year}-${month}-${day}`;
+      const text = `payouts\n${subject}\n${year}-${month}-${day}`;
       return { key: uuidOf(digestSubject(text).toString("hex", 0, 16)), adds, most, keepUntil };
     };
     const sum =
-      payoutDayMax === undefined ? [] : [bound("sum", purchase.amount.minor, BigInt(payoutDayMax))];
+      payoutDayMax === undefined
+        ? []
+        : [bound(`sum\n${endpointId}`, purchase.amount.minor, BigInt(payoutDayMax))];
     // While the fingerprint key is being replaced, a card is counted under both keys' digests.
     const names = cardNames.length === 0 ? [card] : cardNames.map(({ digest }) => digest);
     const cards =

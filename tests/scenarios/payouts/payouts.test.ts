@@ -377,6 +377,22 @@ test("the bounds of a day hold however many payouts come at once", async (t) => 
   assert.equal(await outcome({ amount: "30.00" }), "payout_approved");
 });
 
+test("the payouts to a card count at all endpoints together, and the sum at each alone", async (t) => {
+  const world = await startSigned(t);
+  for (const name of ["plain", "binary"]) {
+    await world.changeEndpoint(name, { payoutCardMax: 1, payoutDayMax: "2500" });
+  }
+  const [one, other] = [payeeOf(world), payeeOf(world, "binary")];
+
+  await one.payOut();
+  await assertRefused(other.payOut(), 11);
+  await other.payOut({ credit_card_number: "5200000000000015" });
+  await assertRefused(other.payOut({ credit_card_number: "6011000000000012" }), 11);
+  await world.settle();
+
+  assert.equal(world.bank.ledger().filter(({ kind }) => kind === "payout").length, 2);
+});
+
 test("identical payouts at once are one, also when the bound of the card has room for one", async (t) => {
   const world = await startSigned(t);
   await world.changeEndpoint("plain", { payoutCardMax: 1, payoutDayMax: "3000" });
