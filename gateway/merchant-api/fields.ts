@@ -7,7 +7,7 @@ import { isIP } from "node:net";
 import { parseEmail } from "../values/email.ts";
 import { isNumericId, isSerialNumber } from "../values/ids.ts";
 import { type Currency, findCurrency, isCountry } from "../values/iso-codes.ts";
-import { maskCardNumbers } from "../values/mask-card-numbers.ts";
+import { hasCardNumber, maskCardNumbers } from "../values/mask-card-numbers.ts";
 import { isDay } from "../values/time.ts";
 
 export type Field<Value> = {
@@ -97,12 +97,16 @@ export function clientOrderId(documentation: string): Field<string> {
 }
 
 /**
- * Makes the field for a network's id of a payment, which is sent to issuers verbatim. One id of
- * digits in ten could be a card number, so nothing in it is masked.
+ * Makes the field for a network's id of a payment, which is sent to issuers verbatim, so that
+ * nothing in it is masked. Only a number with a network's prefix and length is refused: one id of
+ * 15 digits in ten would pass for a card number of an unknown network.
  */
 export function networkId(documentation: string): Field<string> {
-  return pattern("64/String", /^[!-~]{1,64}$/, documentation);
+  const { read, ...rest } = pattern("64/String", /^[!-~]{1,64}$/, documentation);
+  return { ...rest, read: (text) => (hasCardNumber(text) ? new Fault(hasNumber) : read(text)) };
 }
+
+export const hasNumber = "contains the card number";
 
 export function email(max: number, documentation: string): Field<string> {
   const isAddress = (text: string) => parseEmail(text) !== undefined;

