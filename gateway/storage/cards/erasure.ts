@@ -342,14 +342,15 @@ async function eraseReferences(
   cards: readonly CardId[],
   at: Instant,
 ): Promise<readonly CardOfMerchant[]> {
-  const known = await query<{ cardId: CardId }>(cardsOfProfiles, [merchantId, plainArray(cards)]);
-  const all = [...new Set([...cards, ...known.map(({ cardId }) => cardId)])];
-  const rows = await query<{ id: string; facts: unknown }>(
-    `select id, facts from card_references
-     where merchant_id = $1 and card_id = any($2::bigint[]) and ${assertHomeCell("= $1")}
-     for update`,
-    [merchantId, plainArray(all)],
-  );
+  const all = new Set(cards);
+  let rows: readonly { readonly id: string; readonly facts: unknown }[] = [];
+  // A number may be replaced before its row is locked, so the cards are searched again then.
+  for (let count = -1; count < all.size; ) {
+    count = all.size;
+    const key = [merchantId, plainArray([...all])];
+    rows = await query(lockReferences, key);
+    for (const { cardId } of await query<CardOfMerchant>(cardsOfProfiles, key)) all.add(cardId);
+  }
   for (const { id, facts } of rows) {
     await query(
       `update card_references set facts = $3, removed_by = coalesce(removed_by, 'operator'),
@@ -359,8 +360,12 @@ async function eraseReferences(
       [merchantId, id, JSON.stringify(erase(facts)), at],
     );
   }
-  return all.map((cardId) => ({ merchantId, cardId }));
+  return [...all].map((cardId) => ({ merchantId, cardId }));
 }
+
+const lockReferences = `
+select id, facts from card_references
+where merchant_id = $1 and card_id = any($2::bigint[]) and ${assertHomeCell("= $1")} for update`;
 
 /** Finds the cards that the profiles of the given cards have now or had before a replacement. */
 const cardsOfProfiles = `

@@ -14,6 +14,7 @@ import type { Query } from "../server/database.ts";
 import { startDatabase } from "../testing/database-for-tests.ts";
 import { writeFingerprints } from "./card-keys.ts";
 import { makeReferenceStore } from "./cards.ts";
+import { eraseCard } from "./erasure.ts";
 import { makeProfileStore } from "./profiles.ts";
 
 const merchantId = asMerchantId("101");
@@ -41,6 +42,29 @@ test("a card is removed although its number is replaced at the same moment", asy
   assert.equal(removed, cardId);
   assert.equal((await store.find(merchantId, reference.id))?.removedBy, "merchant");
   assert.equal(await store.remove(reference, "merchant", start), undefined);
+});
+
+test("a person is erased although the card's number is replaced at the same moment", async () => {
+  const reference = await addProfile();
+  const { cardId } = reference.card;
+  const replacing = asCardId("9002");
+  let isReplaced: Promise<boolean> | undefined;
+  const transaction: typeof database.transaction = (work) =>
+    database.transaction((query) =>
+      work(async (text, ...rest) => {
+        if (text.includes("for update")) {
+          isReplaced ??= change(reference, { cardId: replacing, card: sealed(replacing) });
+          assert.equal(await isReplaced, true);
+        }
+        return query(text, ...rest);
+      }),
+    );
+
+  const erased = await eraseCard({ transaction }, { merchantId, cardId }, start);
+
+  assert.deepEqual(new Set(erased.map((each) => each.cardId)), new Set([cardId, replacing]));
+  const left = (await store.find(merchantId, reference.id)) ?? assert.fail();
+  assert.deepEqual([left.removedBy, left.card.hashId], ["operator", ""]);
 });
 
 test("a change that was made from an old hash id does not bring the hash id back", async () => {
