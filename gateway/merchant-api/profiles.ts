@@ -3,9 +3,9 @@
  * fields are taken with hyphens too.
  */
 import type { CreatedProfile } from "../engine/profiles.ts";
-import type { CardReferences, Profile } from "../orders/card-reference.ts";
+import type { Profile } from "../orders/card-reference.ts";
 import type { Endpoint } from "../orders/merchant.ts";
-import { type Customer, noCustomer } from "../orders/order.ts";
+import { type Customer, noCustomer, type Order } from "../orders/order.ts";
 import type { FoundOrder } from "../orders/requests.ts";
 import { isFinal } from "../orders/stages.ts";
 import { initialOf } from "../orders/transactions.ts";
@@ -208,23 +208,26 @@ export async function createProfile(
   }
   const known = await services.profiles.findCreated(wanted);
   if (known !== undefined) return known instanceof Failure ? known : print(known);
-  const verified = await verify(request, context);
+  const verified = await verify(request, context, replyTypes.create);
   if (verified instanceof Failure || "type" in verified) return verified;
-  const created = await services.profiles.adopt(wanted, verified.recurring);
+  const ids = await services.cards.register(verified);
+  if (ids instanceof Failure) return ids;
+  const created = await services.profiles.adopt(wanted, ids.recurring);
   return created instanceof Failure ? created : print(created);
 }
 
 /**
- * Verifies the card with its issuer. Returns the references of a good card, the issuer's refusal,
- * or a reply without a result: the identical request then asks for the result again. An entry of a
+ * Verifies the card with its issuer. Returns the order of a good card, the issuer's refusal, or a
+ * reply without a result: the identical request then asks for the result again. An entry of a
  * payload has a failure that says so, because it is accepted or refused.
  */
 async function verify(
-  { customer_ip: ipaddress, amount: _, ...request }: CreateRequest,
+  { customer_ip: ipaddress, amount: _, ...request }: CreateRequest | UpdateRequest,
   context: Context,
-): Promise<CardReferences | Reply | Failure> {
+  type: string,
+): Promise<Order | Reply | Failure> {
   const { waitUntil, services } = context;
-  const { orders, cards } = services;
+  const { orders } = services;
   const priced = withoutAmount(context);
   if (priced instanceof Failure) return priced;
   const card = { ...request, ipaddress };
@@ -233,10 +236,10 @@ async function verify(
   const found = await orders.waitForResult(begun.describes, waitUntil);
   if (found instanceof Failure) return found;
   const { stage, reason } = initialOf(found.order);
-  if (stage === "approved") return cards.register(found.order);
+  if (stage === "approved") return found.order;
   if (isFinal(stage) && reason !== undefined) return new Failure(reason.code, reason.detail);
   if (waitUntil !== undefined) return unanswered;
-  return { ...begun, type: replyTypes.create, fields: [["status", "processing"]] };
+  return { ...begun, type, fields: [["status", "processing"]] };
 }
 
 const unanswered = new Failure("storage_unavailable", "the issuer has not answered yet");
@@ -322,6 +325,11 @@ export async function updateProfile(
   const reference = await services.cards.findProfile(entryPoint, id);
   if (reference instanceof Failure) return reference;
   const isCardSent = request.credit_card_number !== undefined;
+  const isSource = reference.purpose === "recurring";
+  if (isCardSent && isSource && endpoint.settings.profiles === "verified") {
+    const verified = await verify(request, context, replyTypes.update);
+    if (verified instanceof Failure || "type" in verified) return verified;
+  }
   const changed = await services.profiles.change(reference, (before) => ({
     card: isCardSent ? splitCard(request) : undefined,
     networkId: request.network_transaction_id ?? before.networkId,
@@ -330,7 +338,6 @@ export async function updateProfile(
     by: { login: endpoint.merchant.login, request: serialNumber },
   }));
   if (changed instanceof Failure) return changed;
-  const isSource = reference.purpose === "recurring";
   return profileReply("update", { ...request, ...changed, isSource }, context);
 }
 

@@ -304,6 +304,32 @@ test("a profile is stopped by a date until the operator starts it again", async 
   assert.equal((await statusOf(await charge(id)))["order-stage"], "sale_approved");
 });
 
+test("at an endpoint that verifies, the issuer is also asked about a new number", async () => {
+  await world.changeEndpoint("plain", { profiles: "verified" });
+  const id = (await create())["recurring-payment-id"];
+  const numbered = (number: string) => ({
+    "client-orderid": newId(),
+    "recurring-payment-id": id,
+    "credit-card-number": number,
+    "card-printed-name": "J DOE",
+    "expire-month": "1",
+    "expire-year": "2032",
+  });
+
+  const refused = await update(numbered(declined));
+  const kept = await statusOf(await charge(id));
+  const good = numbered(other);
+  const [changed, again] = [await update(good), await update(good)];
+  const status = await statusOf(await charge(id));
+  await world.changeEndpoint("plain", { profiles: "on" });
+
+  assert.deepEqual([refused["type"], refused["error-code"]], ["error", "116"]);
+  assert.equal(kept["last-four-digits"], "0018");
+  assert.equal(changed["type"], "update-recurring-payment-response");
+  assert.deepEqual(again["unq-card-ref-id"], changed["unq-card-ref-id"]);
+  assert.equal(status["last-four-digits"], "0015");
+});
+
 test("at an endpoint that verifies, the issuer is asked first, once, and without 3-D Secure", async () => {
   const verifying = { profiles: "verified" };
   for (const name of ["plain", "secureAlways"]) await world.changeEndpoint(name, verifying);
