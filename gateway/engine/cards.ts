@@ -22,7 +22,10 @@ import type { SealCard, StoredCard, Vault } from "../vault/vault.ts";
 
 export type NewReferences = Pick<CardReference, "merchantId" | "endpointId" | "orderId"> & {
   readonly cardId: CardId;
-  readonly facts: Pick<CardReference, "card" | "networkId" | "isDevice" | "profile">;
+  readonly facts: Pick<
+    CardReference,
+    "card" | "networkId" | "isDevice" | "profile" | "updateDigests"
+  >;
   readonly at: Instant;
   /** The ids of the card's new references. Ignored if the card already has references. */
   readonly ids: CardReferences;

@@ -84,6 +84,7 @@ export type ProfileChange = {
   readonly profile: Profile | undefined;
   readonly isStopped: boolean;
   readonly by: Author;
+  readonly requestFingerprint: OrderRequest["requestFingerprint"];
 };
 
 /** `login` is the merchant's login. `request` is the serial number of the changing request. */
@@ -122,6 +123,8 @@ const purposesOf: Readonly<Record<ProfileRequest["cardType"], readonly Reference
 };
 
 const triesMax = 5;
+/** How many updates of a profile are recognised when they are repeated. */
+const digestsMax = 20;
 
 export function makeProfiles(dependencies: Dependencies) {
   const { store, digests, newReferenceId, clock } = dependencies;
@@ -161,7 +164,7 @@ export function makeProfiles(dependencies: Dependencies) {
       return getCreated(request);
     },
 
-    /** A request that changes no value writes no audit entry. */
+    /** A request that changes no value writes no audit entry, and a repeat writes nothing. */
     async change(
       found: CardReference,
       read: (found: CardReference) => ProfileChange,
@@ -209,8 +212,14 @@ export function makeProfiles(dependencies: Dependencies) {
   /** Returns undefined if another request has changed the profile since it was read. */
   async function tryChange(
     reference: CardReference,
-    { card, networkId, profile, isStopped, by }: ProfileChange,
+    { card, networkId, profile, isStopped, by, requestFingerprint }: ProfileChange,
   ): Promise<CardReference | Failure | undefined> {
+    const { updateDigests = [] } = reference;
+    for (const { keyId, hex } of updateDigests) {
+      const earlier = { keyId, digest: Buffer.from(hex, "hex"), cvv: undefined };
+      if (await digests.isSame(requestFingerprint, earlier)) return reference;
+    }
+    const { keyId, digest } = await digests.make(requestFingerprint);
     const brought = card && (await readCard(reference, card));
     if (brought instanceof Failure) return brought;
     const isNew = brought !== undefined && findChanges(reference.card, brought.facts).length > 0;
@@ -220,17 +229,18 @@ export function makeProfiles(dependencies: Dependencies) {
       ...kept,
       networkId,
       stoppedAt: stopped,
+      updateDigests: [...updateDigests, { keyId, hex: digest.toHex() }].slice(-digestsMax),
       ...(profile && { profile }),
       // A merchant sends card numbers here, never a wallet's device number.
       ...(isNew ? { card: brought.facts } : isDevice && { isDevice }),
     };
     const changed = findChanges(factsOf(reference), factsOf(next));
     if (stopped !== reference.stoppedAt) changed.push("finish_date");
-    if (changed.length === 0) return reference;
     const { bin, lastFour } = next.card;
     const { id } = reference;
     // The audit entry is written first, so that a crash cannot leave a change without an entry.
-    await dependencies.audit({ by, id, changed, card: `${bin}****${lastFour}` });
+    const entry = { by, id, changed, card: `${bin}****${lastFour}` };
+    if (changed.length > 0) await dependencies.audit(entry);
     const isDone = await write(reference, next, { card: isNew ? brought.sealed : undefined });
     return isDone ? next : undefined;
   }
@@ -269,19 +279,24 @@ type Identified = Pick<ProfileRequest, "merchantId" | "clientOrderId" | "request
 
 const noMoney = new Money(0n, getCurrency("USD"));
 
-function factsOf({ card, networkId, isDevice, profile }: CardReference): NewReferences["facts"] {
+function factsOf(reference: CardReference): NewReferences["facts"] {
+  const { card, networkId, isDevice, profile, updateDigests } = reference;
   return {
     card,
     networkId,
     ...(isDevice && { isDevice }),
     ...(profile && { profile }),
+    ...(updateDigests && { updateDigests }),
   };
 }
 
-/** Returns the names of differing values, except the id under which the vault stores the card. */
+/** Returns the names of differing values, except those that only the gateway knows. */
 function findChanges(before: object, after: object): string[] {
   const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return [...new Set([...old.keys(), ...now.keys()])].filter(
-    (name) => name !== "cardId" && JSON.stringify(old.get(name)) !== JSON.stringify(now.get(name)),
+    (name) =>
+      name !== "cardId" &&
+      name !== "updateDigests" &&
+      JSON.stringify(old.get(name)) !== JSON.stringify(now.get(name)),
   );
 }

@@ -336,6 +336,7 @@ export async function updateProfile(
     profile: changeProfile(before.profile, request, endpoint),
     isStopped: request.finish_date !== undefined,
     by: { login: endpoint.merchant.login, request: serialNumber },
+    requestFingerprint: requestFingerprintOf(`profile/update/${endpoint.id}`, context),
   }));
   if (changed instanceof Failure) return changed;
   return profileReply("update", { ...request, ...changed, isSource }, context);

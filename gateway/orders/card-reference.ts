@@ -28,6 +28,8 @@ export type Profile = {
   readonly customer: Customer;
 };
 
+export type PackedDigest = { readonly keyId: number; readonly hex: string };
+
 export type CardReference = {
   readonly merchantId: MerchantId;
   readonly id: CardRefId;
@@ -39,6 +41,8 @@ export type CardReference = {
   readonly isDevice?: true;
   /** Absent where the merchant has only registered a paid card. */
   readonly profile?: Profile;
+  /** The latest requests that have changed it, so that a late repeat changes nothing. */
+  readonly updateDigests?: readonly PackedDigest[];
   readonly endpointId: EndpointId;
   /** Zero where the card was registered without a payment. */
   readonly orderId: OrderId;

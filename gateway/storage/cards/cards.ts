@@ -131,7 +131,7 @@ export function makeReferenceStore(query: Query): MerchantReferences & RemovedRe
     async markDestroyed(cards, at) {
       await query(
         `update card_references set destroyed_at = to_timestamp($3::float8 / 1000),
-           facts = (facts::jsonb - 'profile')::json
+           facts = (facts::jsonb - 'profile' - 'updateDigests')::json
          from unnest($1::bigint[], $2::bigint[]) as destroyed(merchant_id, card_id)
          where card_references.merchant_id = destroyed.merchant_id
            and card_references.card_id = destroyed.card_id`,

@@ -434,6 +434,7 @@ const erased: Readonly<Record<Exclude<keyof Purchase, KeptOfPurchase>, unknown>>
   payerRequest: undefined,
   explanation:  undefined,
   loyalty:      undefined,
+  updateDigests: undefined,
 };
 
 function erase(document: unknown): unknown {

@@ -304,6 +304,28 @@ test("a profile is stopped by a date until the operator starts it again", async 
   assert.equal((await statusOf(await charge(id)))["order-stage"], "sale_approved");
 });
 
+test("a late repeat of an older update undoes neither a newer one nor the operator's restart", async () => {
+  const made = await create({ amount: "1.00" });
+  const about = { "recurring-payment-id": made["recurring-payment-id"] };
+  const same = { "client-orderid": newId(), ...about, "amount": "1.00" };
+  const older = { "client-orderid": newId(), ...about, "amount": "5.00" };
+  const stop = { "client-orderid": newId(), ...about, "finish-date": "2020-01-31" };
+  for (const fields of [same, older, { ...about, amount: "7.00" }, stop]) await update(fields);
+  await runGwProcess(world, "card", "restart", "demo", about["recurring-payment-id"] ?? "");
+
+  for (const fields of [same, older, stop]) {
+    const told = await update(fields);
+    assert.equal(told["status"], "approved", String(told["error-message"]));
+    assert.equal(told["card-ref-id"], made["card-ref-id"]);
+  }
+
+  const charged = await charge(about["recurring-payment-id"], { amount: undefined });
+  assert.equal((await statusOf(charged)).amount, "7.00");
+  await update({ ...older, "client-orderid": newId() });
+  const later = await charge(about["recurring-payment-id"], { amount: undefined });
+  assert.equal((await statusOf(later)).amount, "5.00");
+});
+
 test("at an endpoint that verifies, the issuer is also asked about a new number", async () => {
   await world.changeEndpoint("plain", { profiles: "verified" });
   const id = (await create())["recurring-payment-id"];
