@@ -3,6 +3,7 @@
  * repeat, and reads replies; names and values are those of the interface. It uses v2 with a control
  * key, and v4 with an OAuth key. The key stays in a closure, so that no log of the client shows it.
  */
+import { type GetBalance, makeGetBalance } from "./balance.ts";
 import {
   type Deliver,
   type Fields,
@@ -22,11 +23,12 @@ import {
   syncWaitMs,
 } from "./operations.generated.ts";
 import { makeWaitForResult, type WaitForResult } from "./poll.ts";
-import { makeReadReport, type ReadReport } from "./report.ts";
+import { makeAsk, makeReadReport, type ReadReport } from "./report.ts";
 import { type Fetch, send } from "./send.ts";
 import { sign } from "./sign.ts";
 import { writeForm } from "./web.ts";
 
+export type { Balance, BalanceRequest } from "./balance.ts";
 export type { CallOptions, Version } from "./call.ts";
 export {
   AccessDenied,
@@ -108,6 +110,8 @@ export type Client<In extends Version = "v2"> = {
   readonly group: (id: string) => EntryPoint<In>;
   /** Reads the report of all the merchant's transactions, row by row. */
   readonly transactionReport: ReadReport;
+  /** Reads what the operator owes the merchant, or what an endpoint contributes to that. */
+  readonly getBalance: GetBalance;
 };
 
 type Whole = Calls & Pick<EntryPoint, "id" | "waitForResult"> & { readonly sync: SyncCalls };
@@ -123,15 +127,13 @@ export function makeClient(options: ClientOptions) {
   const authorizer = options.oauth === undefined ? undefined : makeAuthorizer(options.oauth);
   const site = `${options.baseUrl.replace(/(?<!\/)\/+$/, "")}/${pathWord}`;
   const api = `${site}/api`;
-  const transactionReport = makeReadReport({
-    url: `${site}-ui/services/transaction-report`,
-    authorize: authorizer ?? hmacAuthorizerOf(options),
-    fetch,
-    fieldWord,
-    timeoutMs,
-  });
+  const { login = "" } =
+    options.oauth === undefined ? options : { login: options.oauth.consumerKey };
+  const authorize = authorizer ?? hmacAuthorizerOf(options);
+  const ask = makeAsk({ authorize, fetch, fieldWord, timeoutMs });
   return {
-    transactionReport,
+    transactionReport: makeReadReport(ask, `${site}-ui/services/transaction-report`, fieldWord),
+    getBalance: makeGetBalance(ask, { url: `${api}/v2/get-balance`, login, fieldWord }),
     endpoint: (id: string) => entryPoint(id, encodeURIComponent(id)),
     group: (id: string) => entryPoint(id, `group/${encodeURIComponent(id)}`),
   };

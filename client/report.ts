@@ -1,6 +1,7 @@
 /**
  * Reads the transaction report: asks for it, signed by OAuth, and reads its CSV row by row while it
  * arrives. A report that breaks off is an error, so that half of it is never taken for the whole.
+ * Balances are asked for in the same way.
  */
 import { AccessDenied, type CallOptions, Refused, Unreachable } from "./call.ts";
 import type { Authorize } from "./oauth.ts";
@@ -16,22 +17,25 @@ export type ReadReport = (
 ) => AsyncGenerator<ReportRow>;
 
 type Options = {
-  readonly url: string;
   readonly authorize: Authorize;
   readonly fetch: Fetch;
   readonly fieldWord: string;
-  /** The time limit for the beginning of the report. */
+  /** The time limit for the beginning of the answer. */
   readonly timeoutMs: number;
 };
 
-export function makeReadReport(options: Options): ReadReport {
+export function makeReadReport(ask: Ask, url: string, fieldWord: string): ReadReport {
   return async function* readReport(request, { signal } = {}) {
-    const response = await ask(request, signal);
+    const pairs = Object.entries(request).flatMap(([name, value]): readonly Pair[] => {
+      const trimmed = value.trim();
+      return trimmed === "" ? [] : [[name, trimmed]];
+    });
+    const response = await ask(url, pairs, { verb: "GET", signal });
     let names: readonly string[] | undefined;
     try {
       for await (const cells of readCells(response.body ?? [])) {
         if (names === undefined) names = cells;
-        else yield rowOf(names, cells, options.fieldWord);
+        else yield rowOf(names, cells, fieldWord);
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -39,21 +43,24 @@ export function makeReadReport(options: Options): ReadReport {
     }
     if (names === undefined) throw unreachable("an answer that is no report", response.status);
   };
+}
 
-  async function ask(request: TransactionReportRequest, signal: AbortSignal | undefined) {
-    const { url, authorize, fetch, fieldWord, timeoutMs } = options;
-    const pairs = Object.entries(request).flatMap(([name, value]): readonly Pair[] => {
-      const trimmed = value.trim();
-      return trimmed === "" ? [] : [[name, trimmed]];
-    });
-    const authorization = await authorize(url, pairs, "GET")();
+type Asked = { readonly verb: "GET" | "POST"; readonly signal: AbortSignal | undefined };
+export type Ask = ReturnType<typeof makeAsk>;
+
+/** Makes the function that asks once, and returns only an answer with the HTTP status 200. */
+export function makeAsk({ authorize, fetch, fieldWord, timeoutMs }: Options) {
+  return async (url: string, pairs: readonly Pair[], { verb, signal }: Asked) => {
+    const authorization = await authorize(url, pairs, verb)();
     const query = pairs.map((pair) => pair.map(encodePercent).join("=")).join("&");
+    const form = { "content-type": "application/x-www-form-urlencoded" };
     const begun = new AbortController();
     const timer = setTimeout(() => begun.abort(new Error("TimeoutError")), timeoutMs);
     try {
-      const response = await fetch(`${url}?${query}`, {
-        method: "GET",
-        headers: { authorization },
+      const response = await fetch(verb === "GET" ? `${url}?${query}` : url, {
+        method: verb,
+        headers: { authorization, ...(verb === "POST" && form) },
+        ...(verb === "POST" && { body: query }),
         signal: signal === undefined ? begun.signal : AbortSignal.any([signal, begun.signal]),
         redirect: "manual",
       });
@@ -70,10 +77,10 @@ export function makeReadReport(options: Options): ReadReport {
     } finally {
       clearTimeout(timer);
     }
-  }
+  };
 }
 
-function unreachable(reason: string, httpStatus: number | undefined): Unreachable {
+export function unreachable(reason: string, httpStatus: number | undefined): Unreachable {
   return new Unreachable({ reason, httpStatus }, 1);
 }
 

@@ -5,9 +5,10 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeClient } from "@tollgate/client";
+import { type Client, makeClient } from "@tollgate/client";
 import { writeLines } from "../support/bank/settlement.ts";
 import { endOfFile } from "../support/end-of-file.ts";
+import { assertRefused } from "../support/expect.ts";
 import { addUser, openBrowser } from "../support/operator/portal.ts";
 import { readGw, runGw } from "../support/programs.ts";
 import {
@@ -46,8 +47,17 @@ const codeOf = (text: string) => new URLSearchParams(text).get("error-code");
 
 await world.stranger();
 
+/** The client that signs with HMAC-SHA1, and the one that signs with RSA-SHA256. */
+function clients(): readonly Pick<Client, "getBalance">[] {
+  const { login, controlKey } = world.set;
+  const baseUrl = world.gateway.url;
+  const oauth = { ...signer, now: () => world.clock.now() };
+  return [makeClient({ baseUrl, login, controlKey }), makeClient({ baseUrl, oauth })];
+}
+
 test("a balance is refused with 13 until the operator turns it on", async () => {
   const off = await ask();
+  for (const client of clients()) await assertRefused(client.getBalance(), 13);
   await world.changeMerchant({ balance: true });
 
   assert.deepEqual([off.status, codeOf(off.text)], [200, "13"]);
@@ -121,6 +131,11 @@ test("the balance is what was charged, less what went back, fees and payouts", a
     ["EUR"],
   );
   assert.deepEqual([...(await readBalances(ofMerchant, { "balance-name": "XXX" })).keys()], []);
+  for (const client of clients()) {
+    assert.deepEqual(await client.getBalance(), [...balances.values()]);
+    const named = { "endpoint": plain, "balance-name": "USD" };
+    assert.deepEqual(await client.getBalance(named), [...own.values()]);
+  }
   await assertStatement();
 });
 
