@@ -247,8 +247,8 @@ async function writeLine(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
 }
 
-/** Puts an apostrophe before a value that a spreadsheet would run as a formula. */
+/** Puts an apostrophe before a formula, which a spreadsheet would run. A number is no formula. */
 function quote(value: unknown): string {
-  const text = String(value).replace(/^[=+\-@\t\r]/, "'$&");
+  const text = String(value).replace(/^(?!-[\d.]+$)[=+\-@\t\r]/, "'$&");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

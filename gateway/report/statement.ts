@@ -8,6 +8,7 @@ import { formatSum } from "../values/money.ts";
 import { calendar, hours, isDay, later, parseDate } from "../values/time.ts";
 
 const sums = ["gross", "fees", "returns", "chargebacks", "payouts", "net"] as const;
+export const statementColumns = ["day", "currency", ...sums] as const;
 type Texts<Name extends string> = Readonly<Record<Name, string>>;
 export type StatementDay = Texts<"day" | "currency" | (typeof sums)[number]>;
 export type Days = Texts<"from" | "until">;

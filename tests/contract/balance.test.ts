@@ -10,7 +10,7 @@ import { writeLines } from "../support/bank/settlement.ts";
 import { endOfFile } from "../support/end-of-file.ts";
 import { assertRefused } from "../support/expect.ts";
 import { addUser, openBrowser } from "../support/operator/portal.ts";
-import { readGw, runGw } from "../support/programs.ts";
+import { readGw, runGw, runGwProcess } from "../support/programs.ts";
 import {
   type Fields,
   formOf,
@@ -166,6 +166,13 @@ async function assertStatement(): Promise<void> {
     ],
   );
   assert.deepEqual(owed, [...balances.values()]);
+  const csv = await runGwProcess(
+    world,
+    ...["statement", "demo", "--since", "2030-01-30", "--until", "2030-02-01", "--csv"],
+  );
+  const [head, first] = csv.printed.split("\n");
+  assert.equal(head, "day,currency,gross,fees,returns,chargebacks,payouts,net");
+  assert.equal(first, "2030-02-01,EUR,0.00,0.00,0.00,-20.00,0.00,20.00");
   const rita = openBrowser(world.gateway);
   await rita.signIn(
     await addUser(world, { login: "rita", role: "merchant-viewer", merchant: "demo" }),

@@ -2,16 +2,17 @@
  * Prints a merchant's statement by day and currency with its balances, and books settlements, which
  * are the operator's payments to the merchant.
  */
-import { printBalance, printDay, readDays } from "../../report/statement.ts";
+import { Readable } from "node:stream";
+import { printBalance, printDay, readDays, statementColumns } from "../../report/statement.ts";
 import { addSettlement, listSettlements, makeStatements } from "../../storage/portal/statements.ts";
 import { findCurrency, getCurrency } from "../../values/iso-codes.ts";
 import { formatSum, isZero, parseAmount } from "../../values/money.ts";
 import { Problem } from "../../values/problem.ts";
 import { asInstant } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
-import { option, required } from "../field.ts";
+import { flag, onlyOnCommandLine, option, required } from "../field.ts";
 import { endpointsOf, findLimitFault, limit, login, onMerchant, ownerByLogin } from "../find.ts";
-import { Report } from "../session.ts";
+import { Report, Rows } from "../session.ts";
 
 export const statementActions: readonly Action[] = [
   action("look", "see_orders", {
@@ -25,6 +26,7 @@ export const statementActions: readonly Action[] = [
       login,
       since: option("day", "YYYY-MM-DD", ["the first day", "der erste Tag"]),
       until: option("day", "YYYY-MM-DD", ["the last day", "der letzte Tag"]),
+      csv: onlyOnCommandLine(flag(["print the lines as CSV, without what the merchant is owed"])),
     },
     perform: onMerchant(async ({ id }, session, given) => {
       const { cells, database, now, printDate, user } = session;
@@ -32,6 +34,7 @@ export const statementActions: readonly Action[] = [
       if (days === undefined) return new Problem("The days are dates like 2030-01-31, in order.");
       const { listDays, findBalances } = makeStatements(cells, database.query);
       const rows = (await listDays(id, days)).map(printDay);
+      if (given.csv === true) return new Rows(Readable.from(rows), statementColumns);
       // Merchants see their balances only by `get-balance`, which the operator has to turn on.
       const isOperators = user?.merchantId === undefined;
       const balances = isOperators
