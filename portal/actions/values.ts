@@ -144,11 +144,16 @@ export type Row = Readonly<Record<string, string>>;
 /** Runs an action that changes nothing, like `list show`. Any result is returned as rows. */
 export function useRows(action: string, values: Values = {}) {
   const { data, ...found } = useAnswer("POST /actions/run", { action, values });
-  return { ...found, data: useMemo(() => data && rowsOf(data.result), [data]) };
+  const rows = useMemo(() => data && rowsOf(data.result), [data]);
+  return { ...found, data: rows, result: data?.result };
 }
 
 export function rowsOf(result: object): readonly Row[] {
   const { rows = [result] }: { readonly rows?: readonly object[] } = result;
+  return asRows(rows);
+}
+
+export function asRows(rows: readonly object[]): readonly Row[] {
   return rows.map((row) => {
     const pairs = Object.entries(row).map(([name, value]) => [name, String(value ?? "")]);
     return Object.fromEntries(pairs);

@@ -24,6 +24,12 @@ export const frame = {
     unless you choose others. A chargeback counts on the acquirer's date.
     | Das Geld, das an jedem Tag in der Zeitzone des Gateways geflossen ist; ohne Auswahl 31 Tage.
     Eine Rückbelastung zählt am Datum des Acquirers.`,
+  balance: "Balance | Saldo",
+  balanceHint: `What the merchant is owed: all movements, less booked settlements. Only operators
+    see it here.
+    | Was dem Händler zusteht: alle Bewegungen abzüglich gebuchter Zahlungen an ihn. Nur Betreiber
+    sehen es hier.`,
+  payoutsInFlight: "Payouts in flight | Laufende Auszahlungen",
   noMovements: "No money moved on these days. | An diesen Tagen ist kein Geld geflossen.",
   gross: "Gross | Brutto",
   fees: "Fees | Gebühren",

@@ -1,10 +1,10 @@
 /**
- * The screen of a merchant's statement: a line for each day and currency, and a file with the same
- * lines, which the browser makes.
+ * The screen of a merchant's statement: its balances, which only operators see, a line for each day
+ * and currency, and a file with the same lines, which the browser makes.
  */
 import { Button } from "@mantine/core";
-import { useRows } from "../actions/values.ts";
-import { Head, LoadedPart } from "../design/details.tsx";
+import { asRows, useRows } from "../actions/values.ts";
+import { Head, LoadedPart, Section } from "../design/details.tsx";
 import { Icon } from "../design/icons.tsx";
 import { Table } from "../design/table.tsx";
 import { useMessages } from "../language/language.tsx";
@@ -50,6 +50,7 @@ function Lines({ login }: { readonly login: string }) {
     <LoadedPart query={found}>
       {(lines) => (
         <>
+          <Balances result={found.result} />
           <Button
             component="a"
             href={`data:text/csv;charset=utf-8,${encodeURIComponent(csv)}`}
@@ -72,5 +73,27 @@ function Lines({ login }: { readonly login: string }) {
         </>
       )}
     </LoadedPart>
+  );
+}
+
+const held = "amount-buffer-hold";
+
+function Balances({ result = {} }: { readonly result: object | undefined }) {
+  const messages = useMessages();
+  const { balances = [] }: { readonly balances?: readonly object[] } = result;
+  if (balances.length === 0) return null;
+  return (
+    <Section title={messages.balance}>
+      <p className="quiet">{messages.balanceHint}</p>
+      <Table
+        rows={asRows(balances)}
+        keyOf={({ currency }) => currency ?? ""}
+        columns={[
+          [messages.currency, ({ currency }) => currency],
+          [messages.balance, ({ amount }) => amount, "number"],
+          [messages.payoutsInFlight, (row) => row[held], "number"],
+        ]}
+      />
+    </Section>
   );
 }

@@ -285,6 +285,8 @@ test("a user reads a merchant's statement, and downloads it as a file", async ()
 
   await atDesk("statement?merchant=demo");
   await page.getByRole("cell", { name: "USD" }).first().waitFor();
+  await page.getByRole("heading", { name: "Balance" }).waitFor();
+  await page.getByRole("row", { name: /^USD \d/ }).waitFor();
   const saved = page.waitForEvent("download");
   await page.getByRole("link", { name: "Export CSV" }).click();
   const stream = await (await saved).createReadStream();
