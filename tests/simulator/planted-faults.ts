@@ -67,6 +67,8 @@ export const plantedFaults: readonly PlantedFault[] = [
 
   { name: "a charge is sent again after a crash", file: "acquirers/authorize.ts",
     right: 'if (startedBefore) return inDoubt(acquirer, "node_lost");\n', wrong: "" },
+  { name: "a refused repeat proves that a charge was not voided", file: "acquirers/follow-up.ts",
+    right: 'if (found?.kind !== "not_found" || !isConfirmed) return', wrong: 'if (order.transaction.kind !== "void" && (found?.kind !== "not_found" || !isConfirmed)) return' },
   { name: "a payout is sent again as a new one", file: "acquirers/pay-out.ts",
     right: 'return startedBefore ? { kind: "outcome_unknown", cause: "node_lost" } : send(order);', wrong: "return send(order);" },
   { name: "a payout that is not known yet counts as unpaid", file: "acquirers/pay-out.ts",
