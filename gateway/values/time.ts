@@ -35,20 +35,35 @@ export function monthStart(instant: Instant, monthsLater = 0): Instant {
   return asInstant(Date.UTC(Number(year), Number(month) - 1 + monthsLater));
 }
 
-/** Most calls are for the present second and formatting is expensive, so a result is cached. */
+const daySeconds = 86_400;
+/** The midnight that was formatted last: to format a date costs more than the rest of a line. */
+let midnight = { day: Number.NaN, iso: "" };
+/** Most calls are for the present second, so its result is cached. */
 let latest = { second: 0, calendar: calendarOf(0) };
 
-function calendarOf(second: number) {
-  const iso = new Date(second * 1000).toISOString();
+function calendarOf(at: number) {
+  const day = Math.floor(at / daySeconds);
+  if (day !== midnight.day) {
+    midnight = { day, iso: new Date(day * daySeconds * 1000).toISOString() };
+  }
+  const { iso } = midnight;
+  const inDay = at - day * daySeconds;
+  const hour = twoDigits(Math.floor(inDay / 3600));
+  const minute = twoDigits(Math.floor(inDay / 60) % 60);
+  const second = twoDigits(inDay % 60);
   return {
     year: iso.slice(0, 4),
     month: iso.slice(5, 7),
     day: iso.slice(8, 10),
-    hour: iso.slice(11, 13),
-    minute: iso.slice(14, 16),
-    second: iso.slice(17, 19),
-    iso,
+    hour,
+    minute,
+    second,
+    iso: `${iso.slice(0, -13)}${hour}:${minute}:${second}.000Z`,
   };
+}
+
+function twoDigits(count: number): string {
+  return count < 10 ? `0${count}` : `${count}`;
 }
 
 export type LocalTime = Omit<ReturnType<typeof calendarOf>, "iso">;
@@ -150,8 +165,8 @@ export function parseDate(text: string): Instant | undefined {
 export function makePrintDate(zone: string): (instant: Instant) => string {
   if (zone === "UTC") {
     return (instant) => {
-      const iso = new Date(instant).toISOString();
-      return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+      const { year, month, day, hour, minute, second } = calendar(instant);
+      return `${year}-${month}-${day} ${hour}:${minute}:${second} UTC`;
     };
   }
   const format = new Intl.DateTimeFormat("en-CA", { timeZone: zone, timeZoneName: "short" });
