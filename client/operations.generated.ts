@@ -884,6 +884,14 @@ export type StatusReply = {
   readonly "verified-3d-status"?: string | undefined;
   /** Electronic commerce indicator. */
   readonly eci?: string | undefined;
+  /** The issuer's letter for the payer's address, as the acquirer sends it; with the next three fields an extension of this interface, absent where the acquirer sends no result. */
+  readonly "avs-result"?: string | undefined;
+  /** Whether `address1` is the cardholder's: `match`, `no-match` or `not-checked`. */
+  readonly "avs-address"?: string | undefined;
+  /** Whether `zip_code` is the cardholder's: `match`, `no-match` or `not-checked`. */
+  readonly "avs-postcode"?: string | undefined;
+  /** Whether `cvv2` is the card's: `match`, `no-match` or `not-checked`. */
+  readonly "cvv-result"?: string | undefined;
   /** Product code of the card. */
   readonly "ips-src-payment-product-code"?: string | undefined;
   /** Name of the card's product. */
@@ -1445,6 +1453,10 @@ export const errorCodes = {
   CLOSED_ACCOUNT: 163,
   /** The cardholder has stopped recurrent payments. */
   RECURRING_STOPPED: 164,
+  /** Approved and reversed: a rule forbids the issuer's result for the payer's address. */
+  ADDRESS_REFUSED: 165,
+  /** Approved and reversed: a rule forbids the issuer's result for the card verification value. */
+  CVV_REFUSED: 166,
   /** The issuer asks to retain the card. */
   PICK_UP_CARD: 200,
   /** The issuer suspects fraud. */

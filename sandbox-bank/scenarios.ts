@@ -54,6 +54,8 @@ export type Scenario = {
   readonly what: string;
   readonly host: HostRule;
   readonly later?: LaterRule;
+  /** The issuer's letters for address and CVV, where they differ from a match. */
+  readonly checks?: { readonly avs?: string; readonly cvv?: string };
   /** The host's reaction to payouts, where it differs from the one to charges. */
   readonly payout?: PayoutRule;
   /** The rule of the issuer. A card without one is authenticated without a challenge. */
@@ -63,7 +65,7 @@ export type Scenario = {
 
 export const approval: Outcome = { kind: "approve" };
 const noAnswer: Outcome = { kind: "book-without-answer" };
-const byCvv: HostRule = { kind: "by-cvv" };
+export const byCvv: HostRule = { kind: "by-cvv" };
 const authenticate: Emv3dsRule = { kind: "authenticate" };
 
 const method220 = "3-D Secure 2.2.0, method URL";
@@ -74,6 +76,7 @@ const version1 = "3-D Secure 1.0.2";
 const notEnrolled = "Not enrolled anywhere";
 const acquirer = "Acquirer behaviour";
 const payouts = "Payouts";
+const checks = "Address and CVV results";
 const networks = "Other networks";
 
 const noFunds = "The balance of this card is too low. Top it up or choose another card.";
@@ -144,6 +147,13 @@ export const scenarios: readonly Scenario[] = [
   { group: payouts,     name: "payout-no-answer",       card: "4000004100000029", host: byCvv, payout: noAnswer,                         what: "host pays out and does not answer; it answers the repeat, and an inquiry" },
   { group: payouts,     name: "payout-not-booked",      card: "4000004100000037", host: byCvv, payout: { kind: "ignore" },               what: "host neither pays out nor answers, and answers an inquiry 25" },
   { group: payouts,     name: "payout-silence",         card: "4000004100000045", host: byCvv, payout: { kind: "book-in-silence" },      what: "host pays out and answers neither the payout nor its repeats, but an inquiry" },
+
+  { group: checks,      name: "avs-no-match",           card: "4000005000000019", host: byCvv, checks: { avs: "N" },                     what: "approves; neither address nor postal code match (N)" },
+  { group: checks,      name: "avs-address-only",       card: "4000005000000027", host: byCvv, checks: { avs: "A" },                     what: "approves; only the address matches (A)" },
+  { group: checks,      name: "avs-postcode-only",      card: "4000005000000035", host: byCvv, checks: { avs: "Z" },                     what: "approves; only the postal code matches (Z)" },
+  { group: checks,      name: "avs-not-checked",        card: "4000005000000043", host: byCvv, checks: { avs: "U" },                     what: "approves; the issuer does not verify addresses (U)" },
+  { group: checks,      name: "cvv-no-match",           card: "4000005000000050", host: approval, checks: { cvv: "N" },                  what: "approves any CVV, with the result that it does not match (N)" },
+  { group: checks,      name: "cvv-not-checked",        card: "4000005000000068", host: byCvv, checks: { cvv: "P" },                     what: "approves; the CVV is not processed (P)" },
 
   { group: networks,    name: "mastercard",             card: "5200000000000015", host: byCvv, what: frictionless },
   { group: networks,    name: "mastercard-2-series",    card: "2223000000000015", host: byCvv, what: frictionless },

@@ -28,6 +28,7 @@ const seed: Field<number> = {
 };
 
 const code = orNull(text(/^[0-9A-Z]{2,3}$/, "a response code"));
+const letter = orNull(text(/^[A-Z]$/, "a capital letter"));
 const upToMillion = whole(0, 1_000_000, "a whole number from 0 to 1000000");
 const macKey = "(retail|retail_80|cmac)-[48]:([0-9A-F]{32}|[0-9A-F]{48}|[0-9A-F]{64})";
 const macKeys = text(
@@ -55,6 +56,8 @@ export const switchTable = {
   chargeCode:      { off: null,  takes: code,         what: "answered to every charge and payout; one answered 09, 68 or 94 is booked" },
   followUpCode:    { off: null,  takes: code,         what: "answered to every capture and return; one answered 09, 68 or 94 is booked" },
   repeatCode:      { off: null,  takes: code,         what: "answered to every repeated capture, return and payout, which the host then does not look at" },
+  avsResult:       { off: null,  takes: letter,       what: "the issuer's letter for every address that a charge has" },
+  cvvResult:       { off: null,  takes: letter,       what: "the issuer's letter for every CVV that a charge has; the charge is decided as ever" },
   clearedAfterS:   { off: null,  takes: orNull(number(1_000_000)), what: "a charge older than this is cleared: a reversal request is answered 12, a refund is not" },
   approveLate:     { off: false, takes: flag,         what: "charges are not answered; those that wait are approved and booked when it is turned off" },
   connectionsMax:  { off: null,  takes: orNull(upToThousand),       what: "further connections to a port of the host are closed" },

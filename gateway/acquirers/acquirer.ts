@@ -11,6 +11,8 @@ import type {
   Answer,
   ChargeKind,
   Credential,
+  Customer,
+  Finding,
   Order,
   Reason,
 } from "../orders/order.ts";
@@ -51,6 +53,8 @@ export type AuthorizationRequest = {
   readonly authentication: Readonly<Record<"eci" | "value", string | undefined>> | undefined;
   /** Present for a payment with a stored card; undefined if the cardholder typed the number. */
   readonly credential: Credential | undefined;
+  /** Whose address the issuer compares. Only charges have it. */
+  readonly payer?: Pick<Customer, "address" | "zipCode"> | undefined;
   /** An earlier payout message went unanswered: this one is marked as a repeat. */
   readonly repeated?: boolean;
   readonly keep?: Keep;
@@ -145,6 +149,11 @@ export type AcquirerDependencies = {
   readonly destroyPendingCard: (order: Order) => Promise<void>;
   readonly getEndpoint: (id: EndpointId) => Endpoint;
   readonly receiptIdOf: (order: Order) => ReceiptId;
+  /** Returns the rules that fire for the issuer's answer, and why one of them forbids it. */
+  readonly judgeApproval: (
+    order: Order,
+    answer: Answer,
+  ) => { readonly findings: readonly Finding[]; readonly reason?: Reason } | undefined;
   /** Only `earliest()` proves that a time has passed: the true time is not before it. */
   readonly clock: Pick<Clock, "now"> & { readonly earliest: () => Instant };
   readonly answerTimeoutMs: number;
@@ -194,7 +203,9 @@ export function authorizationRequestOf(
   const { credential, wallet } = purchase;
   const isDevice = wallet?.isDevice === true && !isAuthenticated;
   const charged = isDevice ? { ...card, isDevice } : card;
-  return { kind, identifiers, amount, card: charged, cvv, authentication: proof, credential };
+  const { customer: payer } = purchase;
+  const own = { kind, identifiers, amount, credential, payer };
+  return { ...own, card: charged, cvv, authentication: proof };
 }
 
 /** Whether another node may claim the order, and send too, before the host can answer. */

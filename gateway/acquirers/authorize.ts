@@ -138,10 +138,13 @@ type Approved = { readonly kind: "approved" | "approved_in_part"; readonly answe
 function approvalEvent(
   order: Order,
   { kind, answer }: Approved,
-  { receiptIdOf, getEndpoint }: AcquirerDependencies,
+  { receiptIdOf, getEndpoint, judgeApproval }: AcquirerDependencies,
 ): OrderEvent {
   if (kind === "approved" || acceptsPartialApproval(order, getEndpoint(order.endpointId))) {
-    return { kind: "authorized", answer, receiptId: receiptIdOf(order) };
+    const { reason, findings } = judgeApproval(order, answer) ?? {};
+    if (reason && findings) return { kind: "approval_refused", answer, reason, findings };
+    const found = findings && { findings };
+    return { kind: "authorized", answer, receiptId: receiptIdOf(order), ...found };
   }
   return {
     kind: "approved_in_part",

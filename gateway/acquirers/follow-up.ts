@@ -187,7 +187,10 @@ export function makeReverse(dependencies: ReverseDependencies): EffectHandler {
     const { reason, stage } = order.transaction;
     const isInTime = clock.now() <= order.acceptedAt + processingDeadlineMs;
     if (stage !== "reversing") return { kind: "reversed" };
-    const next = isInTime ? nextAmount(order, leastOf(order, dependencies)) : undefined;
+    // A smaller amount would have the same results for address and CVV.
+    const isByRule = reason?.code === "address_refused" || reason?.code === "cvv_refused";
+    const mayGoOn = isInTime && !isByRule;
+    const next = mayGoOn ? nextAmount(order, leastOf(order, dependencies)) : undefined;
     if (next !== undefined) return { kind: "amount_reversed", next };
     // A reason says that the host declined the charge. Without one, settled doubt is an error.
     return { kind: reason === undefined ? "reversed" : "part_reversed" };

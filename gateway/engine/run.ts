@@ -6,6 +6,7 @@
 import type { Step } from "../orders/advance.ts";
 import { type Apply, type ClaimOrder, LostCharge, LostOrder } from "../orders/apply.ts";
 import {
+  approvals,
   type EffectHandlers,
   isBeforeNextAttempt,
   isBeforeRest,
@@ -94,7 +95,7 @@ export function makeOrderRunner(dependencies: RunnerDependencies) {
 }
 
 function isApproval({ kind }: OrderEvent): boolean {
-  return kind === "authorized" || kind === "approved_in_part" || kind === "paid_out";
+  return approvals.has(kind) || kind === "paid_out";
 }
 
 /** Different steps may have the same version number after a failover that lost commits. */

@@ -7,7 +7,13 @@
 import { Failure } from "../values/failure.ts";
 import type { Clock } from "../values/time.ts";
 import type { Advance, Conditions, Step } from "./advance.ts";
-import type { EventKind, EventOf, FollowUpEvent, OrderEvent } from "./events.ts";
+import {
+  approvals,
+  type EventKind,
+  type EventOf,
+  type FollowUpEvent,
+  type OrderEvent,
+} from "./events.ts";
 import type { Order, Transaction } from "./order.ts";
 import { findPriorAttempt, isAboutPrior, knowsCharge } from "./prior-attempts.ts";
 import { isBeforeSending } from "./stages.ts";
@@ -123,7 +129,7 @@ const endsDoubt = new Set<EventKind>([
 /** Returns an event's approval. If the order refuses it, the money taken has to be reversed. */
 function lateApprovalOf(event: OrderEvent): EventOf<"approved_late"> | undefined {
   if (event.kind === "approved_late") return event;
-  if (event.kind !== "authorized" && event.kind !== "approved_in_part") return undefined;
+  if (!("answer" in event) || !approvals.has(event.kind)) return undefined;
   return { kind: "approved_late", answer: event.answer };
 }
 

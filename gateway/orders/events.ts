@@ -63,7 +63,11 @@ type Facts = {
   /** The issuer refuses the charge until the cardholder has been challenged. */
   authentication_demanded: { readonly answer: Answer; readonly reason: Reason };
 
-  authorized: { readonly answer: Answer; readonly receiptId: ReceiptId };
+  authorized: {
+    readonly answer: Answer;
+    readonly receiptId: ReceiptId;
+    readonly findings?: readonly Finding[];
+  };
   refused: { readonly answer: Answer; readonly reason: Reason };
   /** The host may still process the refused charge, so it is reversed while the decline stands. */
   refused_in_doubt: { readonly answer: Answer; readonly reason: Reason };
@@ -81,6 +85,12 @@ type Facts = {
   outcome_in_question: { readonly cause: string };
   charge_not_found: { readonly cause: string };
   approved_in_part: { readonly answer: Answer; readonly reason: Reason };
+  /** A rule forbids the approval because of the issuer's result for the address or the CVV. */
+  approval_refused: {
+    readonly answer: Answer;
+    readonly reason: Reason;
+    readonly findings: readonly Finding[];
+  };
   approved_late: { readonly answer: Answer };
   reversed: object;
   part_reversed: object;
@@ -162,6 +172,11 @@ export const followUpEvents = {
   return: "return_asked",
   void: "void_asked",
 } as const satisfies Readonly<Record<FollowUpTerms["operation"], EventKind>>;
+
+/** The host has approved the charge, whether or not the gateway accepts that. */
+export const approvals: ReadonlySet<EventKind> = new Set([
+  ...(["authorized", "approved_in_part", "approval_refused"] as const),
+]);
 
 /** Whether the next message is another charge, at another gate or for another amount. */
 export function isBeforeNextAttempt({ kind }: OrderEvent): boolean {

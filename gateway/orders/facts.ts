@@ -14,10 +14,12 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
       return {
         identifiers: identifiersOf(order, event.gate, at),
         ...(event.isForced && { forces3ds: true }),
+        ...allowedBy(event),
         // A wallet's proof that did not satisfy the issuer must not be shown or sent.
         authentication: undefined,
       };
     case "cleared":
+      return { identifiers: identifiersOf(order, event.gate, at), ...allowedBy(event) };
     case "rerouted":
       return { identifiers: identifiersOf(order, event.gate, at) };
     case "amount_refused":
@@ -48,6 +50,7 @@ export function applyFacts(order: Order, event: OrderEvent, at: Instant): Partia
     case "refused_in_doubt":
     case "amount_in_doubt":
     case "approved_in_part":
+    case "approval_refused":
       return { answer: event.answer, reason: event.reason };
     case "captured":
     case "returned":
@@ -108,6 +111,11 @@ function factsOfDoubt(
 /** If a void did not happen, the charge stands. If anything else did not, no money has moved. */
 function notDone({ kind }: Transaction): Reason {
   return { code: kind === "void" ? "not_voided" : "settled_by_operator", detail: "" };
+}
+
+function allowedBy({ findings = [] }: EventOf<"cleared" | "cleared_for_3ds">) {
+  const isAllowed = findings.some((each) => "action" in each && each.action === "allow");
+  return isAllowed ? { isAllowed } : {};
 }
 
 /** The earlier proof did not satisfy the issuer, so the merchant must not see it any more. */

@@ -191,6 +191,8 @@ export type Transaction = {
   readonly threeds?: ThreeDSecure;
   /** A screening rule demands authentication. Without one there is no charge. */
   readonly forces3ds?: true;
+  /** A list or rule allows the payment, so rules about the issuer's answer only mark it. */
+  readonly isAllowed?: true;
   /** Why the issuer has refused a charge without a challenge. It is tried once more with one. */
   readonly demanded?: Reason;
   readonly reason: Reason | undefined;
@@ -325,6 +327,9 @@ export type Answer = {
   readonly loyalty?: Loyalty;
   /** The host's explanation of a refusal for the cardholder. */
   readonly explanation?: string;
+  /** The issuer's letters for the address and for the CVV; `card-checks.ts` has their meanings. */
+  readonly avs?: string;
+  readonly cvvResult?: string;
 };
 
 /** An approval that came too late. Only its reference names the order. */

@@ -219,6 +219,7 @@ const tooMuch = { code: "amount_above_maximum", detail: "" } as const;
 const notThem = { code: "authentication_failed", detail: "" } as const;
 const noGate = { code: "gate_unavailable", detail: "" } as const;
 const seen = { code: "duplicate_transmission", detail: "[94]" } as const;
+const wrongCvv = { code: "cvv_refused", detail: "" } as const;
 const inPart = { code: "partial_approval_refused", detail: "[10]" } as const;
 
 // biome-ignore format: a table
@@ -256,6 +257,7 @@ export const events: { readonly [Kind in EventKind]: EventOf<Kind> } = {
   outcome_in_question:   { kind: "outcome_in_question", cause: "no_answer" },
   charge_not_found:      { kind: "charge_not_found", cause: "not_found" },
   approved_in_part:      { kind: "approved_in_part", answer, reason: inPart },
+  approval_refused:      { kind: "approval_refused", answer, reason: wrongCvv, findings: [] },
   approved_late:         { kind: "approved_late", answer },
   reversed:              { kind: "reversed" },
   part_reversed:         { kind: "part_reversed" },

@@ -86,12 +86,14 @@ const sale: TransitionTable = {
     outcome_in_question:   to("inquiring", "inquire"),
     outcome_unknown:       to("reversing", "reverse"),
     approved_in_part:      to("reversing", "reverse"),
+    approval_refused:      to("reversing", "reverse"),
     approved_late:         to("reversing", "reverse"),
     expired:               to("reversing", "reverse"),
   },
   inquiring: {
     authorized:            to("approved", "notify_merchant"),
     approved_in_part:      to("reversing", "reverse"),
+    approval_refused:      to("reversing", "reverse"),
     charge_not_found:      to("reversing", "reverse"),
     approved_late:         to("inquiring", "inquire"),
     expired:               to("reversing", "reverse"),
@@ -133,15 +135,15 @@ function unpaid(stage: "declined" | "error"): Row {
   };
 }
 
-/** An account verification requests no money, so it cannot be approved in part. */
+/** An account verification requests no money: nothing is approved in part, or reversed. */
 const accountVerification: TransitionTable = {
   ...sale,
-  authorizing: without(sale.authorizing, "approved_in_part"),
-  inquiring: without(sale.inquiring, "approved_in_part"),
+  authorizing: withoutMoney(sale.authorizing),
+  inquiring: withoutMoney(sale.inquiring),
 };
 
-function without(row: Row | undefined, event: EventKind): Row {
-  return Object.fromEntries(Object.entries(row ?? {}).filter(([kind]) => kind !== event));
+function withoutMoney({ approved_in_part: _, ...row }: Row = {}): Row {
+  return { ...row, approval_refused: to("declined", "notify_merchant") };
 }
 
 /**

@@ -99,7 +99,8 @@ export function shownEventOf(kind: EventKind, cause: string): ShownEvent {
  */
 const ofCharges: ReadonlySet<OrderEvent["kind"]> = new Set([
   ...(["authorized", "refused", "refused_in_doubt", "amount_in_doubt"] as const),
-  ...(["amount_refused", "approved_in_part", "authentication_demanded"] as const),
+  ...(["amount_refused", "approved_in_part", "approval_refused"] as const),
+  ...(["authentication_demanded"] as const),
 ]);
 
 function messagesOf(event: OrderEvent, before: Order, options: TimelineOptions) {
@@ -118,6 +119,7 @@ function messagesOf(event: OrderEvent, before: Order, options: TimelineOptions) 
 const shownFacts = [
   ["reason code", true],  ["reason detail", false], ["cause", false], ["code", true],
   ["answer responseCode", true], ["answer approvalCode", true], ["answer networkId", true],
+  ["answer avs", true], ["answer cvvResult", true],
   ["gate id", false], ["gate choice", false], ["gate terminalId", true],
   ["threeds version", true], ["threeds directory", false],
   ["authentication status", true], ["authentication eci", true],

@@ -4,7 +4,7 @@
  * counted earlier.
  */
 import type { Endpoint } from "../orders/merchant.ts";
-import type { Finding, Order } from "../orders/order.ts";
+import type { Answer, Finding, Order, Reason } from "../orders/order.ts";
 import type { MerchantId, OrderId } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 import type { ListEntry, ListedOrder, Lists } from "./lists.ts";
@@ -18,6 +18,7 @@ import {
   type Tally,
 } from "./rule.ts";
 import { type ActiveRule, type FindRuleSet, placeOf, type RuleSet } from "./rule-set.ts";
+import { settle } from "./screen.ts";
 
 export type CountedPayment = {
   readonly merchantId: MerchantId;
@@ -80,6 +81,34 @@ export type Screened = {
   readonly undo: () => Promise<void>;
   readonly isGuess?: true;
 };
+
+/** Judges an approval by the issuer's answer. Returns undefined if no rule fires. */
+export type JudgeApproval = (order: Order, answer: Answer) => JudgedApproval | undefined;
+type JudgedApproval = { readonly findings: readonly Finding[]; readonly reason?: Reason };
+
+export function makeJudgeApproval({
+  findRuleSet,
+  findIpCountry,
+}: Pick<JudgeDependencies, "findRuleSet" | "findIpCountry">): JudgeApproval {
+  return (order, answer) => {
+    const rules = findRuleSet(order.endpointId)?.rules.filter((rule) => rule.judge.judgesApprovals);
+    if (rules === undefined || rules.length === 0) return undefined;
+    const judged = { ...order, transaction: { ...order.transaction, answer } };
+    const resultOf = () => "open" as const;
+    const facts = {
+      order: judged,
+      at: answer.processedAt,
+      card: undefined,
+      findIpCountry,
+      resultOf,
+    };
+    const fired = rules.flatMap((rule) => findingOf(rule, facts) ?? []);
+    if (fired.length === 0) return undefined;
+    // The approval is there: nothing can force an authentication any more.
+    const { kept, reason } = settle(fired, { isAllowed: order.transaction.isAllowed === true });
+    return { findings: kept.findings ?? [], ...(reason && { reason }) };
+  };
+}
 
 /** An order that is not committed within this time after it was counted never will be. */
 const uncommittedMs = 60_000;

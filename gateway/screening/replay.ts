@@ -52,7 +52,9 @@ export function makeReplay(sources: Sources): (order: Order) => Promise<Replayed
     const card = order.card.hashId === "" ? undefined : `${order.merchantId}/${order.card.hashId}`;
     const request = Buffer.from(order.id.padStart(16, "0"), "latin1").subarray(-8);
     const judged = await judge(asked, () => ({ card, request }));
-    const { reason, isForced, kept } = settle(judged?.findings ?? [], canAuthenticate(asked));
+    const { reason, isForced, kept } = settle(judged?.findings ?? [], {
+      isAuthenticable: canAuthenticate(asked),
+    });
     ended.set(order.id, reason === undefined ? endOf(order) : { at: now, result: "other" });
     const { findings = [] } = kept;
     const isMarked = findings.some((each) => "action" in each);

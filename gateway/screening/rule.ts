@@ -102,6 +102,8 @@ export type Judge = {
   /** Returns the earlier payments whose results the rule needs. */
   readonly asks?: (facts: PaymentFacts) => readonly Seen[];
   readonly judge: (facts: PaymentFacts) => Judgement;
+  /** The rule judges the issuer's answer, so it is asked again when the charge is approved. */
+  readonly judgesApprovals?: true;
 };
 
 export type Rule = {

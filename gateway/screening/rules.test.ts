@@ -3,7 +3,8 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { draft } from "../orders/testing.ts";
+import type { Answer } from "../orders/order.ts";
+import { draft, answer as someAnswer } from "../orders/testing.ts";
 import { asOrderId } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
@@ -115,6 +116,41 @@ const cases: readonly (readonly [kind: string, parameters: Readonly<Record<strin
   ["amount",     { currency: "EUR", max: "1.00" },    facts([]),                                           "passes"],
 ];
 
+const anyAddress = { address: "unless-match" };
+const anyPostcode = { postcode: "unless-match" };
+
+// biome-ignore format: a table
+const answers: readonly (readonly [parameters: Readonly<Record<string, string>>, letters: Pick<Answer, "avs" | "cvvResult">, expected: string])[] = [
+  [{ address: "no-match" },      { avs: "Z" },       "address_refused"],
+  [{ address: "no-match" },      { avs: "A" },       "passes"],
+  [{ address: "no-match" },      { avs: "U" },       "passes"],
+  [{ address: "no-match" },      {},                 "passes"],
+  [anyAddress,                   { avs: "U" },       "address_refused"],
+  [anyAddress,                   {},                 "address_refused"],
+  [anyAddress,                   { avs: "B" },       "passes"],
+  [anyPostcode,                  { avs: "B" },       "address_refused"],
+  [anyPostcode,                  { avs: "P" },       "passes"],
+  [{ cvv: "no-match" },          { cvvResult: "N" }, "cvv_refused"],
+  [{ cvv: "no-match" },          { cvvResult: "P" }, "passes"],
+  [{ cvv: "unless-match" },      { cvvResult: "P" }, "cvv_refused"],
+  [{ cvv: "unless-match" },      {},                 "passes"],
+  [{ cvv: "unless-match" },      { cvvResult: "M" }, "passes"],
+];
+
+for (const [parameters, letters, expected] of answers) {
+  test(`checks ${JSON.stringify(parameters)} of ${JSON.stringify(letters)}: ${expected}`, () => {
+    const given = facts([]);
+    const answered = (approvalCode: string | undefined) => {
+      const answer = { ...someAnswer, approvalCode, ...letters };
+      return { ...given, order: { ...given.order, transaction: { ...draft.transaction, answer } } };
+    };
+
+    assert.equal(codeOf("checks", parameters, answered("A1B2C3")), expected);
+    assert.equal(codeOf("checks", parameters, answered(undefined)), "passes");
+    assert.equal(codeOf("checks", parameters, given), "passes");
+  });
+}
+
 for (const [kind, parameters, given, expected] of cases) {
   const past = given.tally?.before.length ?? 0;
   test(`${kind} ${Object.values(parameters).join(" ")} after ${past} payments: ${expected}`, () => {
@@ -147,6 +183,8 @@ const refused: readonly (readonly [kind: string, parameters: Readonly<Record<str
   ["velocity",   { ...two, currency: "USD" }],
   ["duplicate",  { window: "25h" }],
   ["amount",     { currency: "USD" }],
+  ["checks",     {}],
+  ["checks",     { cvv: "match" }],
   ["amount",     { currency: "USD", max: "1.001" }],
 ];
 

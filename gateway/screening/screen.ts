@@ -24,7 +24,10 @@ export function screen(
 ): OrderEvent {
   const refusal = order.purchase.wallet?.refusal;
   if (refusal !== undefined) return { kind: "wallet_refused", reason: refusal };
-  const found = findings === undefined ? nothingFound : settle(findings, isAuthenticable(order));
+  const found =
+    findings === undefined
+      ? nothingFound
+      : settle(findings, { isAuthenticable: isAuthenticable(order) });
   const reason = findAmountFault(order, endpoint) ?? found.reason;
   if (reason !== undefined) return { kind: "filtered_out", reason, ...found.kept };
   const isReady = readyGates.has.bind(readyGates);
@@ -65,9 +68,13 @@ const nothingFound: Settled = { isForced: false, kept: {} };
  * Combines the findings. If one rule allows the payment, all others only mark it. A rule that
  * forces 3-D Secure also only marks the payment if 3-D Secure is impossible.
  */
-export function settle(findings: readonly Finding[], isAuthenticable: boolean): Settled {
+export function settle(
+  findings: readonly Finding[],
+  { isAuthenticable = false, isAllowed: isAllowedBefore = false },
+): Settled {
   if (findings.length === 0) return nothingFound;
-  const isAllowed = findings.some((each) => "action" in each && each.action === "allow");
+  const isAllowed =
+    isAllowedBefore || findings.some((each) => "action" in each && each.action === "allow");
   const settled = findings.map((each): Finding => {
     if ("missing" in each || each.action === "allow" || each.action === "mark") return each;
     const isIdle = isAllowed || (each.action === "force_3ds" && !isAuthenticable);

@@ -5,7 +5,13 @@
 import type { Finding, Order } from "../orders/order.ts";
 import { hours, type Instant, later } from "../values/time.ts";
 import { type IpCountryFile, openIpCountries } from "./ip-countries.ts";
-import { type JudgeDependencies, makeJudgePayment, type Screened, uuidOf } from "./judge.ts";
+import {
+  type JudgeDependencies,
+  makeJudgeApproval,
+  makeJudgePayment,
+  type Screened,
+  uuidOf,
+} from "./judge.ts";
 import { type ListStore, openLists } from "./lists.ts";
 import type { TryStore } from "./page-tries.ts";
 import type { Seen, Tally } from "./rule.ts";
@@ -40,13 +46,16 @@ export async function openScreening(options: Options) {
     ...options.countries,
     onError: (error) => log("screening.country_file_unusable", { err: error }),
   });
-  const judge = makeJudgePayment({
-    ...options,
-    lists,
+  const using = {
     findRuleSet: makeFindRuleSet(options.currentRules, ({ id, kind }, cause) =>
       log("screening.rule_unusable", { rule: id, kind, cause }),
     ),
     findIpCountry: countries.find,
+  };
+  const judge = makeJudgePayment({
+    ...options,
+    ...using,
+    lists,
     onUndoFailed: ({ id, merchantId }, error) =>
       log("screening.undo_failed", { order: id, merchant: merchantId, err: error }),
   });
@@ -58,6 +67,7 @@ export async function openScreening(options: Options) {
     });
   return {
     ...blockGuesses({ max: options.cardGuessesMax, store, digestSubject, onReached }, judge),
+    judgeApproval: makeJudgeApproval(using),
     countEntries: () => lists.size,
     /** Reads the lists and the file of countries again. Never rejects. */
     reload: () => Promise.all([reloadLists(), countries.reload()]),

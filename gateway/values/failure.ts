@@ -44,6 +44,8 @@ export const failures = {
   partial_approval_refused: row("declined", 162, "PARTIAL_APPROVAL_REFUSED",   "approved for a smaller amount and reversed, because the endpoint does not accept partial approvals"),
   closed_account:           row("declined", 163, "CLOSED_ACCOUNT",             "the account is closed"),
   recurring_stopped:        row("declined", 164, "RECURRING_STOPPED",          "the cardholder has stopped recurrent payments"),
+  address_refused:          row("declined", 165, "ADDRESS_REFUSED",            "approved and reversed: a rule forbids the issuer's result for the payer's address"),
+  cvv_refused:              row("declined", 166, "CVV_REFUSED",                "approved and reversed: a rule forbids the issuer's result for the card verification value"),
   pick_up_card:             row("declined", 200, "PICK_UP_CARD",               "the issuer asks to retain the card"),
   suspected_fraud:          row("declined", 202, "SUSPECTED_FRAUD",            "the issuer suspects fraud"),
   lost_card:                row("declined", 208, "LOST_CARD",                  "the card is reported lost"),

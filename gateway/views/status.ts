@@ -3,6 +3,7 @@
  * value is omitted. Internal stages can change without changing the interface, because several of
  * them may have the same status and name in it.
  */
+import { cardChecksOf } from "../orders/card-checks.ts";
 import { isDeviceNumber, shownHashId } from "../orders/card-reference.ts";
 import type { EndpointSettings } from "../orders/merchant.ts";
 import type { CardFacts, Order, Stage, Transaction, TransactionKind } from "../orders/order.ts";
@@ -161,6 +162,10 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["gate-partial-capture",     ({ order, transaction }) => sourceOf(order) && enabledOrDisabled(transaction.identifiers?.gate.partialCapture)],
   ["verified-3d-status",       ({ initial }) => initial.authentication?.status],
   ["eci",                      ({ initial }) => initial.authentication?.eci],
+  ["avs-result",               ({ initial }) => initial.answer?.avs],
+  ["avs-address",              ({ initial }) => cardChecksOf(initial.answer).address],
+  ["avs-postcode",             ({ initial }) => cardChecksOf(initial.answer).postcode],
+  ["cvv-result",               ({ initial }) => cardChecksOf(initial.answer).cvv],
   ["ips-src-payment-product-code", ({ order }) => sourceOf(order)?.issuer?.productCode],
   ["ips-src-payment-product-name", ({ order }) => sourceOf(order)?.issuer?.productName],
   ["ips-src-payment-type-code", ({ order }) => sourceOf(order)?.issuer?.typeCode],

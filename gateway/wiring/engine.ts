@@ -36,7 +36,7 @@ type Used = Pick<NodeContext, "config" | "log" | "metrics" | "database" | "cells
   Pick<NodeContext, "clock" | "vault" | "digests" | "isBusy"> &
   Pick<NodeContext, "node" | "hold" | "gates" | "configuration" | "baseUrl">;
 
-type Parts = Pick<Screening, "judgePayment" | "isGuess"> & {
+type Parts = Pick<Screening, "judgePayment" | "judgeApproval" | "isGuess"> & {
   readonly threeds: ThreeDs;
   readonly findIssuer: (prefix: string) => Issuer | undefined;
   readonly openWallet: PageDependencies["openWallet"];
@@ -75,7 +75,7 @@ export function makeEngine(context: Used, parts: Parts) {
     immediate: { screen, look_up_3ds: lookUp3ds },
     findEndpointUrls: makeFindEndpointUrls(context.configuration.getEndpoint),
     handlers: {
-      ...makeAcquirerEffects(context, threeds),
+      ...makeAcquirerEffects(context, threeds, parts),
       authenticate: threeds.authenticate,
       ask_enrolment: threeds.ask_enrolment,
       alert_operator: alertOperator,
@@ -207,9 +207,11 @@ function makeStartAcquirer(
 function makeAcquirerEffects(
   { config, clock, vault, configuration, gates }: EffectDependencies,
   threeds: ThreeDs,
+  { judgeApproval }: Pick<Parts, "judgeApproval">,
 ) {
   const using = {
     ...threeds,
+    judgeApproval,
     clock,
     receiptIdOf: ({ merchantId, id }: Order) => vault.receiptIdOf({ merchantId, orderId: id }),
     getEndpoint: configuration.getEndpoint,

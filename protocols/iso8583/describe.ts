@@ -76,16 +76,16 @@ const freeText: ReadonlySet<string> = new Set(["43", "44", "54"]);
 
 /**
  * The harmless fields: amounts, dates, counts, codes and ids of institutions. 48.22 is the
- * initiator, 48.32 the assigned id, 48.42 the e-commerce indicators, 48.63 the trace id, 48.84 the
+ * initiator, 48.32 the assigned id, 48.42 the e-commerce indicators, 48.63 the trace id, 48.82
+ * the request to verify an address, 48.83 and 48.87 the results for address and CVV, 48.84 the
  * merchant advice, 62.2 the network transaction id, 62.1 and 62.23 the kinds of approval and card,
  * 126.13 the point of service environment, and 126.15 the UCAF collection indicator.
  */
 const harmless: ReadonlySet<string> = new Set(
   `3 4 5 6 7 8 9 10 11 12 13 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 37 38 39 40
   41 42 49 50 51 64 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91
-  92 93 94 95 97 99 100 128 48.22 48.32 48.42 48.63 48.84 62.1 62.2 62.23 126.13 126.15`.split(
-    /\s+/,
-  ),
+  92 93 94 95 97 99 100 128 48.22 48.32 48.42 48.63 48.82 48.83 48.84 48.87 62.1 62.2 62.23 126.13
+  126.15`.split(/\s+/),
 );
 
 type Described = { readonly mti: string; readonly fields: Readonly<Record<string, string>> };

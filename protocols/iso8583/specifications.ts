@@ -186,6 +186,29 @@ export const pointOfService60: Positions = {
   ],
 };
 
+/** The issuer's results. An answer may end after any of them. */
+export const response44: Positions = {
+  field: 44,
+  content: "ans",
+  fill: " ",
+  rows: [
+    [1, "source of the answer", 1],
+    [2, "address verification result", 1],
+    [3, "reserved", 1],
+    [4, "product", 1],
+    [5, "result of the card's own verification value", 1],
+    [6, "diversion level", 2],
+    [7, "diversion reason", 1],
+    [8, "card authentication result", 1],
+    [9, "reserved", 1],
+    [10, "CVV2 result", 1],
+    [11, "original response code", 2],
+    [12, "check settlement", 1],
+    [13, "CAVV result", 1],
+    [14, "reason of the answer", 4],
+  ],
+};
+
 export const payment62: Composite = {
   field: 62,
   oddDigits: "left 0",

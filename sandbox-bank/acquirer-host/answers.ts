@@ -109,7 +109,7 @@ export function makeAnswer(
   fields[15] = date;
   fields[39] = code;
   const text = responseTexts.get(code);
-  if (text !== undefined) fields[44] = text;
+  if (text !== undefined && connection.dialect.writesTexts) fields[44] = text;
   if (more !== undefined) Object.assign(fields, more);
   return connection.dialect.write({ mti: responseMti(request.mti), fields }, request);
 }

@@ -9,6 +9,7 @@ import { formatAmount, nameCurrency, parseAmount } from "../money.ts";
 import {
   amountOutcomes,
   approval,
+  byCvv,
   cvvMismatch,
   cvvOutcomes,
   decline,
@@ -35,6 +36,8 @@ type Charge = Exchange & {
   readonly amount: bigint;
   readonly currency: string;
   readonly scenario: Scenario | undefined;
+  /** The fields of the answer with the issuer's results for address and CVV. */
+  readonly checks?: IsoFields;
 };
 
 const loyalty: Remarks = {
@@ -55,7 +58,26 @@ export function answerCharge(exchange: Exchange): IsoMessage | undefined {
   const currency = nameCurrency(number);
   const scenario = scenariosByCard.get(card);
   const charge = { request, connection, host, card, reference, amount, currency, scenario };
-  return execute(decide(charge), charge);
+  return execute(decide(charge), { ...charge, checks: writeChecks(charge) });
+}
+
+/** Writes the results. A card without a rule of its own has the address that the gateway sends. */
+function writeChecks({ request, connection, host, scenario }: Charge): IsoFields {
+  const { dialect } = connection;
+  const { avsResult, cvvResult } = host.switches.current;
+  const address = dialect.readAddress(request.fields);
+  const cvv = dialect.readProof(request.fields)?.cvv ?? "";
+  const isByCvv = (scenario?.host ?? byCvv).kind === "by-cvv";
+  const isRight = !isByCvv || cvvOutcomes.has(cvv);
+  return dialect.writeChecks({
+    ...(address && { avs: avsResult ?? scenario?.checks?.avs ?? avsOf(address) }),
+    ...(cvv !== "" && { cvv: cvvResult ?? scenario?.checks?.cvv ?? (isRight ? "M" : "N") }),
+  });
+}
+
+function avsOf({ postcode, street }: Readonly<Record<"postcode" | "street", string>>): string {
+  if (postcode === "") return "A";
+  return street === "" ? "Z" : "Y";
 }
 
 function execute(outcome: Outcome, charge: Charge): IsoMessage | undefined {
@@ -70,8 +92,9 @@ function execute(outcome: Outcome, charge: Charge): IsoMessage | undefined {
       return approve(charge, { 63: dialect.writeRemarks(loyalty) });
     case "decline": {
       const { code, explanation } = outcome;
-      if (explanation === undefined) return makeAnswer(charge, code);
-      return makeAnswer(charge, code, { 63: dialect.writeRemarks({ explanation }) });
+      if (explanation === undefined) return makeAnswer(charge, code, charge.checks);
+      const remarks = { 63: dialect.writeRemarks({ explanation }) };
+      return makeAnswer(charge, code, { ...charge.checks, ...remarks });
     }
     case "approve-twice": {
       const answer = approve(charge);
@@ -102,11 +125,10 @@ function execute(outcome: Outcome, charge: Charge): IsoMessage | undefined {
 
 function approve(charge: Charge, more?: IsoFields): IsoMessage {
   book(charge);
-  return makeApproval(
-    charge,
-    charge.host.approvalNumbers.next(charge.reference, charge.card),
-    more,
-  );
+  return makeApproval(charge, charge.host.approvalNumbers.next(charge.reference, charge.card), {
+    ...charge.checks,
+    ...more,
+  });
 }
 
 /** Approves half of the amount. A verification has no amount and is approved as it is. */
@@ -169,7 +191,7 @@ function findFault({ request, host, card, amount }: Charge): string | undefined 
 
 function applyScenario(charge: Charge, proof: CardholderProof): Outcome {
   const { request, amount, scenario } = charge;
-  const rule = scenario?.host ?? { kind: "by-cvv" };
+  const rule = scenario?.host ?? byCvv;
   switch (rule.kind) {
     case "by-cvv":
       return cvvOutcomes.get(proof.cvv) ?? cvvMismatch;

@@ -15,6 +15,7 @@ import {
   readComposite,
   readPositions,
   readSubelements,
+  response44,
   type Specification,
   security126,
   writeComposite,
@@ -38,6 +39,12 @@ export type HostDialect = {
   readonly write: (answer: IsoMessage, request: HostRequest) => IsoMessage;
   /** Returns undefined if the private fields cannot be read. */
   readonly readProof: (fields: IsoFields) => CardholderProof | undefined;
+  /** Reads the address to verify; undefined without one. */
+  readonly readAddress: (fields: IsoFields) => PayerAddress | undefined;
+  /** Writes the results for address and CVV into an answer. */
+  readonly writeChecks: (checks: CardChecks) => IsoFields;
+  /** Whether field 44 of an answer has a text. In other dialects it has the issuer's results. */
+  readonly writesTexts: boolean;
   /** Writes field 62 of an approval. */
   readonly writeNetworkId: (networkId: string, network: IdNetwork) => string;
   /** Writes field 63 of an answer. */
@@ -67,6 +74,7 @@ export type ChangedMessage = {
 };
 
 const asItIs = {
+  writesTexts: true,
   authenticatesNetwork: false,
   read: (raw: IsoMessage): HostRequest => ({ ...raw, raw }),
   write: (answer: IsoMessage) => answer,
@@ -90,6 +98,17 @@ export type CardholderProof = {
   /** The value in base64, in every dialect. */
   readonly authenticationValue: string | undefined;
 };
+
+/** The parts of the address that the gateway has sent; a missing one is empty. */
+type PayerAddress = Readonly<Record<"postcode" | "street", string>>;
+
+/** The postal code has nine places, and the street address follows. */
+function splitAddress(data: string): PayerAddress {
+  return { postcode: data.slice(0, 9).trim(), street: data.slice(9).trim() };
+}
+
+/** The letters of the issuer's results. */
+export type CardChecks = Readonly<Partial<Record<"avs" | "cvv", string>>>;
 
 /** Texts for the cardholder. */
 export type Remarks = {
@@ -122,6 +141,18 @@ export const ascii: HostDialect = {
       return read?.elements.get(id);
     });
     return { cvv, eci, authenticationValue };
+  },
+  /** 48.82 asks for the verification of the address in field 120, whose sub-field 01 has it. */
+  readAddress({ 48: field, 120: address }) {
+    const read = field === undefined ? undefined : readSubelements(field);
+    const isAsked = !(read instanceof DecodeFault) && read?.elements.get("82") === "52";
+    const [, length, data = ""] = /^01(\d\d)(.+)$/.exec(address ?? "") ?? [];
+    return isAsked && Number(length) === data.length ? splitAddress(data) : undefined;
+  },
+  writeChecks({ avs, cvv }) {
+    const results = [["83", avs] as const, ["87", cvv] as const];
+    const elements = results.flatMap(([tag, letter]) => (letter ? [[tag, letter] as const] : []));
+    return elements.length === 0 ? {} : { 48: writeSubelements("T", elements) };
   },
   writeNetworkId: (networkId) => networkId,
   writeRemarks({ balance, message, bonus, program, explanation }) {
@@ -166,6 +197,12 @@ export const binary: HostDialect = {
             authenticationValue: value && Buffer.from(value, "hex").toString("base64"),
           }),
     };
+  },
+  readAddress: ({ 123: address }) => (address === undefined ? undefined : splitAddress(address)),
+  writesTexts: false,
+  writeChecks({ avs = " ", cvv }) {
+    const results = { 1: "5", 2: avs, ...(cvv === undefined ? {} : { 10: cvv }) };
+    return { 44: writePositions(response44, results) };
   },
   writeNetworkId: (networkId, network) =>
     network === "mastercard"

@@ -30,7 +30,7 @@ test("an approval echoes the request, adds its own numbers and leaves the card o
   assert.match(fields[38] ?? "", /^[0-9A-Z]{6}$/);
   assert.equal(fields[39], "00");
   assert.match(fields[62] ?? "", /^\d{15}$/);
-  assert.deepEqual([fields[2], fields[14], fields[48]], [undefined, undefined, undefined]);
+  assert.deepEqual([fields[2], fields[14], fields[48]], [undefined, undefined, "T8701M"]);
 });
 
 test("the CVV decides for a card without a row of its own", async (t) => {

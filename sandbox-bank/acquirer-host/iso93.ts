@@ -31,7 +31,26 @@ export const iso93: HostDialect = {
 };
 
 /** Fields that mean the same in both editions. */
-const sharedFields = [2, 3, 4, 7, 11, 14, 32, 37, 38, 41, 42, 43, 48, 49, 62, 63, ...totalsFields];
+const sharedFields = [
+  2,
+  3,
+  4,
+  7,
+  11,
+  14,
+  32,
+  37,
+  38,
+  41,
+  42,
+  43,
+  48,
+  49,
+  62,
+  63,
+  120,
+  ...totalsFields,
+];
 
 /** Fields that are returned unchanged. Hosts of this edition echo the card number too. */
 const echoedFields = [2, 12, 28, 59];

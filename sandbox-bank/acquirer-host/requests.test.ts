@@ -31,7 +31,8 @@ for (const dialect of testDialects) {
 
     assert.match(fields[38] ?? "", /^[0-9A-Z]{6}$/);
     assert.match(fields[62] ?? "", dialect.networkId);
-    for (const field of [2, 14, 48, 60, 126]) assert.equal(fields[field], undefined);
+    for (const field of [2, 14, 60, 126]) assert.equal(fields[field], undefined);
+    assert.doesNotMatch(fields[48] ?? "", /123/);
   });
 
   test(`the CVV decides, and private fields in no shape are refused, ${dialect.name}`, async (t) => {

@@ -55,6 +55,10 @@ const approvedStatus: readonly string[] = [
   "address1=1+Main+Street",
   "gate-partial-reversal=enabled",
   "gate-partial-capture=enabled",
+  "avs-result=Y",
+  "avs-address=match",
+  "avs-postcode=match",
+  "cvv-result=match",
   "merchantdata=shelf+7",
 ];
 

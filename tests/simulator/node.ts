@@ -10,7 +10,7 @@ import { makeBuildMessage } from "../../gateway/callbacks/message.ts";
 import { signFor } from "../../gateway/merchant-api/control.ts";
 import type { Log } from "../../gateway/observability/log.ts";
 import { makeMetrics } from "../../gateway/observability/metrics.ts";
-import type { WalletPayment } from "../../gateway/orders/order.ts";
+import type { Order, WalletPayment } from "../../gateway/orders/order.ts";
 import { makeJudgePayment } from "../../gateway/screening/judge.ts";
 import { makeFindRuleSet } from "../../gateway/screening/rule-set.ts";
 import type { LiveHold } from "../../gateway/storage/backup/installation-hold.ts";
@@ -146,6 +146,7 @@ export async function startNode({
     onStep: [callbacks.start],
     findIssuer: () => undefined,
     judgePayment: makeJudge(),
+    judgeApproval,
     isGuess: async () => false,
     openWallet: async () => ({ wallet: refusedWallet, paid: undefined }),
   });
@@ -181,6 +182,12 @@ export async function startNode({
   }
 
   /** Makes a judge whose rules count nothing. */
+  /** A rule forbids the approvals of some orders, and the same ones at every node. */
+  function judgeApproval({ id }: Order) {
+    const reason = { code: "cvv_refused", detail: "" } as const;
+    return Number(id) % 13 === 0 ? { findings: [], reason } : undefined;
+  }
+
   function makeJudge() {
     return makeJudgePayment({
       findRuleSet: makeFindRuleSet(live.current, ({ kind }) => {

@@ -5,6 +5,7 @@ import {
   cardholder63,
   type IsoFields,
   payment62,
+  response44,
   writeComposite,
   writePositions,
   writeSubelements,
@@ -43,6 +44,15 @@ const spoken: Readonly<Record<GateKind, Readonly<Record<"id" | "words" | "explai
   },
 };
 
+/** The field with the letters Z for the address and N for the CVV. */
+const letters = [["83", "Z"] as const, ["87", "N"] as const];
+const tagged = { 48: writeSubelements("T", letters) };
+const checked: Readonly<Record<GateKind, Changes>> = {
+  sandbox: tagged,
+  iso87_binary: { 44: writePositions(response44, { 1: "5", 2: "Z", 10: "N" }) },
+  iso93_ascii: tagged,
+};
+
 for (const kind of gateKinds) {
   const { id, words, explained } = spoken[kind];
   const reader = makeAnswerReader(dialects[kind]);
@@ -79,6 +89,14 @@ for (const kind of gateKinds) {
 
   test(`a whole approval is one, ${kind}`, () => {
     assert.deepEqual(read({}), { kind: "approved", answer: approved });
+  });
+
+  test(`the issuer's letters for address and CVV are read, and nothing else, ${kind}`, () => {
+    const checks = { avs: "Z", cvvResult: "N" };
+    assert.deepEqual(read(checked[kind]), { kind: "approved", answer: { ...approved, ...checks } });
+    for (const text of ["5", "X", "T83", "T8302ZZ8701"]) {
+      assert.deepEqual(read({ 44: text, 48: text }), { kind: "approved", answer: approved }, text);
+    }
   });
 
   test(`a verification is approved for nothing, ${kind}`, () => {

@@ -34,11 +34,14 @@ export type Dialect = {
   readonly readNetworkId: (fields: IsoFields) => string | undefined;
   /** Returns `YYYY-MM-DDThh:mm:ss`, or `-MM-DDThh:mm:ss` without the year, in the host's time. */
   readonly readLocalTime: (fields: IsoFields) => string | undefined;
+  /** Reads the issuer's letters for the address and the CVV of a charge. */
+  readonly readChecks: (fields: IsoFields) => Checks;
   /** Reads an answer's texts for the cardholder. Most answers have none. */
   readonly readRemarks: (fields: IsoFields) => Remarks | undefined;
 };
 
 export type MessageKind = ChargeKind | "inquiry" | "reversal" | "capture" | "return" | "refund";
+type Checks = Readonly<Record<"avs" | "cvvResult", string | undefined>>;
 type Remarks = { readonly loyalty?: Loyalty; readonly explanation?: string };
 
 type Row<Write> = readonly [field: number, kinds: readonly MessageKind[], write: Write];

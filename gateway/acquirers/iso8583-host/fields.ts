@@ -177,6 +177,23 @@ function replacementAmounts({ original }: Facts): string | undefined {
   return remaining && writeAmount(remaining.minor).padEnd(42, "0");
 }
 
+/**
+ * The postal code in nine places and up to twenty of the street address, in the fixed format of the
+ * networks. Without a letter or digit that they can read, the address is not verified.
+ */
+export function addressData({ payer }: Facts): string | undefined {
+  const postcode = latin(payer?.zipCode).replaceAll(/[^0-9A-Z]/g, "");
+  const street = latin(payer?.address).slice(0, 20).trimEnd();
+  const isReadable = /[0-9A-Z]/.test(postcode + street);
+  return isReadable ? postcode.slice(0, 9).padEnd(9) + street : undefined;
+}
+
+/** Accents are removed, and other characters than those of ASCII. */
+function latin(text = ""): string {
+  const letters = text.normalize("NFKD").replaceAll(/[^ -~]/g, "");
+  return letters.trim().toUpperCase();
+}
+
 export function transmissionTime({ month, day, hour, minute, second }: Calendar): string {
   return month + day + hour + minute + second;
 }

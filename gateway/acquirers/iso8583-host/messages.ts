@@ -142,7 +142,7 @@ function timesOf({ gate: { zone = "UTC" } }: AcquirerIdentifiers, at: Instant) {
   return { sent: calendar(at), local: calendarIn(zone, at) };
 }
 
-const noSecrets = { cvv: undefined, authentication: undefined };
+const noSecrets = { cvv: undefined, authentication: undefined, payer: undefined };
 const noAmounts = { amount: undefined, capture: undefined, remaining: undefined };
 
 function returnKindOf({ reference }: FollowUpMessage): MessageKind {
@@ -182,7 +182,7 @@ function makeFill(dialect: Dialect, kind: MessageKind, settings: GateSettings): 
 
 /** The host dates its answers in the terminal's time zone. */
 export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
-  const { codes, readNetworkId, readRemarks, readLocalTime } = dialect;
+  const { codes, readNetworkId, readRemarks, readLocalTime, readChecks } = dialect;
   return {
     readAuthorization,
     readFound,
@@ -277,7 +277,14 @@ export function makeAnswerReader(dialect: Dialect, zone = "UTC") {
     };
     const remarks = readRemarks(fields);
     const hostAt = readHostTime(fields, processedAt);
-    return { ...answer, ...(hostAt !== undefined && { hostAt }), ...remarks };
+    const { avs, cvvResult } = readChecks(fields);
+    return {
+      ...answer,
+      ...(hostAt !== undefined && { hostAt }),
+      ...(isLetter(avs) && { avs }),
+      ...(isLetter(cvvResult) && { cvvResult }),
+      ...remarks,
+    };
   }
 
   /** A date without a year is the nearest such date, which may be in another year. */
@@ -304,6 +311,10 @@ function isEcho(answered: IsoFields, sent: IsoFields): boolean {
   return [4, 49].every((field) => {
     return answered[field] === undefined || answered[field] === sent[field];
   });
+}
+
+function isLetter(result: string | undefined): result is string {
+  return result !== undefined && /^[A-Z]$/.test(result);
 }
 
 const halfAYearMs = hours(24 * 183);

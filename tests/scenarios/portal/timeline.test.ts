@@ -66,7 +66,7 @@ test("a plain sale stores no message, and shows both messages made from the orde
   assert.equal(field("0200", "2 "), `${plainCard.slice(0, 6)}****${plainCard.slice(-4)}`);
   assert.deepEqual([field("0200", "4 "), field("0210", "39 ")], ["000000001230", "00"]);
   assert.equal(field("0210", "38 ")?.trim(), body.transactions[0]?.approvalCode);
-  assert.match(messages[0]?.raw ?? "", /^0000 {2}30 32 30 30 .*\n.*\*\* \*\*/);
+  assert.match(messages[0]?.raw ?? "", /^0000 {2}30 32 30 30 .*\n(.*\n)?.*\*\* \*\*/);
   await assertNowhere(order, plainCard);
 });
 

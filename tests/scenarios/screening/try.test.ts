@@ -204,3 +204,17 @@ test("a filtered order shows the operator which rule fired on which facts", asyn
   assert.match(printed, /facts.amount: 10.15\n.*facts.limit: 5.00\n.*facts.currency: USD\n/);
   await readGw(world, "filter", "remove", rule);
 });
+
+test("a rule for the issuer's answer is tried on the answers that past orders have", async () => {
+  await until("no rule filters the sale any more", async () => {
+    const sent = await pay({ credit_card_number: "4000005000000019" });
+    return (await merchant.status(sent)).status === "approved" ? sent : undefined;
+  });
+  const words = ["checks", "--address", "no-match", "--disabled"];
+  const { rule } = (await readGw(world, "filter", "add", ...words)) as { rule: string };
+
+  const tried = await tryOut("--rule", rule);
+
+  assert.deepEqual(tried.blocked, counts(1, 1));
+  await readGw(world, "filter", "remove", rule);
+});

@@ -222,6 +222,8 @@ function both(end: End): Row {
 async function readCatalogue({ bank }: World): Promise<ReadonlyMap<string, string>> {
   const answer = await fetch(`${bank.url}/scenarios`);
   const all = (await answer.json()) as { group: string; name: string; card: string }[];
-  const own = all.filter(({ group }) => !/^(Acquirer behaviour|Payouts)$/.test(group));
+  const own = all.filter(
+    ({ group }) => !/^(Acquirer behaviour|Payouts|Address and CVV results)$/.test(group),
+  );
   return new Map(own.map(({ name, card }) => [name, card]));
 }

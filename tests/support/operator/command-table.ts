@@ -92,6 +92,7 @@ export const changing: readonly Example[] = [
   { path: "filter add declines",        words: "--per card --count 9 --window 1h --share 50" },
   { path: "filter add duplicate",       words: "--window 1m --at merchant --action mark" },
   { path: "filter add first-seen",      words: "--per card --age 1m --action mark" },
+  { path: "filter add checks",          words: "--address no-match --cvv unless-match --action mark" },
   { path: "filter add countries",       words: "--compare payer-ip --alike DE,AT --action mark" },
   { path: "filter add velocity",        words: "--per email --count 9 --window 1h --endpoint <endpoint>", keep: ["rule", "rule"] },
   { path: "filter change",              words: "<rule> count=8" },

@@ -100,7 +100,7 @@ test("digits go two to a byte, and private fields as their bytes", () => {
   const [cardAndAmount, indicator] = ["164000001000000018000000000000001015", "100000000005"];
   assert.ok(hex.startsWith("0200"));
   assert.ok(hex.includes(cardAndAmount));
-  assert.ok(hex.endsWith(`${indicator}2200C0000000000000${cavvBytes}313020313233`));
+  assert.ok(hex.endsWith(`${indicator}2200C0000000000000${cavvBytes}313120313233`));
 });
 
 test("an inquiry names the charge and nothing of its card", () => {
@@ -156,12 +156,26 @@ test("126 holds what there is of CAVV and CVV, or is left out", () => {
   const proved = makeAttempt({ eci: "05", cavv, cvv: "1234" });
   const indicated = { ...without, authentication: { eci: "07", value: undefined } };
 
-  assert.deepEqual(securityOf(messages.makeCharge(proved)), { 9: cavvBytes, 10: "101234" });
-  assert.deepEqual(securityOf(messages.makeCharge(makeAttempt())), { 10: "10 123" });
+  assert.deepEqual(securityOf(messages.makeCharge(proved)), { 9: cavvBytes, 10: "111234" });
+  assert.deepEqual(securityOf(messages.makeCharge(makeAttempt())), { 10: "11 123" });
   const bare = messages.makeCharge(indicated);
   assert.deepEqual([bare.fields[60], securityOf(bare)], ["0000000007", undefined]);
   const nothing = messages.makeCharge(without);
   assert.deepEqual([nothing.fields[60], nothing.fields[62]], [undefined, undefined]);
+});
+
+test("123 has the postal code and the street, in capitals and without accents", () => {
+  const payer = { address: "Königsallee 1, Haus 12345", zipCode: "SW1A 1AA" };
+  const charge = messages.makeCharge(makeAttempt({ payer }));
+  const only = messages.makeCharge(makeAttempt({ payer: { ...payer, zipCode: undefined } }));
+  const unreadable = { address: "北京市朝阳区", zipCode: " - " };
+
+  assert.equal(charge.fields[123], "SW1A1AA  KONIGSALLEE 1, HAUS");
+  assert.equal(describe(charge)[123], "****");
+  assert.equal(only.fields[123], "         KONIGSALLEE 1, HAUS");
+  assert.equal(messages.makeCharge(makeAttempt({ payer: unreadable })).fields[123], undefined);
+  const reversal = messages.makeReversal(makeAttempt({ payer }), advice, laterAt);
+  assert.equal(reversal.fields[123], undefined);
 });
 
 test("a stored card is told with how it is used and its first payment", () => {

@@ -12,6 +12,7 @@ import {
   pointOfService60,
   readComposite,
   readPositions,
+  response44,
   security126,
   writeComposite,
   writePositions,
@@ -28,6 +29,7 @@ import {
   trimField,
 } from "../dialect.ts";
 import {
+  addressData,
   iso87BinaryTotals,
   iso87GateRows,
   iso87Network,
@@ -61,12 +63,14 @@ export const iso87Binary: Dialect = {
       [...followUps, "refund"],
       ({ original, card }) => writeNetworkId(original?.networkId, card),
     ],
+    [123, charges, addressData],
     [126, charges, security],
   ],
   hasPlaceFor: (value, network) =>
     (usesUcaf(network) ? writeUcaf(value) : writeCavv(value)) !== undefined,
   readNetworkId,
   readLocalTime: readLocalTime87,
+  readChecks,
   readRemarks,
 };
 
@@ -113,8 +117,8 @@ function proofOf({ eci, value }: Proof, { number }: Facts["card"]): Record<numbe
   return { ...indicated, [isUcaf ? 16 : 9]: written };
 }
 
-/** The CVV is present (1), and the answer may be in field 39 alone (0). */
-const cvvGiven = "10";
+/** The CVV is present (1), and the answer has its result in field 44 (1). */
+const cvvGiven = "11";
 
 /** C is a credential on file that is used now and then, and R one that is used regularly. */
 const environments = { IRREGULAR: "C", REGULAR: "R" } as const;
@@ -123,6 +127,13 @@ function readNetworkId({ 62: field }: Fields): string | undefined {
   if (field === undefined) return undefined;
   const subfields = readComposite(payment62, field);
   return subfields instanceof DecodeFault ? undefined : (subfields[2] ?? trimField(subfields[17]));
+}
+
+/** Sub-field 2 of field 44 has the letter for the address, and 10 the one for the CVV. */
+function readChecks({ 44: field }: Fields) {
+  const read = field === undefined ? undefined : readPositions(response44, field);
+  const found = read === undefined || read instanceof DecodeFault ? undefined : read;
+  return { avs: trimField(found?.[2]), cvvResult: trimField(found?.[10]) };
 }
 
 const remarkPlaces: RemarkPlaces<number> = {

@@ -27,7 +27,7 @@ import {
   transmissionTime,
   writeAmount,
 } from "../fields.ts";
-import { privateElements, readRemarks, sandbox } from "./sandbox.ts";
+import { addressField, privateElements, readChecks, readRemarks, sandbox } from "./sandbox.ts";
 
 const mtis: Mtis = {
   "sale": { first: "1200", repeated: "1200" },
@@ -179,10 +179,12 @@ export const iso93: Dialect = {
     [48, charges, privateElements],
     [56, [...changes, "refund"], originalData],
     [62, [...followUps, "refund"], ({ original }) => original?.networkId],
+    [120, charges, addressField],
   ],
   hasPlaceFor: sandbox.hasPlaceFor,
   readNetworkId: readNetworkId62,
   readLocalTime: readLocalTime93,
+  readChecks,
   readRemarks,
 };
 

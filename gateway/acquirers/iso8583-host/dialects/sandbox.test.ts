@@ -138,6 +138,15 @@ test("the private field holds what there is of CVV, ECI and CAVV, or is left out
   assert.equal(elementsOf(messages.makeCharge(without)), undefined);
 });
 
+test("an address goes with the wish to verify it, and a log shows the wish alone", () => {
+  const payer = { address: "1 Main Street", zipCode: "62701-1234" };
+  const charge = messages.makeCharge({ ...makeAttempt({ payer }), cvv: undefined });
+
+  assert.equal(charge.fields[120], "0122627011234" + "1 MAIN STREET");
+  const { 48: wish, 120: address } = describe(charge, iso87Ascii);
+  assert.deepEqual([wish, address], ["T 82=52", "****"]);
+});
+
 // biome-ignore format: a table
 type Use = readonly [Credential["initiator"], Credential["scenario"], code: string];
 const credentials: readonly Use[] = [

@@ -21,7 +21,14 @@ import {
   type RemarkPlaces,
   readNetworkId62,
 } from "../dialect.ts";
-import { iso87GateRows, iso87Network, iso87Rows, readLocalTime87, writeUcaf } from "../fields.ts";
+import {
+  addressData,
+  iso87GateRows,
+  iso87Network,
+  iso87Rows,
+  readLocalTime87,
+  writeUcaf,
+} from "../fields.ts";
 
 export const sandbox: Dialect = {
   specification: iso87Ascii,
@@ -37,11 +44,13 @@ export const sandbox: Dialect = {
   rows: [
     ...iso87Rows,
     [48, charges, privateElements],
+    [120, charges, addressField],
     [62, [...followUps, "refund"], ({ original }) => original?.networkId],
   ],
   hasPlaceFor: (value) => writeUcaf(value) !== undefined,
   readNetworkId: readNetworkId62,
   readLocalTime: readLocalTime87,
+  readChecks,
   readRemarks,
 };
 
@@ -58,7 +67,8 @@ const credentialCodes = {
 } as const satisfies Record<Credential["initiator"], Record<Credential["scenario"], string>>;
 
 /** The field has category T (not face to face), then the values that are present. */
-export function privateElements({ authentication, credential, cvv }: Facts): string | undefined {
+export function privateElements(facts: Facts): string | undefined {
+  const { authentication, credential, cvv } = facts;
   const elements: [tag: string, value: string][] = [];
   if (credential !== undefined) {
     elements.push(["22", credentialCodes[credential.initiator][credential.scenario]]);
@@ -67,8 +77,23 @@ export function privateElements({ authentication, credential, cvv }: Facts): str
   // In this dialect, the UCAF has the value of every network.
   if (authentication?.value !== undefined) elements.push(["43", authentication.value]);
   if (credential?.networkId !== undefined) elements.push(["63", credential.networkId]);
+  // The issuer answers the address beside the charge.
+  if (addressData(facts) !== undefined) elements.push(["82", "52"]);
   if (cvv !== undefined) elements.push(["92", cvv.reveal()]);
   return elements.length === 0 ? undefined : writeSubelements("T", elements);
+}
+
+/** Field 120 has the data to verify in sub-field 01, whose length of two digits follows its tag. */
+export function addressField(facts: Facts): string | undefined {
+  const data = addressData(facts);
+  return data && `01${data.length}${data}`;
+}
+
+/** In answers, 48.83 has the letter for the address, and 48.87 the one for the CVV. */
+export function readChecks({ 48: field }: IsoFields) {
+  const read = field === undefined ? undefined : readSubelements(field);
+  const elements = read === undefined || read instanceof DecodeFault ? undefined : read.elements;
+  return { avs: elements?.get("83"), cvvResult: elements?.get("87") };
 }
 
 /** In 48.11 the key follows its class, index and cycle of two places each. 110 has a key block. */

@@ -37,6 +37,7 @@ export type AttemptChanges = {
   /** An authentication value in base64. */
   readonly cavv?: string;
   readonly credential?: Credential;
+  readonly payer?: AuthorizationRequest["payer"];
   readonly reference?: string;
   readonly traceNumber?: string;
 };
@@ -65,6 +66,7 @@ export function makeAttempt(changes: AttemptChanges = {}): AuthorizationRequest 
     cvv: new Secret(changes.cvv ?? "123"),
     authentication: isAuthenticated ? { eci, value: cavv } : undefined,
     credential: changes.credential,
+    payer: changes.payer,
   };
 }
 
