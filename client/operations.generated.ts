@@ -71,6 +71,12 @@ export type SaleRequest = {
   readonly notify_url?: string | undefined;
   /** 64k/String: free merchant data, returned in status and callback. */
   readonly merchant_data?: string | undefined;
+  /** 4/String: extension: how the order came, `ECOM` or `MOTO`, by mail or telephone: no 3-D Secure, and `cvv2` is optional; the endpoint must accept it. */
+  readonly transaction_channel?: string | undefined;
+  /** 18/String: extension: whether a challenge is wanted in 3-D Secure: `no_preference`, `no_challenge`, `challenge` or `challenge_mandated`; ignored without 3-D Secure. */
+  readonly three_ds_preference?: string | undefined;
+  /** 19/String: extension: why no authentication is needed: `low_value`, `tra`, `trusted_beneficiary` or `secure_corporate`; the endpoint must accept it. */
+  readonly sca_exemption?: string | undefined;
   /** 5/String: `true` when the browser's fields are sent. */
   readonly customer_browser_info?: string | undefined;
   /** 1-2/Numeric: colour depth of the screen in bits; needed in some requests. */
@@ -183,6 +189,12 @@ export type AccountVerificationRequest = {
   readonly notify_url?: string | undefined;
   /** 64k/String: free merchant data, returned in status and callback. */
   readonly merchant_data?: string | undefined;
+  /** 4/String: extension: how the order came, `ECOM` or `MOTO`, by mail or telephone: no 3-D Secure, and `cvv2` is optional; the endpoint must accept it. */
+  readonly transaction_channel?: string | undefined;
+  /** 18/String: extension: whether a challenge is wanted in 3-D Secure: `no_preference`, `no_challenge`, `challenge` or `challenge_mandated`; ignored without 3-D Secure. */
+  readonly three_ds_preference?: string | undefined;
+  /** 19/String: extension: why no authentication is needed: `low_value`, `tra`, `trusted_beneficiary` or `secure_corporate`; the endpoint must accept it. */
+  readonly sca_exemption?: string | undefined;
   /** 5/String: `true` when the browser's fields are sent. */
   readonly customer_browser_info?: string | undefined;
   /** 1-2/Numeric: colour depth of the screen in bits; needed in some requests. */
@@ -507,6 +519,10 @@ export type SaleFormRequest = {
   readonly notify_url?: string | undefined;
   /** 64k/String: free merchant data, returned in status and callback. */
   readonly merchant_data?: string | undefined;
+  /** 4/String: extension: how the order came, `ECOM` or `MOTO`, by mail or telephone: no 3-D Secure, and `cvv2` is optional; the endpoint must accept it. */
+  readonly transaction_channel?: string | undefined;
+  /** 18/String: extension: whether a challenge is wanted in 3-D Secure: `no_preference`, `no_challenge`, `challenge` or `challenge_mandated`; ignored without 3-D Secure. */
+  readonly three_ds_preference?: string | undefined;
 };
 
 /** Holds an amount on a card that the cardholder enters on the gateway's payment page. */
@@ -556,6 +572,10 @@ export type AccountVerificationFormRequest = {
   readonly notify_url?: string | undefined;
   /** 64k/String: free merchant data, returned in status and callback. */
   readonly merchant_data?: string | undefined;
+  /** 4/String: extension: how the order came, `ECOM` or `MOTO`, by mail or telephone: no 3-D Secure, and `cvv2` is optional; the endpoint must accept it. */
+  readonly transaction_channel?: string | undefined;
+  /** 18/String: extension: whether a challenge is wanted in 3-D Secure: `no_preference`, `no_challenge`, `challenge` or `challenge_mandated`; ignored without 3-D Secure. */
+  readonly three_ds_preference?: string | undefined;
 };
 
 /** Registers a card for recurring payments without a payment. Each field is taken with hyphens in its name too. */
@@ -884,6 +904,8 @@ export type StatusReply = {
   readonly "verified-3d-status"?: string | undefined;
   /** Electronic commerce indicator. */
   readonly eci?: string | undefined;
+  /** An extension: the exemption from authentication that the merchant has claimed; absent once the issuer has demanded authentication all the same. */
+  readonly "sca-exemption"?: string | undefined;
   /** The issuer's letter for the payer's address, as the acquirer sends it; with the next three fields an extension of this interface, absent where the acquirer sends no result. */
   readonly "avs-result"?: string | undefined;
   /** Whether `address1` is the cardholder's: `match`, `no-match` or `not-checked`. */

@@ -1,7 +1,7 @@
 /** Every row of the catalogue that concerns the host, over a real socket. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { DecodeFault, type IsoMessage } from "@tollgate/protocols/iso8583";
+import { DecodeFault, type IsoMessage, writeSubelements } from "@tollgate/protocols/iso8583";
 import { amountOutcomes, scenarios } from "./scenarios.ts";
 import { booked, startTestBank } from "./testing/bank-for-tests.ts";
 import { echo, follow, TestGateway, testDialects } from "./testing/gateway.ts";
@@ -24,6 +24,7 @@ const journeys: Readonly<Record<string, Journey>> = {
   "decline-invalid-number": declines("14"),
   "issuer-unavailable":     declines("91"),
   "sca-required":           wantsAuthentication,
+  "sca-or-exemption":       wantsAuthenticationOrExemption,
   "no-answer":              booksInSilence,
   "no-answer-not-booked":   staysSilent,
   "late-answer":            answersLate,
@@ -90,6 +91,20 @@ async function wantsAuthentication(gateway: TestGateway, card: string) {
     );
   }
   assert.equal((await gateway.ask(gateway.charge({ card, eci: "05", cavv }))).fields[39], "00");
+}
+
+async function wantsAuthenticationOrExemption(gateway: TestGateway, card: string) {
+  const codeOf = async (given: Parameters<TestGateway["charge"]>[0]) =>
+    (await gateway.ask(gateway.charge({ card, ...given }))).fields[39];
+  const cavv = toHex(bank.makeAuthenticationValue(card));
+
+  assert.deepEqual([await codeOf({}), await codeOf({ eci: "05", cavv })], ["1A", "00"]);
+  // An order by mail or telephone needs no proof.
+  assert.equal(await codeOf({ more: { 25: "08" } }), "00");
+  if (gateway.dialect.name !== "ascii") return;
+  const exempt = (code: string) => ({ 48: writeSubelements("T", [["22", `0102${code}`]]) });
+  assert.equal(await codeOf({ more: exempt("04") }), "00");
+  assert.equal(await codeOf({ more: exempt("01") }), "1A");
 }
 
 function toHex(base64: string): string {

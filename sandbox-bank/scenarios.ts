@@ -17,6 +17,7 @@ export type HostRule =
   | Outcome
   | { readonly kind: "by-cvv" | "by-amount" }
   | { readonly kind: "approve-if-authenticated"; readonly otherwise: string }
+  | { readonly kind: "approve-if-authenticated-or-exempt"; readonly otherwise: string }
   | { readonly kind: "approve-unless-recurrent"; readonly otherwise: string };
 
 /** `book-in-silence`: it pays, and never answers, neither the payout nor its repeats. */
@@ -126,7 +127,8 @@ export const scenarios: readonly Scenario[] = [
   { group: acquirer,    name: "decline-fraud",          card: "4000004000000087", host: decline("59"), what: "59" },
   { group: acquirer,    name: "decline-invalid-number", card: "4000004000000095", host: decline("14"), what: "14" },
   { group: acquirer,    name: "issuer-unavailable",     card: "4000004000000103", host: decline("91"), what: "91" },
-  { group: acquirer,    name: "sca-required",           card: "4000004000000111", host: { kind: "approve-if-authenticated", otherwise: "1A" }, what: "1A unless authenticated by 3-D Secure" },
+  { group: acquirer,    name: "sca-required",           card: "4000004000000111", host: { kind: "approve-if-authenticated", otherwise: "1A" }, what: "1A unless authenticated by 3-D Secure, also with an exemption; approves orders by mail or telephone" },
+  { group: acquirer,    name: "sca-or-exemption",       card: "4000004000000277", host: { kind: "approve-if-authenticated-or-exempt", otherwise: "1A" }, what: "1A unless authenticated by 3-D Secure or exempt" },
   { group: acquirer,    name: "no-answer",              card: "4000004000000129", host: noAnswer,                                      what: "host books the sale and never answers; later reversal is honoured" },
   { group: acquirer,    name: "no-answer-not-booked",   card: "4000004000000137", host: { kind: "ignore" },                            what: "host neither books nor answers" },
   { group: acquirer,    name: "late-answer",            card: "4000004000000145", host: { kind: "approve-late" },                      what: "host approves after the gateway gave up" },

@@ -15,6 +15,7 @@ import type {
   Finding,
   Order,
   Reason,
+  ScaExemption,
 } from "../orders/order.ts";
 import { isCharge } from "../orders/transactions.ts";
 import type { Card } from "../values/card-number.ts";
@@ -55,6 +56,8 @@ export type AuthorizationRequest = {
   readonly credential: Credential | undefined;
   /** Whose address the issuer compares. Only charges have it. */
   readonly payer?: Pick<Customer, "address" | "zipCode"> | undefined;
+  readonly isMoto?: boolean | undefined;
+  readonly exemption?: ScaExemption | undefined;
   /** An earlier payout message went unanswered: this one is marked as a repeat. */
   readonly repeated?: boolean;
   readonly keep?: Keep;
@@ -91,6 +94,7 @@ export type FollowUpMessage = {
   readonly transmittedAt: Instant;
   /** An earlier message got no answer: this one is marked as a repeat. */
   readonly repeated: boolean;
+  readonly isMoto?: boolean | undefined;
   readonly keep?: Keep;
 };
 
@@ -192,7 +196,7 @@ export function authorizationRequestOf(
   card: ChargedCard,
   { cvv, cryptogram }: Partial<Pick<CardData, "cvv" | "cryptogram">> = {},
 ): AuthorizationRequest | undefined {
-  const { kind, identifiers, amount, authentication } = transaction;
+  const { kind, identifiers, amount, authentication, demanded } = transaction;
   if (identifiers === undefined || !isCharge(kind)) return undefined;
   // The result of 3-D Secure replaces the wallet's cryptogram.
   const isAuthenticated = authentication?.status !== undefined;
@@ -203,8 +207,12 @@ export function authorizationRequestOf(
   const { credential, wallet } = purchase;
   const isDevice = wallet?.isDevice === true && !isAuthenticated;
   const charged = isDevice ? { ...card, isDevice } : card;
-  const { customer: payer } = purchase;
-  const own = { kind, identifiers, amount, credential, payer };
+  const { customer: payer, channel, scaExemption } = purchase;
+  // An issuer that has demanded authentication has refused the exemption.
+  const isExempt = demanded === undefined && authentication?.status !== "AUTHENTICATED";
+  const exemption = isExempt ? scaExemption : undefined;
+  const isMoto = channel === "MOTO";
+  const own = { kind, identifiers, amount, credential, payer, isMoto, exemption };
   return { ...own, card: charged, cvv, authentication: proof };
 }
 

@@ -172,6 +172,7 @@ function mayChallenge(
     card.enrolment !== undefined &&
     purchase.credential?.initiator !== "MERCHANT" &&
     purchase.isUnattended !== true &&
+    purchase.channel !== "MOTO" &&
     // A wallet's cryptogram is the proof. No card range of 3-D Secure contains device numbers.
     purchase.wallet?.isDevice !== true &&
     (forces3ds === true || getEndpoint(endpointId).settings.threeDSecure !== "off")

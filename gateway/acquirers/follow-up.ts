@@ -130,7 +130,8 @@ function messageOf(order: Order, repeated: boolean) {
   const capture = taken?.identifiers && { ...taken.identifiers, amount: taken.amount };
   const original = { kind, identifiers, approvalCode, networkId, amount: approvedAmount, capture };
   const reference = asRefund === true ? { reference: own.reference } : {};
-  return { original, amount, traceNumber, ...reference, transmittedAt, repeated };
+  const isMoto = order.purchase.channel === "MOTO";
+  return { original, amount, traceNumber, ...reference, transmittedAt, repeated, isMoto };
 }
 
 /** Returns the amount that the cardholder still pays. A cancel releases the whole hold. */

@@ -59,6 +59,8 @@ export const fieldLabels = {
   "shop-name":             texts("Shop name",                          "Name des Shops"),
   "shop-logo":             texts("Shop logo",                          "Logo des Shops"),
   "shop-colour":           texts("Shop colour",                        "Farbe des Shops"),
+  moto:                    texts("Orders by mail or telephone",        "Bestellungen per Post oder Telefon"),
+  exemptions:              texts("Exemptions from authentication",     "Ausnahmen von der Authentifizierung"),
   "page-lifetime":         texts("Payment page lives, seconds",        "Zahlungsseite gültig, Sekunden"),
   "page-tries":            texts("Cards that may be tried",            "Kartenversuche"),
   "page-fields":           texts("Payment page asks for",              "Zahlungsseite fragt nach"),

@@ -1,6 +1,6 @@
 /** The values that an action works with, and the output that it returns. */
 import { text } from "node:stream/consumers";
-import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
+import { abilitiesOf } from "../acquirers/iso8583-host/connector.ts";
 import type { CallbackRequest, DeliveryAttempt } from "../callbacks/callback.ts";
 import type { Config } from "../config/config.ts";
 import type { FollowUpTerms, Order } from "../orders/order.ts";
@@ -147,5 +147,5 @@ export async function readConfiguration({
   openKnown,
 }: Pick<Opened, "database" | "openKnown">): Promise<Configuration> {
   const open = (await openKnown()) ?? leaveSealed;
-  return database.snapshot((query) => loadConfiguration(query, open, amountDigitsOf));
+  return database.snapshot((query) => loadConfiguration(query, open, abilitiesOf));
 }

@@ -75,7 +75,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
     if (link === undefined || endpoint === undefined) return undefined;
     const order = { purchase: purchaseOf(link), page: { linkId: link.id } };
     const wanted = wantedFieldsOf(order, endpoint);
-    const asked = { order, wanted, needsCvv: needsCvvAt(endpoint) };
+    const asked = { order, wanted, needsCvv: needsCvvAt(endpoint, order.purchase) };
     return { link, endpoint, asked, state: await stateOf(link, endpoint) };
   }
 

@@ -13,6 +13,7 @@ import type {
   CardFacts,
   Order,
   PaymentPage,
+  Purchase,
   Reason,
   WalletPayment,
   WalletType,
@@ -174,7 +175,7 @@ export function makePaymentPages(dependencies: PageDependencies) {
       expiresAt,
       state: stateOf(order, endpoint),
       wanted: wantedFieldsOf(order, endpoint),
-      needsCvv: needsCvvAt(endpoint),
+      needsCvv: needsCvvAt(endpoint, order.purchase),
       triesLeft: triesLeft(order.page),
     };
   }
@@ -203,8 +204,8 @@ export function makePaymentPages(dependencies: PageDependencies) {
   }
 }
 
-export function needsCvvAt({ gates }: Endpoint): boolean {
-  return gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
+export function needsCvvAt({ gates }: Endpoint, { channel }: Pick<Purchase, "channel">): boolean {
+  return channel !== "MOTO" && gates.some(({ worksWithoutCvv }) => !worksWithoutCvv);
 }
 
 export function isOn({ enabled, merchant }: Endpoint): boolean {
@@ -303,6 +304,8 @@ function makeTryCard(dependencies: PageDependencies) {
       const facts = { bin, lastFour, network, holderName, ...expiry };
       return { ...newCards.read(order, cardId, facts, cardData), cardData };
     }
+    // No wallet pays an order by mail or telephone, and its page offers none.
+    if (order.purchase.channel === "MOTO") return notWaiting;
     const { type, text } = paid;
     const opened = await dependencies.openWallet({
       type,

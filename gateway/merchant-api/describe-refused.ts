@@ -79,7 +79,8 @@ const shownNames: ReadonlyMap<string, number> = new Map([
 /** Fields whose values are stored if they are one of the permitted words. */
 const wordNames: ReadonlySet<string> = new Set([
   ...["currency", "country", "payment_data_type", "recurrent_scenario", "recurrent_initiator"],
-  ...["customer_browser_info", "threeDSCompInd"],
+  ...["customer_browser_info", "threeDSCompInd", "transaction_channel", "three_ds_preference"],
+  ...["sca_exemption"],
 ]);
 /** Fields with URLs. Only the host is stored. */
 const urlNames: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@
  * URLs for results, and the cardholder's browser, which 3-D Secure describes to the issuer.
  */
 import type { Endpoint } from "../orders/merchant.ts";
-import { walletTypes } from "../orders/order.ts";
+import { challengePreferences, scaExemptions, walletTypes } from "../orders/order.ts";
 import { isExpired, isLuhnValid } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { statesOf } from "../values/iso-codes.ts";
@@ -85,6 +85,9 @@ export const payerFields = {
   server_callback_url:  field.optional(field.url("receives the result")),
   notify_url:           field.optional(field.url("receives the results of later transactions")),
   merchant_data:        field.optional(field.freeText(65_536, "free merchant data, returned in status and callback")),
+  transaction_channel:  field.optional(field.choice(["ECOM", "MOTO"], "extension: how the order came, `ECOM` or `MOTO`, by mail or telephone: no 3-D Secure, and `cvv2` is optional; the endpoint must accept it")),
+  three_ds_preference:  field.optional(field.choice(challengePreferences, "extension: whether a challenge is wanted in 3-D Secure: `no_preference`, `no_challenge`, `challenge` or `challenge_mandated`; ignored without 3-D Secure")),
+  sca_exemption:        field.optional(field.choice(scaExemptions, "extension: why no authentication is needed: `low_value`, `tra`, `trusted_beneficiary` or `secure_corporate`; the endpoint must accept it")),
   login:                field.optional(field.line(20, "merchant login; if sent, it must be that of the endpoint's merchant")),
   control:              field.checksum(),
   ...browserFields,
@@ -109,8 +112,10 @@ export type CardRequest = {
 export function purchaseRules(request: PurchaseRequest, context: Context): readonly Failure[] {
   const { endpoints } = context.entryPoint;
   const isWallet = request.payment_data !== undefined || request.payment_data_type !== undefined;
-  const needsCvv = !isWallet && request.cvv2 === undefined && endpoints.some(mayNeedCvv);
+  const isMoto = request.transaction_channel === "MOTO";
+  const needsCvv = !isWallet && !isMoto && request.cvv2 === undefined && endpoints.some(mayNeedCvv);
   const needsReturn =
+    !isMoto &&
     request.redirect_url === undefined &&
     endpoints.some(({ settings }) => settings.threeDSecure !== "off");
   const faults = [...(isWallet ? walletFaults(request) : cardFaults(request, context.receivedAt))];
@@ -118,6 +123,21 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
   faults.push(...stateFaults(request, context));
   if (needsReturn) faults.push(missing("redirect_url"));
   faults.push(...browserFaults(request), ...addressFaults(request, context));
+  faults.push(...extensionFaults(request));
+  return faults;
+}
+
+/** Payment data and an exemption belong to a payment in a browser, and a wish may contradict it. */
+function extensionFaults(request: PurchaseRequest): readonly Failure[] {
+  const { payment_data: wallet, transaction_channel: channel, sca_exemption: exemption } = request;
+  const faults: Failure[] = [];
+  const isMoto = channel === "MOTO";
+  if (isMoto && wallet !== undefined) faults.push(invalid("payment_data: not with MOTO"));
+  if (exemption === undefined) return faults;
+  if (isMoto) faults.push(invalid("sca_exemption: not with MOTO"));
+  if (request.three_ds_preference?.startsWith("challenge")) {
+    faults.push(invalid("sca_exemption: not with a wish for a challenge"));
+  }
   return faults;
 }
 

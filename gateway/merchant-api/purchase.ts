@@ -52,6 +52,8 @@ export async function begin(
   context: PurchaseContext,
 ): Promise<Reply | Failure> {
   const { endpoint, serialNumber, services } = context;
+  const refusal = refuseExtension(request, endpoint);
+  if (refusal !== undefined) return refusal;
   const requestFingerprint = requestFingerprintOf(chargeSubject(kind, endpoint.id), context);
   const { isUnattended } = context;
   const bought = readPurchase(request, context.amount);
@@ -77,6 +79,21 @@ export async function begin(
     return accepted;
   }
   return acknowledge(accepted);
+}
+
+/** Mail order and exemptions take risk from issuers, so the operator decides who may use them. */
+export function refuseExtension(
+  request: Pick<SomeFields, "transaction_channel" | "sca_exemption">,
+  { settings }: Endpoint,
+): Failure | undefined {
+  const { transaction_channel: channel, sca_exemption: exemption } = request;
+  if (channel === "MOTO" && settings.moto !== true) return notAccepted("transaction_channel");
+  const isRefused = exemption !== undefined && settings.exemptions !== true;
+  return isRefused ? notAccepted("sca_exemption") : undefined;
+}
+
+function notAccepted(name: string): Failure {
+  return new Failure("not_supported_by_gate", `${name}: the endpoint does not accept it`);
 }
 
 export function chargeSubject(kind: ChargeKind, endpoint: EndpointId): string {
@@ -177,6 +194,8 @@ export function readCustomer(request: SomeFields): Customer {
 
 /** A recurring payment lacks some fields, and the payment page adds the IP address later. */
 export function readPurchase(request: SomeFields, amount: Money): Purchase {
+  const { transaction_channel: channel, sca_exemption: scaExemption } = request;
+  const { three_ds_preference: challengePreference } = request;
   return {
     amount,
     description: request.order_desc ?? "",
@@ -194,6 +213,9 @@ export function readPurchase(request: SomeFields, amount: Money): Purchase {
     comment: request.comment,
     siteUrl: request.site_url,
     browser: readBrowser(request),
+    ...(channel === "MOTO" && { channel }),
+    ...(challengePreference && { challengePreference }),
+    ...(scaExemption && { scaExemption }),
   };
 }
 

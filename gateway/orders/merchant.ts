@@ -3,7 +3,7 @@ import type { KeyObject } from "node:crypto";
 import type { EndpointId, GroupId, MerchantId } from "../values/ids.ts";
 import type { Fee } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
-import type { CredentialDefaults, GateFacts } from "./order.ts";
+import type { CredentialDefaults, GateFacts, ScaExemption } from "./order.ts";
 
 export type Merchant = {
   readonly id: MerchantId;
@@ -75,6 +75,8 @@ export type EndpointGate = Omit<GateFacts, "choice"> & {
   readonly worksWithoutCvv: boolean;
   /** The number of digits for an amount in minor units in the gate's messages. */
   readonly amountDigits: number;
+  /** The exemptions from authentication for which the gate's messages have a place. */
+  readonly exemptions?: readonly ScaExemption[];
   /** Every currency if absent. */
   readonly currencies?: readonly string[];
   /** In minor units. */
@@ -136,6 +138,9 @@ export type EndpointSettings = {
   readonly voidAs?: "void" | "reversal";
   /** Whether cards are registered without a payment, and verified with their issuers. */
   readonly profiles?: (typeof profileRules)[number];
+  /** Whether the merchant may send orders by mail or telephone, and claim exemptions. */
+  readonly moto?: boolean;
+  readonly exemptions?: boolean;
   readonly oauthOnly?: boolean;
   /** Return and callback URLs may be `http://` in production. */
   readonly plainAddresses?: boolean;

@@ -68,9 +68,25 @@ export type Purchase = {
   readonly credential?: Credential;
   /** No cardholder is present who could authenticate. */
   readonly isUnattended?: true;
+  /** Ordered by mail or telephone, without the cardholder's browser. */
+  readonly channel?: "MOTO";
+  /** The merchant's wish: a challenge or none. The issuer decides. */
+  readonly challengePreference?: ChallengePreference;
+  /** Why the payment needs no authentication, as the merchant says. */
+  readonly scaExemption?: ScaExemption;
   /** Further amounts, which are tried one after the other if the amount itself is refused. */
   readonly otherAmounts?: readonly Money[];
 };
+
+export const challengePreferences = [
+  ...(["no_preference", "no_challenge", "challenge", "challenge_mandated"] as const),
+] as const;
+export type ChallengePreference = (typeof challengePreferences)[number];
+
+export const scaExemptions = [
+  ...(["low_value", "tra", "trusted_beneficiary", "secure_corporate"] as const),
+] as const;
+export type ScaExemption = (typeof scaExemptions)[number];
 
 export const walletTypes = [
   "walleta_encrypted",

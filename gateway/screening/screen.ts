@@ -15,7 +15,10 @@ import { Problem } from "../values/problem.ts";
 
 /** The parts of an order on which the endpoint's limits and the choice of a gate depend. */
 type Screenable = Routed & {
-  readonly purchase: Pick<Order["purchase"], "wallet" | "credential" | "isUnattended">;
+  readonly purchase: Pick<
+    Order["purchase"],
+    "wallet" | "credential" | "isUnattended" | "channel" | "scaExemption"
+  >;
 };
 
 export function screen(
@@ -36,7 +39,10 @@ export function screen(
     return { kind: "gate_unavailable", reason: { code: "no_gate", detail: "" } };
   }
   if (found.isForced) return { kind: "cleared_for_3ds", gate, ...found.kept, isForced: true };
-  const is3ds = isAuthenticable(order) && mustAuthenticate(order, endpoint);
+  const is3ds =
+    isAuthenticable(order) &&
+    mustAuthenticate(order, endpoint) &&
+    !isExempt(order, endpoint, gate.id);
   return { kind: is3ds ? "cleared_for_3ds" : "cleared", gate, ...found.kept };
 }
 
@@ -54,6 +60,13 @@ function mustAuthenticate({ purchase }: Screenable, { settings }: Endpoint): boo
   return (
     threeDSecure === "always" || (threeDSecure !== "off" && purchase.wallet?.isDevice !== true)
   );
+}
+
+/** If the gate's messages carry the exemption, the issuer is asked for the money at once. */
+function isExempt({ purchase }: Screenable, { settings, gates }: Endpoint, gate: GateId): boolean {
+  const { scaExemption } = purchase;
+  if (scaExemption === undefined || settings.threeDSecure === "always") return false;
+  return gates.find(({ id }) => id === gate)?.exemptions?.includes(scaExemption) === true;
 }
 
 type Settled = {
@@ -94,7 +107,8 @@ export function settle(
  * has verified a wallet's cryptogram. A cryptogram that the merchant has decrypted is not verified.
  */
 export function canAuthenticate({ purchase }: Pick<Screenable, "purchase">): boolean {
-  const { wallet, credential, isUnattended } = purchase;
+  const { wallet, credential, isUnattended, channel } = purchase;
+  if (channel === "MOTO") return false;
   if (wallet?.isDevice === true && wallet.type.endsWith("_encrypted")) return false;
   return credential?.initiator !== "MERCHANT" && isUnattended !== true;
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { protocolVersions, writeMessage } from "@tollgate/protocols/emv3ds";
 import fc from "fast-check";
+import type { Order, Purchase } from "../orders/order.ts";
 import { draft, threeds } from "../orders/testing.ts";
 import { CardNumber } from "../values/card-number.ts";
 import { asInstant } from "../values/time.ts";
@@ -81,19 +82,22 @@ test("a state that is no code is left out", () => {
   ] as const) {
     const customer = { ...draft.purchase.customer, country: "DE", state };
     const order = { ...draft, purchase: { ...draft.purchase, customer } };
-    const message = makeAReq({
-      order,
-      threeds,
-      merchant,
-      settings,
-      card: { number: new CardNumber("4000002000000016"), expiryYear: "31", expiryMonth: "12" },
-      resultsUrl: "https://pay.example/results/visa",
-      notificationUrl: "https://pay.example/form/challenge/1/2",
-      now: asInstant(1_794_708_246_000),
-    });
-    assert.equal(message["billAddrState"], sent, state);
+    assert.equal(aReqOf(order)["billAddrState"], sent, state);
   }
 });
+
+function aReqOf(order: Order, version = threeds.version) {
+  return makeAReq({
+    order,
+    threeds: { ...threeds, version },
+    merchant,
+    settings,
+    card: { number: new CardNumber("4000002000000016"), expiryYear: "31", expiryMonth: "12" },
+    resultsUrl: "https://pay.example/results/visa",
+    notificationUrl: "https://pay.example/form/challenge/1/2",
+    now: asInstant(1_794_708_246_000),
+  });
+}
 
 test("the merchant's name is the first 25 characters of field 43", () => {
   assert.equal(merchantNameOf(merchant, 40), "Sandbox Shop");
@@ -118,3 +122,34 @@ const settings = {
   requestorName: "Shop",
   requestorUrl: "https://shop.example",
 };
+
+type Wish = Pick<Purchase, "challengePreference" | "scaExemption">;
+const none = { challengePreference: "no_challenge" } as const;
+
+// biome-ignore format: a table
+const wishes: readonly (readonly [wish: Wish, v210: string, v220: string, v231: string])[] = [
+  [{ challengePreference: "no_preference" },                 "01", "01", "01"],
+  [none,                                                     "02", "02", "02"],
+  [{ challengePreference: "challenge" },                     "03", "03", "03"],
+  [{ challengePreference: "challenge_mandated" },            "04", "04", "04"],
+  [{ scaExemption: "tra" },                                  "02", "05", "05"],
+  [{ scaExemption: "trusted_beneficiary" },                  "02", "08", "08"],
+  [{ scaExemption: "low_value" },                            "02", "02", "10"],
+  [{ ...none, scaExemption: "secure_corporate" },            "02", "02", "11"],
+];
+
+test("wishes and exemptions have their indicator in each version, and none after a refusal", () => {
+  const versions = ["2.1.0", "2.2.0", "2.3.1"] as const;
+  for (const [wish, ...expected] of wishes) {
+    for (const [at, version] of versions.entries()) {
+      const wanted = { ...draft, purchase: { ...draft.purchase, ...wish } };
+      const code = { code: "authentication_required", detail: "" } as const;
+      const refused = { ...wanted, transaction: { ...wanted.transaction, demanded: code } };
+      const indicatorOf = (order: Order) =>
+        [aReqOf(order, version)["threeDSRequestorChallengeInd"]].flat();
+
+      assert.deepEqual(indicatorOf(wanted), [expected[at]], `${JSON.stringify(wish)} ${version}`);
+      assert.deepEqual(indicatorOf(refused), [version === "2.3.1" ? "13" : "04"]);
+    }
+  }
+});

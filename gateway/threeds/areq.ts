@@ -4,7 +4,14 @@
  */
 import type { Emv3dsMessage } from "@tollgate/protocols/emv3ds";
 import type { SeenBrowser, ThreeDSecure } from "../orders/authentication.ts";
-import type { CardFacts, Customer, Order, Purchase } from "../orders/order.ts";
+import type {
+  CardFacts,
+  ChallengePreference,
+  Customer,
+  Order,
+  Purchase,
+  ScaExemption,
+} from "../orders/order.ts";
 import type { CardNumber } from "../values/card-number.ts";
 import { numericCountry } from "../values/iso-codes.ts";
 import { calendar, type Instant } from "../values/time.ts";
@@ -81,11 +88,38 @@ export function makeAReq(parts: AReqParts, { withoutCustomer = false } = {}): Em
   };
 }
 
-/** After a soft decline, a challenge is mandated. */
-function challengeWish({ transaction }: Order, version: string): object {
-  if (transaction.demanded === undefined) return {};
-  return { threeDSRequestorChallengeInd: version === "2.3.1" ? ["13"] : "04" };
+/** After a soft decline, a challenge is mandated, and an exemption counts no more. */
+function challengeWish({ transaction, purchase }: Order, version: string): object {
+  const { challengePreference, scaExemption } = purchase;
+  const isList = version === "2.3.1";
+  const demanded = transaction.demanded && (isList ? "13" : "04");
+  const exempt = scaExemption && exemptionIndicator(scaExemption, version);
+  const wished = challengePreference && preferences[challengePreference];
+  const indicator = demanded ?? exempt ?? wished;
+  return indicator === undefined
+    ? {}
+    : { threeDSRequestorChallengeInd: isList ? [indicator] : indicator };
 }
+
+const preferences: Readonly<Record<ChallengePreference, string>> = {
+  no_preference: "01",
+  no_challenge: "02",
+  challenge: "03",
+  challenge_mandated: "04",
+};
+
+/** In a version without the exemption, the message only asks for no challenge. */
+function exemptionIndicator(exemption: ScaExemption, version: string): string {
+  const [indicator, since] = exemptionIndicators[exemption];
+  return version >= since ? indicator : preferences.no_challenge;
+}
+
+const exemptionIndicators = {
+  tra: ["05", "2.2.0"],
+  trusted_beneficiary: ["08", "2.2.0"],
+  low_value: ["10", "2.3.1"],
+  secure_corporate: ["11", "2.3.1"],
+} as const satisfies Readonly<Record<ScaExemption, readonly [indicator: string, since: string]>>;
 
 function merchantElements({ merchant, threeds }: AReqParts): object {
   const { acquirerId, merchantCode, categoryCode, countryCode } = merchant;

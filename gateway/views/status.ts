@@ -162,6 +162,7 @@ const rows: readonly (readonly [name: string, print: Print])[] = [
   ["gate-partial-capture",     ({ order, transaction }) => sourceOf(order) && enabledOrDisabled(transaction.identifiers?.gate.partialCapture)],
   ["verified-3d-status",       ({ initial }) => initial.authentication?.status],
   ["eci",                      ({ initial }) => initial.authentication?.eci],
+  ["sca-exemption",            ({ order, initial }) => initial.demanded ? undefined : order.purchase.scaExemption],
   ["avs-result",               ({ initial }) => initial.answer?.avs],
   ["avs-address",              ({ initial }) => cardChecksOf(initial.answer).address],
   ["avs-postcode",             ({ initial }) => cardChecksOf(initial.answer).postcode],

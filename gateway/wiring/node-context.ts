@@ -4,7 +4,7 @@
  */
 import { hostname } from "node:os";
 import { makeGates } from "../acquirers/gates.ts";
-import { amountDigitsOf } from "../acquirers/iso8583-host/connector.ts";
+import { abilitiesOf } from "../acquirers/iso8583-host/connector.ts";
 import { baseUrlOf, type Config, nodeNamesOf } from "../config/config.ts";
 import type { Ports } from "../http/ports.ts";
 import { makeIsBusy } from "../http/rounds.ts";
@@ -67,7 +67,7 @@ export async function openNodeContext(options: NodeContextOptions) {
   const configuration = await openConfiguration({
     snapshot: database.snapshot,
     openSecret: vault.openSecret,
-    amountDigitsOf,
+    abilitiesOf,
     onChange: (changed) => gates.update(changed.gates.values()),
     onError: (error) => log("configuration.reload_failed", { err: error }),
   });

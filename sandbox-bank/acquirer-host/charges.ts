@@ -198,13 +198,24 @@ function applyScenario(charge: Charge, proof: CardholderProof): Outcome {
     case "by-amount":
       return amountOutcomes.get(String(amount % 100n).padStart(2, "0")) ?? approval;
     case "approve-if-authenticated":
-      return isAuthenticated(charge, proof) ? approval : decline(rule.otherwise);
+      return needsNoProof(request) || isAuthenticated(charge, proof)
+        ? approval
+        : decline(rule.otherwise);
+    case "approve-if-authenticated-or-exempt":
+      return needsNoProof(request) || proof.isExempt || isAuthenticated(charge, proof)
+        ? approval
+        : decline(rule.otherwise);
     case "approve-unless-recurrent":
       // Entry mode 10 means that the card is on file.
       return request.fields[22]?.startsWith("10") ? decline(rule.otherwise) : approval;
     default:
       return rule;
   }
+}
+
+/** Returns whether the order came by mail or telephone, where no cardholder can authenticate. */
+function needsNoProof({ fields }: IsoMessage): boolean {
+  return fields[25] === "08";
 }
 
 /** Returns whether the message is an account verification, which condition code 51 marks. */

@@ -97,6 +97,8 @@ export type CardholderProof = {
   readonly eci: string | undefined;
   /** The value in base64, in every dialect. */
   readonly authenticationValue: string | undefined;
+  /** Whether the charge states an exemption from authentication. */
+  readonly isExempt: boolean;
 };
 
 /** The parts of the address that the gateway has sent; a missing one is empty. */
@@ -140,7 +142,8 @@ export const ascii: HostDialect = {
     const [cvv = "", eci, authenticationValue] = ["92", "42", "43"].map((id) => {
       return read?.elements.get(id);
     });
-    return { cvv, eci, authenticationValue };
+    const isExempt = /^0102(02|04|06)/.test(read?.elements.get("22") ?? "");
+    return { cvv, eci, authenticationValue, isExempt };
   },
   /** 48.82 asks for the verification of the address in field 120, whose sub-field 01 has it. */
   readAddress({ 48: field, 120: address }) {
@@ -178,16 +181,17 @@ export const binary: HostDialect = {
   answersTotals: true,
   ...asItIs,
   keys: { ask: "161", write: (key) => ({ 105: key }), deliver: makeDelivery("163") },
-  readProof({ 2: card = "", 60: indicators, 62: payment, 126: secrets }) {
+  readProof({ 2: card = "", 25: condition, 60: indicators, 62: payment, 126: secrets }) {
     const pos = indicators === undefined ? noFields : readPositions(pointOfService60, indicators);
     const ids = payment === undefined ? noFields : readComposite(payment62, payment);
     const security = secrets === undefined ? noFields : readComposite(security126, secrets);
     if (pos instanceof DecodeFault || ids instanceof DecodeFault) return undefined;
     if (security instanceof DecodeFault) return undefined;
-    // Mastercard's own ECI in this field would mean mail order or a recurring payment.
-    if (usesUcaf(card) && /^0[1-4]$/.test(pos[8] ?? "")) return undefined;
+    // Without mail order, Mastercard's own ECI in this field would mean a recurring payment.
+    if (condition !== "08" && usesUcaf(card) && /^0[1-4]$/.test(pos[8] ?? "")) return undefined;
     const { 9: value, 10: cvv = "", 15: ucafIndicator, 16: ucaf } = security;
     return {
+      isExempt: false,
       // The first digit is the presence indicator; the CVV is right-aligned in four places.
       cvv: cvv.startsWith("1") ? cvv.slice(2).trimStart() : "",
       ...(usesUcaf(card)

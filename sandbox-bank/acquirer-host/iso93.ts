@@ -93,6 +93,7 @@ function read(raw: IsoMessage): HostRequest {
   fields[13] = at.slice(2, 6);
   if (places !== undefined) fields[22] = entryModes.get(places[6] ?? "") ?? "000";
   if (category !== undefined) fields[18] = category;
+  if (places?.[4] === "3") fields[25] = "08";
   if (code === "108") fields[25] = "51";
   if (raw.mti === "1500") fields[15] = reconciliationDay.slice(2);
   if (raw.mti === "1804") fields[70] = networkCodes.get(code) ?? "000";

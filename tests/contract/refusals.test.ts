@@ -52,6 +52,11 @@ const badSales: readonly (readonly [change: Change, code: number, message: RegEx
   [{ merchant_data: "x".repeat(65_537) },    5,  /merchant_data/],
   [{ customer_browser_info: "true" },        4,  /customer_browser_color_depth/],
   [{ customer_browser_info: "yes" },         5,  /customer_browser_info/],
+  [{ transaction_channel: "PHONE" },         5,  /transaction_channel/],
+  [{ three_ds_preference: "05" },            5,  /three_ds_preference/],
+  [{ sca_exemption: "small" },               5,  /sca_exemption/],
+  [{ sca_exemption: "tra", transaction_channel: "MOTO" }, 5, /^INVALID_PARAMETER: sca_exemption: not with MOTO$/],
+  [{ sca_exemption: "tra", three_ds_preference: "challenge" }, 5, /sca_exemption: not with a wish for a challenge/],
 ];
 
 test("a field that is missing or malformed is named, and nothing is stored", async (t) => {

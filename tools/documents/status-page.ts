@@ -148,6 +148,7 @@ export const statusFields: Readonly<Record<string, string>> = {
   "gate-partial-capture":       "whether the gate supports partial captures: `enabled` or `disabled`",
   "verified-3d-status":         "3-D Secure result: `AUTHENTICATED`, `NOT_AUTHENTICATED` or `UNSUPPORTED`; absent when not performed",
   "eci":                        "electronic commerce indicator",
+  "sca-exemption":              "an extension: the exemption from authentication that the merchant has claimed; absent once the issuer has demanded authentication all the same",
   "avs-result":                 "the issuer's letter for the payer's address, as the acquirer sends it; with the next three fields an extension of this interface, absent where the acquirer sends no result",
   "avs-address":                "whether `address1` is the cardholder's: `match`, `no-match` or `not-checked`",
   "avs-postcode":               "whether `zip_code` is the cardholder's: `match`, `no-match` or `not-checked`",

@@ -237,6 +237,8 @@ export const dialects: Readonly<Record<GateKind, Dialect>> = {
   iso93_ascii: iso93,
 };
 
-export function amountDigitsOf(kind: GateKind): number {
-  return dialects[kind].amountDigits;
+/** Returns what the messages of such a gate have places for, for the choice of a gate. */
+export function abilitiesOf(kind: GateKind): Pick<Dialect, "amountDigits" | "exemptions"> {
+  const { amountDigits, exemptions } = dialects[kind];
+  return { amountDigits, exemptions };
 }

@@ -3,7 +3,12 @@
  * value is made. A host with other habits is another table.
  */
 import type { Framing, IsoFields, Specification } from "@tollgate/protocols/iso8583";
-import { type ChargeKind, type Loyalty, loyaltyNames } from "../../orders/order.ts";
+import {
+  type ChargeKind,
+  type Loyalty,
+  loyaltyNames,
+  type ScaExemption,
+} from "../../orders/order.ts";
 import type { DayTotals } from "../../orders/settlement-items.ts";
 import type { CardNumber } from "../../values/card-number.ts";
 import type { FailureCode } from "../../values/failure.ts";
@@ -30,6 +35,8 @@ export type Dialect = {
   readonly rows: readonly FactRow[];
   /** Returns whether the network's authentication value fits into a charge. */
   readonly hasPlaceFor: (value: string, network: CardNumber["network"]) => boolean;
+  /** The exemptions that a charge can state. Others only travel in an authentication. */
+  readonly exemptions: readonly ScaExemption[];
   /** Returns the network's id of the transaction from an answer. */
   readonly readNetworkId: (fields: IsoFields) => string | undefined;
   /** Returns `YYYY-MM-DDThh:mm:ss`, or `-MM-DDThh:mm:ss` without the year, in the host's time. */

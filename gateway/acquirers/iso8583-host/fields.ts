@@ -29,7 +29,6 @@ export const iso87GateRows: readonly GateRow[] = [
   [3, ["payout"], () => "260000"], // original credit
   [18, allButInquiry, ({ categoryCode }) => categoryCode],
   [19, allButInquiry, ({ countryCode }) => countryCode],
-  [25, [...payments, ...changes, ...credits], () => "59"], // electronic commerce
   [25, ["account-verification"], () => "51"], // is the card good?
   [39, ["reversal"], () => "68"], // no answer came in time
   [43, [...charges, ...credits], ({ nameAndPlace }) => nameAndPlace.padEnd(40)],
@@ -46,6 +45,7 @@ export const iso87Rows: readonly FactRow[] = [
   [13, [...charges, ...credits], ({ local }) => local.month + local.day],
   [14, allButInquiry, ({ card }) => expiry(card)],
   [22, [...charges, "reversal", ...credits], entryMode],
+  [25, [...payments, ...changes, ...credits], condition],
   [32, all, ({ acquirerId }) => acquirerId],
   [37, all, ({ reference, identifiers }) => reference ?? identifiers.reference],
   [38, changes, ({ original }) => original?.approvalCode?.padEnd(6)],
@@ -157,6 +157,11 @@ function expiry({ expiryYear, expiryMonth }: Facts["card"]): string | undefined 
 function entryMode({ credential, card }: Facts): string {
   if (card.isDevice === true) return "810";
   return credential === undefined ? "010" : "100";
+}
+
+/** 08 is an order by mail or telephone, 59 an electronic one. */
+function condition({ isMoto }: Facts): string {
+  return isMoto === true ? "08" : "59";
 }
 
 function originalDataElements({ identifiers, original }: Facts): string | undefined {

@@ -109,7 +109,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
   }
 
   function factsOf(request: FollowUpMessage): Omit<Facts, keyof Identity> {
-    const { amount, card, remaining, traceNumber, reference, transmittedAt } = request;
+    const { amount, card, remaining, traceNumber, reference, transmittedAt, isMoto } = request;
     const { identifiers, capture: taken, ...charge } = request.original;
     const capture = taken && {
       mti: mtis.capture.first,
@@ -119,7 +119,7 @@ export function makeMessages(dialect: Dialect, settings: GateSettings) {
     };
     const original = { ...originalOf(request.original), ...charge, capture, remaining };
     const own = { ...timesOf(identifiers, transmittedAt), traceNumber, credential: undefined };
-    return { identifiers, card, amount, ...noSecrets, ...own, reference, original };
+    return { identifiers, card, amount, ...noSecrets, ...own, reference, original, isMoto };
   }
 
   function originalOf({ kind, identifiers }: FollowUpMessage["original"] | AuthorizationRequest) {

@@ -6,7 +6,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { parse, stringify } from "yaml";
-import { amountDigitsOf } from "../../acquirers/iso8583-host/connector.ts";
+import { abilitiesOf } from "../../acquirers/iso8583-host/connector.ts";
 import { makeAdministration } from "../../storage/configuration/administration.ts";
 import { loadConfiguration } from "../../storage/configuration/configuration.ts";
 import {
@@ -97,7 +97,7 @@ export async function apply(session: Session, given: Given): Promise<Output> {
   let steps: readonly FileStep[] = [];
   const run = (audit: Audit) =>
     audit.change(async (query) => {
-      const load = () => loadConfiguration(query, vault.openSecret, amountDigitsOf);
+      const load = () => loadConfiguration(query, vault.openSecret, abilitiesOf);
       const place = { audit, query, vault, load, prune, folder: dirname(resolve(source.name)) };
       steps = await applyFile(document, { ...place, session });
       if (dryRun) throw undo;

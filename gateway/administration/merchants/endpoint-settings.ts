@@ -76,6 +76,14 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
     "register cards for recurring payments without a payment; verified: ask the issuer first",
     "Karten ohne Zahlung für wiederkehrende Zahlungen registrieren; verified: Aussteller fragen",
   ]),
+  setting("moto", "moto", onOff, [
+    "accept orders by mail or telephone, without 3-D Secure",
+    "Bestellungen per Post oder Telefon annehmen, ohne 3-D Secure",
+  ]),
+  setting("exemptions", "exemptions", onOff, [
+    "accept the merchant's exemptions from authentication",
+    "Ausnahmen des Händlers von der Authentifizierung annehmen",
+  ]),
   setting("oauthOnly", "oauthOnly", onOff, [
     "accept only v4 requests, which are signed by OAuth",
     "nur Anfragen der Version 4 annehmen, die mit OAuth signiert sind",

@@ -171,6 +171,8 @@ const usualSettings = {
   chargebacks: "off",
   "void-as": "void",
   profiles: "off",
+  moto: "off",
+  exemptions: "off",
   "oauth-only": "off",
   "plain-addresses": "off",
   "private-callbacks": "off",

@@ -12,6 +12,7 @@ import { type Context, operation, type Repeats, type Reply } from "../operation.
 import {
   type PurchaseContext,
   readPurchase,
+  refuseExtension,
   requestFingerprintOf,
   withAmount,
   withoutAmount,
@@ -43,6 +44,8 @@ const formFields = {
   server_callback_url: payerFields.server_callback_url,
   notify_url: payerFields.notify_url,
   merchant_data: payerFields.merchant_data,
+  transaction_channel: payerFields.transaction_channel,
+  three_ds_preference: payerFields.three_ds_preference,
   login: payerFields.login,
   control: payerFields.control,
 } as const;
@@ -104,6 +107,8 @@ async function open(
 ): Promise<Reply | Failure> {
   if (context instanceof Failure) return context;
   const { endpoint, amount, serialNumber, services } = context;
+  const refusal = refuseExtension(request, endpoint);
+  if (refusal !== undefined) return refusal;
   const accepted = await services.orders.accept({
     kind,
     serialNumber,

@@ -104,7 +104,7 @@ export function makeFindPayable(dependencies: OrderPageDependencies): FindPayabl
       refusal,
       triesLeft,
       secondsLeft,
-      wallets: offerWallets(endpoint, walletMethods),
+      wallets: purchase.channel === "MOTO" ? [] : offerWallets(endpoint, walletMethods),
     };
   }
 }

@@ -406,7 +406,7 @@ export async function vacuumErased(database: Pick<Database, "connect">): Promise
 /** The properties of a purchase that say nothing about a person. All others are erased. */
 type KeptOfPurchase =
   | ("amount" | "otherAmounts" | "siteUrl" | "wallet" | "credential")
-  | "isUnattended";
+  | ("isUnattended" | "channel" | "challengePreference" | "scaExemption");
 
 /**
  * The fields that an erasure removes from orders, their history and card references, each with its

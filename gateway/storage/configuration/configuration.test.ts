@@ -237,7 +237,7 @@ function load() {
     loadConfiguration(
       query,
       () => new Secret("key"),
-      () => 12,
+      () => ({ amountDigits: 12 }),
     ),
   );
 }

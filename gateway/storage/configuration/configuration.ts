@@ -43,21 +43,21 @@ export type Configuration = CellMap & {
 export type LiveConfiguration = Awaited<ReturnType<typeof openConfiguration>>;
 
 type OpenSecret = Vault["openSecret"];
-/** Returns how many digits an amount may have in the gate's dialect. */
-type AmountDigitsOf = (kind: Gate["kind"]) => number;
+/** Returns what the messages of the gate's dialect have places for. */
+type AbilitiesOf = (kind: Gate["kind"]) => Pick<EndpointGate, "amountDigits" | "exemptions">;
 
 type Dependencies = {
   readonly snapshot: Database["snapshot"];
   readonly openSecret: OpenSecret;
-  readonly amountDigitsOf: AmountDigitsOf;
+  readonly abilitiesOf: AbilitiesOf;
   readonly onChange: (configuration: Configuration) => void;
   readonly onError: (error: unknown) => void;
 };
 
 export async function openConfiguration(dependencies: Dependencies) {
-  const { snapshot, openSecret, amountDigitsOf, onChange, onError } = dependencies;
+  const { snapshot, openSecret, abilitiesOf, onChange, onError } = dependencies;
   const { current, reload } = await openReloadable<Configuration>({
-    read: () => snapshot((query) => loadConfiguration(query, openSecret, amountDigitsOf)),
+    read: () => snapshot((query) => loadConfiguration(query, openSecret, abilitiesOf)),
     onError,
   });
   return {
@@ -83,7 +83,7 @@ export async function openConfiguration(dependencies: Dependencies) {
 export async function loadConfiguration(
   query: Query,
   open: OpenSecret,
-  amountDigitsOf: AmountDigitsOf,
+  abilitiesOf: AbilitiesOf,
 ): Promise<Configuration> {
   const merchants = byId(await loadMerchants(query, open));
   const macKeys = await loadMacKeys(query, open);
@@ -93,7 +93,7 @@ export async function loadConfiguration(
       withKeys(gate, macKeys.get(gate.id), zoneKeys.get(gate.id)),
     ),
   );
-  const endpoints = byId(await loadEndpoints(query, merchants, gates, amountDigitsOf));
+  const endpoints = byId(await loadEndpoints(query, merchants, gates, abilitiesOf));
   const groups = await loadGroups(query, merchants, endpoints);
   return {
     merchants: [...merchants.values()],
@@ -169,7 +169,7 @@ async function loadEndpoints(
   query: Query,
   merchants: ReadonlyMap<MerchantId, Merchant>,
   gates: ReadonlyMap<GateId, Gate>,
-  amountDigitsOf: AmountDigitsOf,
+  abilitiesOf: AbilitiesOf,
 ): Promise<readonly Endpoint[]> {
   const rows = await query<EndpointRow>(
     `select id, merchant_id, name, currency, enabled, settings, (
@@ -184,7 +184,7 @@ async function loadEndpoints(
     const endpoint = { ...row, merchant: get(merchants, merchant_id), settings };
     const ownGates = (gateRows ?? []).map((own) => {
       const gate = get(gates, own.id);
-      return { ...endpointGateOf(gate, own, endpoint), amountDigits: amountDigitsOf(gate.kind) };
+      return { ...endpointGateOf(gate, own, endpoint), ...abilitiesOf(gate.kind) };
     });
     return { ...endpoint, gates: ownGates };
   });

@@ -60,6 +60,7 @@ const expectations: Readonly<Record<string, readonly Row[]>> = {
   "decline-invalid-number": [{ heard: "answer",  end: declined("111") }],
   "issuer-unavailable":     [{ heard: "answer",  end: declined("912") }],
   "sca-required":           [{ heard: "answer",  end: declined("161") }],
+  "sca-or-exemption":       [{ heard: "answer",  end: declined("161") }],
   "decline-explained":      [{ heard: "answer",  end: declined("116"), shown: explained }],
 
   "no-answer":              [{ heard: "nothing", end: undone, asked: paid }],

@@ -178,6 +178,14 @@ test("123 has the postal code and the street, in capitals and without accents", 
   assert.equal(reversal.fields[123], undefined);
 });
 
+test("an order by mail or telephone has its indicator, of every network", () => {
+  for (const card of ["4000001000000018", "5200000000000015"]) {
+    const { fields } = messages.makeCharge(makeAttempt({ card, isMoto: true }));
+    assert.deepEqual([fields[25], fields[60]], ["08", "0000000001"]);
+  }
+  assert.deepEqual(iso87Binary.exemptions, []);
+});
+
 test("a stored card is told with how it is used and its first payment", () => {
   const rows = [
     ["IRREGULAR", "C"],

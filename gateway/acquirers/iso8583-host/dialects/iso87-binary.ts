@@ -68,6 +68,7 @@ export const iso87Binary: Dialect = {
   ],
   hasPlaceFor: (value, network) =>
     (usesUcaf(network) ? writeUcaf(value) : writeCavv(value)) !== undefined,
+  exemptions: [],
   readNetworkId,
   readLocalTime: readLocalTime87,
   readChecks,
@@ -76,10 +77,13 @@ export const iso87Binary: Dialect = {
 
 type Fields = Parameters<Dialect["readRemarks"]>[0];
 
-function indicator({ authentication, card }: Facts): string | undefined {
-  const eci = authentication?.eci;
+/** 01 is a single order by mail or telephone. */
+function indicator({ authentication, card, isMoto }: Facts): string | undefined {
+  const eci = isMoto === true ? "01" : authentication?.eci;
   if (eci === undefined) return undefined;
-  return writePositions(pointOfService60, { 8: visaIndicatorOf(eci, card.number.network) });
+  return writePositions(pointOfService60, {
+    8: isMoto === true ? eci : visaIndicatorOf(eci, card.number.network),
+  });
 }
 
 /**

@@ -57,6 +57,7 @@ test("what a charge is for, and how the card was given, are codes", () => {
   const { card, ...rest } = makeAttempt();
   const wallet = messages.makeCharge({ ...rest, card: { ...card, isDevice: true } });
 
+  assert.equal(charge({ isMoto: true }).fields[22], "100030100110");
   assert.deepEqual([preauth.mti, preauth.fields[24]], ["1100", "100"]);
   assert.equal(preauth.fields[22], "100050700110");
   assert.deepEqual([verification.mti, verification.fields[24]], ["1100", "108"]);

@@ -182,6 +182,7 @@ export const iso93: Dialect = {
     [120, charges, addressField],
   ],
   hasPlaceFor: sandbox.hasPlaceFor,
+  exemptions: sandbox.exemptions,
   readNetworkId: readNetworkId62,
   readLocalTime: readLocalTime93,
   readChecks,
@@ -195,13 +196,14 @@ function readKey96({ 96: bytes }: IsoFields): string | undefined {
 }
 
 /**
- * Twelve places: no terminal (1 to 4), an electronic order (5) without the card (6), read as place
- * 7 says: 1 typed, 7 on file, S a wallet's with its cryptogram. No verification at the terminal (8,
- * 9), no output (10, 11), no PIN (12).
+ * Twelve places: no terminal (1 to 4), an electronic order or one by telephone (5) without the card
+ * (6), read as place 7 says: 1 typed, 7 on file, S a wallet's with its cryptogram. No verification
+ * at the terminal (8, 9), no output (10, 11), no PIN (12).
  */
-function pointOfService({ credential, card }: Facts): string {
+function pointOfService({ credential, card, isMoto }: Facts): string {
   if (card.isDevice === true) return "100050S00110";
-  return credential === undefined ? "100050100110" : "100050700110";
+  const order = isMoto === true ? "3" : "5";
+  return `1000${order}0${credential === undefined ? "1" : "7"}00110`;
 }
 
 /** Returns what remains charged, or the whole amount for a full return. */

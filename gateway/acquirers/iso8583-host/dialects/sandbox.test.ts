@@ -150,10 +150,10 @@ test("an address goes with the wish to verify it, and a log shows the wish alone
 // biome-ignore format: a table
 type Use = readonly [Credential["initiator"], Credential["scenario"], code: string];
 const credentials: readonly Use[] = [
-  ["CARDHOLDER", "IRREGULAR", "C101"],
-  ["CARDHOLDER", "REGULAR", "C102"],
-  ["MERCHANT", "IRREGULAR", "M101"],
-  ["MERCHANT", "REGULAR", "M102"],
+  ["CARDHOLDER", "IRREGULAR", "0504C101"],
+  ["CARDHOLDER", "REGULAR", "0504C102"],
+  ["MERCHANT", "IRREGULAR", "0504M101"],
+  ["MERCHANT", "REGULAR", "0504M102"],
 ];
 
 test("a stored card is told with who uses it, why, and its first payment", () => {
@@ -167,6 +167,42 @@ test("a stored card is told with who uses it, why, and its first payment", () =>
     assert.deepEqual(elementsOf(begun), { category: "T", 22: code });
     assert.deepEqual(elementsOf(made), { category: "T", 22: code, 63: "151121000000001" });
   }
+});
+
+// biome-ignore format: a table
+const exemptions = [
+  ["low_value",           "010204"],
+  ["tra",                 "010202"],
+  ["secure_corporate",    "010206"],
+  ["trusted_beneficiary", undefined],
+] as const;
+
+test("a charge states an exemption that has a code, beside the use of a stored card", () => {
+  const credential = {
+    initiator: "CARDHOLDER",
+    scenario: "REGULAR",
+    networkId: undefined,
+  } as const;
+  for (const [exemption, code] of exemptions) {
+    const alone = messages.makeCharge(makeAttempt({ exemption }));
+    const stored = messages.makeCharge(makeAttempt({ exemption, credential }));
+
+    const use = { 22: `${code ?? ""}0504C102` };
+    assert.deepEqual(elementsOf(alone), { category: "T", ...(code && { 22: code }), 92: "123" });
+    assert.deepEqual(elementsOf(stored), { category: "T", ...use, 92: "123" });
+    assert.equal(sandbox.exemptions.includes(exemption), code !== undefined);
+  }
+});
+
+test("an order by mail or telephone has its condition, and so have later messages about it", () => {
+  const attempt = makeAttempt({ isMoto: true });
+  const capture = messages.makeCapture({ ...makeFollowUp(attempt, answer), isMoto: true });
+  const reversal = messages.makeReversal(attempt, advice, laterAt);
+
+  const conditions = [messages.makeCharge(attempt), capture, reversal].map(
+    ({ fields }) => fields[25],
+  );
+  assert.deepEqual(conditions, ["08", "08", "08"]);
 });
 
 test("this host has no inquiry", () => {

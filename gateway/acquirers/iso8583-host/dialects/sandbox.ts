@@ -9,7 +9,7 @@ import {
   readSubelements,
   writeSubelements,
 } from "@tollgate/protocols/iso8583";
-import type { Credential } from "../../../orders/order.ts";
+import type { Credential, ScaExemption } from "../../../orders/order.ts";
 import {
   charges,
   type Dialect,
@@ -48,6 +48,7 @@ export const sandbox: Dialect = {
     [62, [...followUps, "refund"], ({ original }) => original?.networkId],
   ],
   hasPlaceFor: (value) => writeUcaf(value) !== undefined,
+  exemptions: ["low_value", "tra", "secure_corporate"],
   readNetworkId: readNetworkId62,
   readLocalTime: readLocalTime87,
   readChecks,
@@ -70,9 +71,8 @@ const credentialCodes = {
 export function privateElements(facts: Facts): string | undefined {
   const { authentication, credential, cvv } = facts;
   const elements: [tag: string, value: string][] = [];
-  if (credential !== undefined) {
-    elements.push(["22", credentialCodes[credential.initiator][credential.scenario]]);
-  }
+  const indicators = multiPurposeIndicators(facts);
+  if (indicators !== "") elements.push(["22", indicators]);
   if (authentication?.eci !== undefined) elements.push(["42", authentication.eci]);
   // In this dialect, the UCAF has the value of every network.
   if (authentication?.value !== undefined) elements.push(["43", authentication.value]);
@@ -82,6 +82,20 @@ export function privateElements(facts: Facts): string | undefined {
   if (cvv !== undefined) elements.push(["92", cvv.reveal()]);
   return elements.length === 0 ? undefined : writeSubelements("T", elements);
 }
+
+/** Sub-field 01 of 48.22 has the exemption, and 05 how a stored card is used. */
+function multiPurposeIndicators({ credential, exemption }: Facts): string {
+  const risk = exemption && exemptionCodes[exemption];
+  const use = credential && credentialCodes[credential.initiator][credential.scenario];
+  return `${risk === undefined ? "" : `0102${risk}`}${use === undefined ? "" : `0504${use}`}`;
+}
+
+/** A beneficiary's trust has no code: it is stated in the authentication. */
+const exemptionCodes: Readonly<Partial<Record<ScaExemption, string>>> = {
+  tra: "02",
+  low_value: "04",
+  secure_corporate: "06",
+};
 
 /** Field 120 has the data to verify in sub-field 01, whose length of two digits follows its tag. */
 export function addressField(facts: Facts): string | undefined {

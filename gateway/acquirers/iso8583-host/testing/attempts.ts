@@ -38,6 +38,8 @@ export type AttemptChanges = {
   readonly cavv?: string;
   readonly credential?: Credential;
   readonly payer?: AuthorizationRequest["payer"];
+  readonly isMoto?: boolean;
+  readonly exemption?: AuthorizationRequest["exemption"];
   readonly reference?: string;
   readonly traceNumber?: string;
 };
@@ -67,6 +69,8 @@ export function makeAttempt(changes: AttemptChanges = {}): AuthorizationRequest 
     authentication: isAuthenticated ? { eci, value: cavv } : undefined,
     credential: changes.credential,
     payer: changes.payer,
+    isMoto: changes.isMoto,
+    exemption: changes.exemption,
   };
 }
 
