@@ -105,7 +105,7 @@ export type SaleRequest = {
   readonly customer_user_agent?: string | undefined;
   /** 64k/String: a wallet's payment data in place of card data: its JSON text, base64-encoded; needed in some requests. */
   readonly payment_data?: string | undefined;
-  /** 17/String: type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`; needed in some requests. */
+  /** 17/String: type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`, or as an extension `network_token`; needed in some requests. */
   readonly payment_data_type?: string | undefined;
 };
 
@@ -223,7 +223,7 @@ export type AccountVerificationRequest = {
   readonly customer_user_agent?: string | undefined;
   /** 64k/String: a wallet's payment data in place of card data: its JSON text, base64-encoded; needed in some requests. */
   readonly payment_data?: string | undefined;
-  /** 17/String: type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`; needed in some requests. */
+  /** 17/String: type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`, or as an extension `network_token`; needed in some requests. */
   readonly payment_data_type?: string | undefined;
 };
 

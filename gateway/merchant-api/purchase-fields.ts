@@ -22,7 +22,7 @@ export const paidFields = {
 // biome-ignore format: a table
 export const walletFields = {
   payment_data:         field.conditional(field.message(65_536, "a wallet's payment data in place of card data: its JSON text, base64-encoded")),
-  payment_data_type:    field.conditional(field.choice(walletTypes, "type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`")),
+  payment_data_type:    field.conditional(field.choice(walletTypes, "type of `payment_data`: `walleta_encrypted`, `walleta_decrypted`, `walletb_encrypted` or `walletb_decrypted`, or as an extension `network_token`")),
 } as const;
 
 const truth = ["true", "false"] as const;

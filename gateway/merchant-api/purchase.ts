@@ -116,7 +116,7 @@ async function openWallet(
   { sent, type, request, purchase, requestFingerprint }: WalletPayment,
   { endpoint, amount, services }: PurchaseContext,
 ): Promise<Payment | Failure> {
-  if (type.endsWith("_decrypted") && endpoint.merchant.settings.decryptedWallets !== true) {
+  if (!type.endsWith("_encrypted") && endpoint.merchant.settings.decryptedWallets !== true) {
     return notAllowed;
   }
   const opened = await services.wallets.open({

@@ -93,6 +93,7 @@ export const walletTypes = [
   "walleta_decrypted",
   "walletb_encrypted",
   "walletb_decrypted",
+  "network_token",
 ] as const;
 export type WalletType = (typeof walletTypes)[number];
 

@@ -19,6 +19,7 @@ import type { Secret } from "../values/secret.ts";
 import type { Clock } from "../values/time.ts";
 import {
   type ReplayId,
+  readNetworkToken,
   readWalletA,
   readWalletB,
   refuse,
@@ -109,6 +110,7 @@ export function makeOpenWallets(dependencies: OpeningDependencies) {
     const now = clock.now();
     const keys = keysOf(merchant.id, wallet);
     const sent = { text: text.reveal(), isEncrypted, merchant, amount, now, keys };
+    if (type === "network_token") return readNetworkToken(sent);
     return wallet === "walleta" ? readWalletA(sent, trust) : readWalletB(sent, trust);
   }
 
@@ -152,6 +154,7 @@ export function makeOpenWallets(dependencies: OpeningDependencies) {
   }
 }
 
+/** A network token counts as walletb's, which has the same parts. */
 function walletOf(type: WalletType): Wallet {
   return type.startsWith("walleta") ? "walleta" : "walletb";
 }

@@ -17,6 +17,7 @@ import {
 import {
   type Opened as OpenedB,
   type Payload as PayloadB,
+  readNetworkToken as parseNetworkToken,
   readPayload as readPayloadB,
   type Trust as TrustB,
 } from "@tollgate/protocols/walletb";
@@ -98,10 +99,8 @@ export async function readWalletA(
   if (payload.paymentDataType === "EMV") return refuse("wallet_not_supported", "EMV");
   const { onlinePaymentCryptogram: cryptogram, eciIndicator: eci } = payload;
   const { year, month } = expiryOf(payload);
-  // The id of a cryptogram, which is valid for one payment. It may arrive as a token and as its
-  // payload.
-  const id = createHash("sha256").update(cryptogram, "base64").digest("hex");
-  const ownId = { id, keepUntil: sent.now + keepPayloadMs };
+  // The same cryptogram may arrive as a token and as its payload.
+  const ownId = idOfCryptogram(cryptogram, sent);
   return {
     card: cardOf(payload.applicationPrimaryAccountNumber, month, year),
     holderName: payload.cardholderName,
@@ -176,6 +175,25 @@ async function openWalletB(
   });
   if (opened instanceof Failure) return opened;
   return "reason" in opened ? refusalOf(opened) : opened.payload;
+}
+
+/** The merchant has the number and the cryptogram from the networks. Nothing here proves that. */
+export function readNetworkToken(sent: SentPaymentData): WalletCard | WalletRefusal {
+  const token = parseNetworkToken(sent.text);
+  if (token instanceof WalletFault) return refusalOf(token);
+  const { number, expirationMonth, expirationYear, cryptogram, eci } = token;
+  return {
+    card: cardOf(number, expirationMonth, expirationYear),
+    holderName: undefined,
+    proof: { eci, cryptogram: new Secret(cryptogram) },
+    replayIds: [idOfCryptogram(cryptogram, sent)],
+  };
+}
+
+/** A cryptogram is valid for one payment. */
+function idOfCryptogram(cryptogram: string, { now }: Pick<SentPaymentData, "now">): ReplayId {
+  const id = createHash("sha256").update(cryptogram, "base64").digest("hex");
+  return { id, keepUntil: now + keepPayloadMs };
 }
 
 function cardOf(pan: string, month: number, year: number): CardData {

@@ -9,4 +9,4 @@ export { WalletFault, type WalletReason } from "../shared/wallet.ts";
 export { type RootKey, readPoint, readRootKeys, type Version, writeRootKeys } from "./keys.ts";
 export * from "./mint-token.ts";
 export { decryptToken, type Opened, openToken, type Trust } from "./open-token.ts";
-export { type Payload, readPayload, writePayload } from "./payload.ts";
+export { type Payload, readNetworkToken, readPayload, writePayload } from "./payload.ts";

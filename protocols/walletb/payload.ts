@@ -84,6 +84,29 @@ export function writePayload(payload: Payload, version: Version = "ECv2"): strin
   });
 }
 
+const tokenRows = [
+  ["number", "required", isPan],
+  ["expirationMonth", "required", isMonth],
+  ["expirationYear", "required", isYear],
+  ["cryptogram", "required", isCryptogram],
+] as const satisfies MemberRows;
+
+export type NetworkToken = MembersOf<typeof tokenRows> & { readonly eci?: string };
+
+/**
+ * Reads a network token with its cryptogram, which the merchant has from the networks and not from
+ * a wallet. It has the parts of a tokenised card here, under names of its own.
+ */
+export function readNetworkToken(text: string): NetworkToken | WalletFault {
+  const fields = parseFields(text);
+  if (fields instanceof WalletFault) return fields;
+  const read = readMembers(tokenRows, fields);
+  if (read instanceof WalletFault) return read;
+  const eci = readEci(fields["eci"]);
+  if (eci === undefined) return new WalletFault("bad_payload", "eci");
+  return { ...read, ...(eci !== "" && { eci }) };
+}
+
 /** Replaces the names and values of ECv1 by those of ECv2. */
 function renameDetails(details: JsonObject, method: PaymentMethod, version: Version): JsonObject {
   const { authMethod } = details;
