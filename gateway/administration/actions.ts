@@ -32,6 +32,7 @@ export const subjects: readonly Subject[] = [
   { name: "statement", does: "print a merchant's statement by day and currency, and what it is owed", load: async () => (await import("./orders/statement.ts")).statementActions },
   { name: "settlement", does: "what the operator has paid to merchants: book, list", load: async () => (await import("./orders/statement.ts")).settlementActions },
   { name: "link",      does: "payment links: create, list, show, close", load: async () => (await import("./merchants/links.ts")).linkActions },
+  { name: "terminal",  does: "orders by mail or telephone: open a payment page for staff", load: async () => (await import("./merchants/links.ts")).terminalActions },
   { name: "doubt",     does: "orders in doubt: the gateway does not know whether the acquirer processed them", load: async () => (await import("./orders/doubts.ts")).doubtActions },
   { name: "reconcile", does: "compare a day of a gate with the acquirer's settlement file or its host", load: async () => (await import("./orders/reconcile.ts")).reconcileActions },
   { name: "chargeback", does: "chargebacks: import the acquirer's file, list", load: async () => (await import("./orders/chargebacks.ts")).chargebackActions },

@@ -228,6 +228,7 @@ export const choiceLabels = {
   "merchant-admin": texts("Merchant administrator: all of one merchant", "Händler-Administrator: alles eines Händlers"),
   "merchant-developer": texts("Merchant developer: keys and callbacks of one merchant; who has its control key can sign refunds", "Händler-Entwickler: Schlüssel und Callbacks eines Händlers; mit dem Kontrollschlüssel lassen sich Erstattungen signieren"),
   "merchant-viewer": texts("Merchant viewer: orders of one merchant", "Händler (nur Lesen): Zahlungen eines Händlers"),
+  "merchant-clerk": texts("Merchant clerk: takes orders by telephone, sees orders of one merchant", "Händler-Telefonist: nimmt Bestellungen am Telefon an, sieht Zahlungen eines Händlers"),
 } satisfies Labels;
 
 // biome-ignore format: a table

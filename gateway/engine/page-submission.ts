@@ -68,7 +68,8 @@ export function wantedFieldsOf(
   { settings: { pageFields, optionalFields = [] } }: Pick<Endpoint, "settings">,
 ): readonly WantedField[] {
   const customer = customerSent(order);
-  const isLink = order.page?.linkId !== undefined;
+  // The merchant's staff can ask on the telephone for all that a sale needs.
+  const isLink = order.page?.linkId !== undefined && order.purchase.channel === undefined;
   const isNamed = ({ name, isUsual }: (typeof askable)[number]) =>
     pageFields === undefined
       ? (isLink ? name === "email" : isUsual) && !optionalFields.includes(name)

@@ -80,7 +80,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
   }
 
   async function stateOf(link: PaymentLink, endpoint: Endpoint): Promise<PaymentLinkState> {
-    const end = findEnd(link, clock.now()) ?? (isOn(endpoint) ? undefined : "disabled");
+    const end = findEnd(link, clock.now()) ?? (isOpen(link, endpoint) ? undefined : "disabled");
     if (!isFull(link)) return end ? { kind: end } : { kind: "open", page: pages.issue(link) };
     const used = await usesOf(link);
     if (used.every(({ isPaid }) => isPaid)) {
@@ -103,7 +103,7 @@ export function makePaymentLinks(dependencies: Dependencies) {
     const clientOrderId = clientOrderIdOf(link, page);
     const [known] = await findExisting(link.merchantId, clientOrderId);
     if (known !== undefined) return known.order;
-    if (!isOn(endpoint) || !(await reserve(link, page))) return notNow;
+    if (!isOpen(link, endpoint) || !(await reserve(link, page))) return notNow;
     const text = new Secret(`link/${clientOrderId}`);
     const accepted = await accept({
       kind: "sale",
@@ -181,8 +181,14 @@ function makeLinkPages({ tokens, clock }: Pick<Dependencies, "tokens" | "clock">
   };
 }
 
-function purchaseOf({ amount, description, returnUrl, callbackUrl }: PaymentLink): Purchase {
+function isOpen({ channel }: PaymentLink, endpoint: Endpoint): boolean {
+  return isOn(endpoint) && (channel === undefined || endpoint.settings.moto === true);
+}
+
+function purchaseOf({ channel, ...link }: PaymentLink): Purchase {
+  const { amount, description, returnUrl, callbackUrl } = link;
   return {
+    ...(channel && { channel }),
     amount,
     description,
     ipAddress: "",

@@ -148,6 +148,8 @@ export type PaymentLink = {
   readonly endpointId: EndpointId;
   readonly amount: Money;
   readonly description: string;
+  /** The payment page is for the merchant's staff, who enter an order by mail or telephone. */
+  readonly channel?: "MOTO" | undefined;
   /** Where the cardholder's browser goes at the end; the gateway's own page if absent. */
   readonly returnUrl?: string | undefined;
   readonly callbackUrl?: string | undefined;

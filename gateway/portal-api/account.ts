@@ -21,7 +21,7 @@ import type { SessionView, ShownEnvironment } from "./shapes.ts";
 import type { Factor, Guard, RecordSignIn } from "./sign-in.ts";
 
 /** In production, users with one of these rights need a second factor. */
-const guarded: readonly Right[] = ["see_configuration", "move_money"];
+const guarded: readonly Right[] = ["see_configuration", "move_money", "enter_orders"];
 
 export function stateOf({ account, secondFactor }: PortalSession, environment: ShownEnvironment) {
   const hasFactor = account.hasTotp || account.passkeys > 0;

@@ -2,6 +2,7 @@
 import { findEnd, type PaymentLink } from "../orders/payment-page.ts";
 import type { RoutedLinks } from "../storage/orders/payment-links.ts";
 import { renderQrSvg } from "../values/qr-code.ts";
+import { hasRight } from "../values/roles.ts";
 import type { Instant } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
 import type { LinkView } from "./configuration-routes.ts";
@@ -26,11 +27,13 @@ export function linkHandlers({ links, linkUrlOf, configured }: LinkHandlerOption
       return { links: found.map((each) => viewLink(each, configured(), caller.now)), ...next };
     },
 
-    async "GET /links/:link"({ link: id }, { merchantId, now }) {
+    async "GET /links/:link"({ link: id }, { merchantId, now, account }) {
       const link = await links.findById(id);
       if (link === undefined || (merchantId ?? link.merchantId) !== link.merchantId) {
         return notFound;
       }
+      // A person with the URL can charge cards without their holders.
+      if (link.channel === "MOTO" && !hasRight(account.role, "enter_orders")) return notFound;
       const url = linkUrlOf(link);
       const { returnUrl, callbackUrl } = link;
       return {

@@ -5,13 +5,14 @@ import { hasRight, isMerchantRole, type Right, rights, roles } from "./roles.ts"
 
 // biome-ignore format: a table
 const expected: Readonly<Record<Right, readonly (typeof roles)[number][]>> = {
-  see_orders:        ["admin", "support", "finance", "auditor", "merchant-admin", "merchant-developer", "merchant-viewer"],
+  see_orders:        ["admin", "support", "finance", "auditor", "merchant-admin", "merchant-developer", "merchant-viewer", "merchant-clerk"],
   see_configuration: ["admin", "support", "finance", "auditor", "merchant-admin", "merchant-developer"],
   see_audit:         ["admin", "auditor"],
   reveal_secrets:    ["admin", "merchant-admin", "merchant-developer"],
   resend_callbacks:  ["admin", "support", "merchant-admin", "merchant-developer"],
   share_views:       ["admin", "support", "finance", "merchant-admin", "merchant-developer"],
   move_money:        ["admin", "finance", "merchant-admin"],
+  enter_orders:      ["admin", "merchant-admin", "merchant-clerk"],
   reconcile:         ["admin", "finance"],
   change_merchants:  ["admin"],
   change_acquiring:  ["admin"],
@@ -32,5 +33,5 @@ for (const right of rights) {
 }
 
 test("every role is an operator's or a merchant's", () => {
-  assert.deepEqual(roles.filter(isMerchantRole), roles.slice(4, 7));
+  assert.deepEqual(roles.filter(isMerchantRole), roles.slice(4, 8));
 });

@@ -4,7 +4,9 @@
  */
 
 const operatorRoles = ["admin", "support", "finance", "auditor"] as const;
-const merchantRoles = ["merchant-admin", "merchant-developer", "merchant-viewer"] as const;
+const merchantRoles = [
+  ...(["merchant-admin", "merchant-developer", "merchant-viewer", "merchant-clerk"] as const),
+] as const;
 /** Accounts that run programs have the role `service`, and cannot sign in. */
 export const portalRoles = [...operatorRoles, ...merchantRoles] as const;
 export const roles = [...portalRoles, "service"] as const;
@@ -20,22 +22,23 @@ const y = true;
 const n = false;
 
 const matrix = {
-  //                       admin support finance auditor  merchant-admin -developer -viewer service
-  see_orders: [y, y, y, y, y, y, y, n],
-  see_configuration: [y, y, y, y, y, y, n, n],
-  see_audit: [y, n, n, y, n, n, n, n],
-  reveal_secrets: [y, n, n, n, y, y, n, n],
-  resend_callbacks: [y, y, n, n, y, y, n, n],
-  share_views: [y, y, y, n, y, y, n, n],
-  move_money: [y, n, y, n, y, n, n, n],
-  reconcile: [y, n, y, n, n, n, n, n],
-  change_merchants: [y, n, n, n, n, n, n, n],
-  change_acquiring: [y, n, n, n, n, n, n, n],
-  manage_keys: [y, n, n, n, y, y, n, n],
-  manage_users: [y, n, n, n, y, n, n, n],
-  erase_data: [y, n, n, n, n, n, n, n],
-  operate: [y, n, n, n, n, n, n, n],
-  run: [y, n, n, n, n, n, n, y],
+  //  admin, support, finance, auditor, merchant-admin, -developer, -viewer, -clerk, service
+  see_orders: [y, y, y, y, y, y, y, y, n],
+  see_configuration: [y, y, y, y, y, y, n, n, n],
+  see_audit: [y, n, n, y, n, n, n, n, n],
+  reveal_secrets: [y, n, n, n, y, y, n, n, n],
+  resend_callbacks: [y, y, n, n, y, y, n, n, n],
+  share_views: [y, y, y, n, y, y, n, n, n],
+  move_money: [y, n, y, n, y, n, n, n, n],
+  enter_orders: [y, n, n, n, y, n, n, y, n],
+  reconcile: [y, n, y, n, n, n, n, n, n],
+  change_merchants: [y, n, n, n, n, n, n, n, n],
+  change_acquiring: [y, n, n, n, n, n, n, n, n],
+  manage_keys: [y, n, n, n, y, y, n, n, n],
+  manage_users: [y, n, n, n, y, n, n, n, n],
+  erase_data: [y, n, n, n, n, n, n, n, n],
+  operate: [y, n, n, n, n, n, n, n, n],
+  run: [y, n, n, n, n, n, n, n, y],
 } as const satisfies Readonly<Record<string, readonly boolean[]>>;
 
 export type Right = keyof typeof matrix;

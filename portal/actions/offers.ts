@@ -24,6 +24,7 @@ const rights: Readonly<Record<string, string>> = {
   "filter": "change_merchants",
   "list": "change_merchants",
   "link": "move_money",
+  "terminal": "enter_orders",
   "reconcile": "reconcile",
   "chargeback": "reconcile",
   "chargeback decide": "move_money",

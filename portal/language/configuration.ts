@@ -5,6 +5,7 @@ export const configuration = {
   buttons: {
     "link create": "New link | Neuer Link",
     "link close": "End link | Link beenden",
+    "terminal open": "Order by telephone | Bestellung am Telefon",
     "merchant create": "New merchant | Neuer Händler",
     "merchant set": "Change | Ändern",
     "merchant enable": "Switch on | Einschalten",
@@ -113,6 +114,7 @@ export const configuration = {
   linkQrCode: "QR code of the payment link | QR-Code des Zahlungslinks",
   downloadSvg: "Download as SVG | Als SVG laden",
   address: "Address | Adresse",
+  openPaymentPage: "Open the payment page | Zahlungsseite öffnen",
   copyAddress: "Copy address | Adresse kopieren",
   allOfThem: "In the list of orders | In der Zahlungsliste",
   noOrdersOfLink: `No customer has begun to pay with this link yet.

@@ -85,6 +85,7 @@ export const team = {
     "merchant-admin": "Merchant administrator | Händler-Administrator",
     "merchant-developer": "Merchant developer | Händler-Entwickler",
     "merchant-viewer": "Merchant viewer | Händler (nur Lesen)",
+    "merchant-clerk": "Merchant clerk | Händler-Telefonist",
     service: "Program | Programm",
   },
   passwords: {

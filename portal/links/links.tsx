@@ -19,6 +19,10 @@ export function Links() {
     <div className="screen stack">
       <Head title={messages["payment-links"]}>
         <ActionButton
+          action="terminal open"
+          onDone={(result) => go(`payment-links/${Reflect.get(result, "link")}`)}
+        />
+        <ActionButton
           action="link create"
           isMain
           onDone={(result) => go(`payment-links/${Reflect.get(result, "link")}`)}
@@ -76,6 +80,9 @@ function Shown({ detail }: { readonly detail: LinkDetail }) {
         title={amount}
         state={<LinkState state={line.state} />}
       >
+        <a href={url} target="_blank" rel="noreferrer">
+          {messages.openPaymentPage}
+        </a>
         <CopyButton text={url} label={messages.copyAddress} />
         {mayEnd(line, user) && (
           <ActionButton action="link close" name={amount} values={{ link: line.link }} />

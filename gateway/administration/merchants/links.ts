@@ -13,7 +13,7 @@ import { getCurrency } from "../../values/iso-codes.ts";
 import { isZero, parseAmount, printMoney } from "../../values/money.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
 import { renderQrSvg, renderQrText } from "../../values/qr-code.ts";
-import type { Instant } from "../../values/time.ts";
+import { type Instant, later, minutes } from "../../values/time.ts";
 import { type Action, action } from "../action.ts";
 import { type Given, onlyOnCommandLine, option, preset, required, word } from "../field.ts";
 import {
@@ -80,18 +80,7 @@ export const linkActions: readonly Action[] = [
     fields: linkFields,
     async perform(session, given) {
       const link = await readLink(session, given);
-      if (link instanceof Problem) return link;
-      const links = routeLinks(session.cells);
-      const known = session.once && (await links.findById(link.id));
-      if (known) return presentAgain(session, known);
-      // The audit entry comes before the work, so that it exists even after an interruption.
-      const { uses: _, amount, ...rest } = link;
-      const after = { ...rest, amount: printMoney(amount) };
-      await session.audit.write({ action: "link create", subject: `link ${link.id}`, after });
-      if (session.isTrial || (await links.add(link))) return present(session, link, given.svg);
-      // The insert failed. A simultaneous request of the same form may have stored the link.
-      const other = session.once && (await links.findById(link.id));
-      return other ? presentAgain(session, other) : new Problem(idTaken);
+      return link instanceof Problem ? link : addLink(session, link, "link create", given.svg);
     },
   }),
   action("look", "see_orders", {
@@ -122,7 +111,10 @@ export const linkActions: readonly Action[] = [
     fields: { link, svg },
     async perform(session, given) {
       const found = await findLink(session, given.link);
-      return found instanceof Problem ? found : present(session, found, given.svg);
+      if (found instanceof Problem) return found;
+      return found.channel === undefined
+        ? present(session, found, given.svg)
+        : new Problem("The page of an order by telephone is shown only when it is opened.");
     },
   }),
   action("change", "move_money", {
@@ -148,15 +140,67 @@ export const linkActions: readonly Action[] = [
   }),
 ];
 
+/** The virtual terminal: a payment page for the merchant's staff. */
+export const terminalActions: readonly Action[] = [
+  action("change", "enter_orders", {
+    name: "terminal open",
+    does: [
+      "open the payment page for one order by mail or telephone; prints its URL",
+      "die Zahlungsseite für eine Bestellung per Post oder Telefon öffnen; zeigt ihre Adresse",
+    ],
+    findOwner: ownerByEndpoint,
+    fields: {
+      endpoint: linkFields.endpoint,
+      amount: linkFields.amount,
+      currency: linkFields.currency,
+      description: linkFields.description,
+    },
+    async perform(session, given) {
+      const bare = { expires: undefined, returnUrl: undefined, callbackUrl: undefined };
+      const link = await readLink(session, { ...given, ...bare, uses: "single", svg: undefined });
+      if (link instanceof Problem) return link;
+      const { endpoints } = await readConfiguration(session);
+      if (endpoints.get(link.endpointId)?.settings.moto !== true) {
+        const sentence = `The endpoint ${given.endpoint} takes no orders by mail or telephone.`;
+        return new Problem(sentence).about("endpoint");
+      }
+      const expiresAt = later(link.createdAt, terminalMs);
+      return addLink(session, { ...link, channel: "MOTO", expiresAt }, "terminal open", undefined);
+    },
+  }),
+];
+
+/** The URL is as good as the right, so it does not live for long. */
+const terminalMs = minutes(30);
+
+async function addLink(
+  session: Session,
+  link: PaymentLink,
+  name: "link create" | "terminal open",
+  svg: string | undefined,
+): Promise<Output> {
+  const links = routeLinks(session.cells);
+  const known = session.once && (await links.findById(link.id));
+  if (known) return presentAgain(session, known, name);
+  // The audit entry comes before the work, so that it exists even after an interruption.
+  const { uses: _, amount, ...rest } = link;
+  const after = { ...rest, amount: printMoney(amount) };
+  await session.audit.write({ action: name, subject: `link ${link.id}`, after });
+  if (session.isTrial || (await links.add(link))) return present(session, link, svg);
+  // The insert failed. A simultaneous request of the same form may have stored the link.
+  const other = session.once && (await links.findById(link.id));
+  return other ? presentAgain(session, other, name) : new Problem(idTaken);
+}
+
 type NewLink = Given<typeof linkFields>;
 
 const idTaken = "The id is taken by chance: try again.";
 
 /** Shows the link that an earlier request with the same form has created. */
-async function presentAgain(session: Session, link: PaymentLink): Promise<Output> {
+async function presentAgain(session: Session, link: PaymentLink, name: string): Promise<Output> {
   if (link.createdBy !== session.actor.who) return new Problem(idTaken);
   const subject = `link ${link.id}`;
-  await session.audit.write({ action: "link create", subject, after: { repeated: true } });
+  await session.audit.write({ action: name, subject, after: { repeated: true } });
   return present(session, link, undefined);
 }
 

@@ -24,13 +24,14 @@ type LinkRow = {
   readonly expiresAt: string | null;
   readonly closedAt: string | null;
   readonly usesMax: number | null;
+  readonly channel: "MOTO" | null;
   readonly uses: readonly string[];
 };
 
 const selected = `select merchant_id as "merchantId", id, endpoint_id as "endpointId", amount,
   currency, description, return_url as "returnUrl", callback_url as "callbackUrl",
   created_at as "createdAt", created_by as "createdBy", expires_at as "expiresAt",
-  closed_at as "closedAt", uses_max as "usesMax", uses from payment_links`;
+  closed_at as "closedAt", uses_max as "usesMax", uses, channel from payment_links`;
 
 type LinkFilter = {
   readonly merchantId?: MerchantId | undefined;
@@ -47,13 +48,14 @@ export function makeLinkStore(query: Query) {
       const { endpointId, amount, description, createdAt, createdBy } = link;
       const added = await query(
         `insert into payment_links (merchant_id, id, endpoint_id, amount, currency, description,
-           return_url, callback_url, created_at, created_by, expires_at, uses_max)
-         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 where ${assertHomeCell("= $1")}
+           return_url, callback_url, created_at, created_by, expires_at, uses_max, channel)
+         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+         where ${assertHomeCell("= $1")}
          on conflict do nothing returning id`,
         [
           ...[...key(link), endpointId, String(amount.minor), amount.currency.code, description],
           ...[link.returnUrl ?? null, link.callbackUrl ?? null, createdAt, createdBy],
-          ...[link.expiresAt ?? null, link.usesMax ?? null],
+          ...[link.expiresAt ?? null, link.usesMax ?? null, link.channel ?? null],
         ],
       );
       return added.length > 0;
@@ -166,6 +168,7 @@ function toLink(row: LinkRow): PaymentLink {
     expiresAt: instant(row.expiresAt),
     closedAt: instant(row.closedAt),
     usesMax: row.usesMax ?? undefined,
+    channel: row.channel ?? undefined,
     uses: row.uses,
   };
 }

@@ -202,6 +202,8 @@ create table payment_links (
   uses_max     int,
   -- The orders of payment pages that use the link. Writers lock the row, so that none is missed.
   uses         text[] not null default '{}',
+  -- MOTO for the page of an order by mail or telephone.
+  channel      text,
   primary key (merchant_id, id)
 );
 

@@ -5,6 +5,7 @@ import { testOnAllDialects } from "../../support/bank/dialects.ts";
 import { assertRefused, bookedFor } from "../../support/expect.ts";
 import { saleFields } from "../../support/merchant.ts";
 import { openPage, postPage } from "../../support/payer.ts";
+import { readGw, runGw } from "../../support/programs.ts";
 import { cards } from "../../support/threeds.ts";
 import { startWorld } from "../../support/world.ts";
 
@@ -89,4 +90,50 @@ test("the payment page of an order by telephone asks for no CVV", async (t) => {
   await world.settle();
 
   assert.equal((await merchant.status(order)).status, "approved");
+});
+
+test("the virtual terminal takes one order, and asks for all that a sale needs", async (t) => {
+  const world = await startWorld(t);
+  const endpoint = world.set.endpoints["secure"] ?? "";
+  const words = ["terminal", "open", "--endpoint", endpoint, "--amount", "12.50"];
+  const open = [...words, "--currency", "USD"];
+  const refused = await runGw(world, ...open);
+  assert.match(refused.complaint, /takes no orders by mail or telephone/);
+  await world.changeEndpoint("secure", { moto: true });
+  const { url, link } = (await readGw(world, ...open)) as Record<"url" | "link", string>;
+
+  const page = await openPage(new URL(new URL(url).pathname, world.gateway.url).href);
+  const asked = [...page.text.matchAll(/<(?:input|select) id="([^"]+)"/g)].map(([, id]) => id);
+  await postPage(page, { "cc-csc": "", "cc-number": cards.scaRequired });
+  await world.settle();
+  await postPage(page, { "cc-csc": "", "cc-number": cards.scaRequired });
+  await world.settle();
+
+  assert.ok(["address-line1", "postal-code", "tel"].every((id) => asked.includes(id)));
+  assert.deepEqual(
+    world.bank.ledger().map(({ kind, amount }) => `${kind} ${amount}`),
+    ["sale 1250"],
+  );
+  const shown = await runGw(world, "link", "show", link);
+  assert.match(shown.complaint, /is shown only when it is opened/);
+});
+
+test("a terminal's page ends after half an hour, and when the endpoint takes no such orders", async (t) => {
+  const world = await startWorld(t);
+  await world.changeEndpoint("plain", { moto: true });
+  const endpoint = world.set.endpoints["plain"] ?? "";
+  const words = ["terminal", "open", "--endpoint", endpoint, "--amount", "12.50"];
+  const open = async () => {
+    const made = await readGw(world, ...words, "--currency", "USD");
+    const { pathname } = new URL((made as { url: string }).url);
+    return () => openPage(new URL(pathname, world.gateway.url).href);
+  };
+  const [late, forbidden] = [await open(), await open()];
+
+  assert.match((await late()).text, /cc-number/);
+  await world.changeEndpoint("plain", { moto: false });
+  assert.doesNotMatch((await forbidden()).text, /cc-number/);
+  await world.changeEndpoint("plain", { moto: true });
+  await world.pass(30 * 60_000);
+  assert.doesNotMatch((await late()).text, /cc-number/);
 });

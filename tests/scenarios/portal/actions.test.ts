@@ -474,3 +474,21 @@ test("the OpenAPI document has the values of every action that is offered", asyn
   assert.equal(values.properties.uses.default, "single");
   assert.equal("svg" in values.properties, false);
 });
+
+test("a merchant's clerk opens the page for an order by telephone, and no viewer sees it", async () => {
+  await run(ann, { action: "endpoint set", values: { endpoint: plain, moto: "on" } });
+  const clerk = await signedIn("clara", "merchant-clerk", "demo");
+  const viewer = await signedIn("vera", "merchant-viewer", "demo");
+  const values = { endpoint: plain, amount: "12.50", currency: "USD" };
+  const opened = await until("the endpoint takes such orders", async () => {
+    const { status, body } = await run(clerk, { action: "terminal open", values });
+    return status === 200 ? body : undefined;
+  });
+  const link = String(Reflect.get(opened.result, "link"));
+
+  const seen = await clerk.call("GET /links/:link", { link });
+  assert.match(seen.body.url, /\/pay\//);
+  assert.equal((await viewer.call("GET /links/:link", { link })).status, 404);
+  assert.equal((await run(viewer, { action: "terminal open", values })).status, 404);
+  assert.equal((await run(clerk, linkTo(plain))).status, 404);
+});

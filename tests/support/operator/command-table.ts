@@ -72,6 +72,7 @@ export const changing: readonly Example[] = [
   { path: "link create",                words: "--endpoint <endpoint> --amount 5 --currency USD", keep: ["link", "link"] },
   { path: "link close",                 words: "<link>" },
   { path: "endpoint set",               words: "<endpoint> <others>" },
+  { path: "terminal open",              words: "--endpoint <endpoint> --amount 5 --currency USD" },
   { path: "endpoint gates",             words: "<endpoint> sandbox" },
   { path: "endpoint callback add",      words: `<endpoint> --url https://shop.example/told?s=\${status} --type sale --status approved` },
   { path: "endpoint callback remove",   words: `<endpoint> --url https://shop.example/told?s=\${status}` },
