@@ -24,11 +24,15 @@ export function buildClient(folder = join(root, "dist")): void {
     description,
     license,
     type,
-    exports: { ".": { types: "./client.d.ts", default: "./client.js" } },
+    exports: {
+      ".": { types: "./client.d.ts", default: "./client.js" },
+      "./hosted-fields": { types: "./hosted-fields.d.ts" },
+    },
     sideEffects: false,
     engines: { node: ">=22" },
   };
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  copyFileSync(join(root, "hosted-fields.d.ts"), join(folder, "hosted-fields.d.ts"));
   copyFileSync(join(root, "README.md"), join(folder, "README.md"));
   copyFileSync(join(root, "../LICENSE"), join(folder, "LICENSE"));
 }

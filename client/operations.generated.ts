@@ -59,6 +59,8 @@ export type SaleRequest = {
   readonly expire_year?: string | undefined;
   /** 3-4/Numeric: card verification value; needed in some requests. */
   readonly cvv2?: string | undefined;
+  /** 64/String: token of hosted fields, in place of number, expiry and cvv2; it pays for one order within 15 minutes; needed in some requests. */
+  readonly hosted_fields_token?: string | undefined;
   /** 1024/String: the browser is redirected here at the end; mandatory where 3-D Secure is possible; needed in some requests. */
   readonly redirect_url?: string | undefined;
   /** 1024/String: the browser is redirected here when approved. */
@@ -177,6 +179,8 @@ export type AccountVerificationRequest = {
   readonly expire_year?: string | undefined;
   /** 3-4/Numeric: card verification value; needed in some requests. */
   readonly cvv2?: string | undefined;
+  /** 64/String: token of hosted fields, in place of number, expiry and cvv2; it pays for one order within 15 minutes; needed in some requests. */
+  readonly hosted_fields_token?: string | undefined;
   /** 1024/String: the browser is redirected here at the end; mandatory where 3-D Secure is possible; needed in some requests. */
   readonly redirect_url?: string | undefined;
   /** 1024/String: the browser is redirected here when approved. */
@@ -576,6 +580,11 @@ export type AccountVerificationFormRequest = {
   readonly transaction_channel?: string | undefined;
   /** 18/String: extension: whether a challenge is wanted in 3-D Secure: `no_preference`, `no_challenge`, `challenge` or `challenge_mandated`; ignored without 3-D Secure. */
   readonly three_ds_preference?: string | undefined;
+};
+
+/** Returns a ticket for hosted fields. The shop's page exchanges a card for a token with it, once and within 15 minutes. */
+export type CreateEphemeralTicketRequest = {
+
 };
 
 /** Registers a card for recurring payments without a payment. Each field is taken with hyphens in its name too. */
@@ -1036,6 +1045,18 @@ export function isAccountVerificationFormReply(fields: Fields): fields is Accoun
   return mandatory.every((name) => fields[name] !== undefined);
 }
 
+export type CreateEphemeralTicketReply = {
+  readonly type: "create-ephemeral-ticket-response";
+  readonly "serial-number": string;
+  readonly ephemeralTicket?: string | undefined;
+};
+
+export function isCreateEphemeralTicketReply(fields: Fields): fields is CreateEphemeralTicketReply {
+  const mandatory = ["type", "serial-number"];
+  if (fields["type"] !== "create-ephemeral-ticket-response") return false;
+  return mandatory.every((name) => fields[name] !== undefined);
+}
+
 export type CreateRecurringPaymentReply = {
   readonly type: "create-recurring-payment-response";
   readonly "serial-number": string;
@@ -1156,6 +1177,7 @@ export const operationFacts = {
   saleForm: {"path":"/v2/sale-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   preauthForm: {"path":"/v2/preauth-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid",{"minorUnitsOf":"amount"},"email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
   accountVerificationForm: {"path":"/v2/account-verification-form/{id}","versions":["v2","v4"],"control":["{id}","client_orderid","email"],"takesLogin":true,"repeatable":true,"isQuery":false,"waits":false},
+  createEphemeralTicket: {"path":"/v4/tokenize/create-ephemeral-ticket/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":true,"isQuery":true,"waits":false},
   createRecurringPayment: {"path":"/v4/create-recurring-payment/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":false,"isQuery":false,"waits":false},
   processRecurringPayment: {"path":"/v4/process-recurring-payment/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":false,"isQuery":false,"waits":false},
   updateRecurringPayment: {"path":"/v4/update-recurring-payment/{id}","versions":["v4"],"control":[],"takesLogin":false,"repeatable":false,"isQuery":false,"waits":false},
@@ -1209,6 +1231,8 @@ export type Calls = {
   readonly preauthForm: (request: PreauthFormRequest, options?: CallOptions) => Promise<PreauthFormReply>;
   /** Checks a card that the cardholder enters on the gateway's payment page, for an amount of zero. Nothing is charged or held. */
   readonly accountVerificationForm: (request: AccountVerificationFormRequest, options?: CallOptions) => Promise<AccountVerificationFormReply>;
+  /** Returns a ticket for hosted fields. The shop's page exchanges a card for a token with it, once and within 15 minutes. */
+  readonly createEphemeralTicket: (request: CreateEphemeralTicketRequest, options?: CallOptions) => Promise<CreateEphemeralTicketReply>;
   /** Registers a card for recurring payments without a payment. Each field is taken with hyphens in its name too. */
   readonly createRecurringPayment: (request: CreateRecurringPaymentRequest, options?: CallOptions) => Promise<CreateRecurringPaymentReply>;
   /** Charges the card of a recurring payment profile. The request is acknowledged at once; poll status for the result. Each field is taken with hyphens in its name too. */
@@ -1269,6 +1293,8 @@ export function makeCalls(deliver: Deliver): Calls {
       deliver(operationFacts.preauthForm, isPreauthFormReply, request, options),
     accountVerificationForm: (request, options) =>
       deliver(operationFacts.accountVerificationForm, isAccountVerificationFormReply, request, options),
+    createEphemeralTicket: (request, options) =>
+      deliver(operationFacts.createEphemeralTicket, isCreateEphemeralTicketReply, request, options),
     createRecurringPayment: (request, options) =>
       deliver(operationFacts.createRecurringPayment, isCreateRecurringPaymentReply, request, options),
     processRecurringPayment: (request, options) =>
@@ -1437,6 +1463,8 @@ export const errorCodes = {
   CARD_REFERENCE_EXPIRED: 14,
   /** The card reference was removed. */
   CARD_REFERENCE_REMOVED: 15,
+  /** The token of hosted fields is unknown, expired, spent or of another endpoint. */
+  TOKEN_NOT_FOUND: 16,
   /** Declined without a reason. */
   DO_NOT_HONOUR: 100,
   /** The card has expired. */

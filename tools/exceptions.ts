@@ -14,7 +14,6 @@ export const namesOfSeveral: readonly string[] = [
 
 /** Files of less than 40 lines, by folder. */
 const shortOnes: Readonly<Record<string, string>> = {
-  "client": "build",
   // This is the only import of `gateway/staging`.
   "gateway/administration/installation": "staging",
   "gateway/cli": "gw",

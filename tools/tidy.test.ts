@@ -32,6 +32,7 @@ const revealers: readonly string[] = [
   "gateway/engine/page-submission.ts",
   "gateway/merchant-api/checksum-mistakes.ts",
   "gateway/merchant-api/control.ts",
+  "gateway/merchant-api/purchase.ts",
   "gateway/vault/password.ts",
   "gateway/vault/totp.ts",
   "gateway/vault/request-digests.ts",
@@ -144,7 +145,7 @@ test("no folder has more than 40 entries, and no folder of the storage more than
 });
 
 /** Construction grows with the number of parts. A decision in the wiring would also add lines. */
-const wiringLinesMax = 1_375;
+const wiringLinesMax = 1_385;
 
 /** Everything that the wiring decides, by file: whether a part is configured. */
 // biome-ignore format: a table

@@ -222,7 +222,7 @@ export const settings = {
   linkLifeMs:           setting("GW_LINK_LIFE_S",               seconds,     "seconds",               3_600_000,        "how long a cardholder's link is valid, counted from its order"),
   paymentPageLifeMs:    setting("GW_PAYMENT_PAGE_LIFETIME_S",   pageLife,    "seconds, up to 604800", 1_800_000,        "how long a payment page takes cards, where the endpoint does not say it; then its order is declined"),
   paymentPageTries:     setting("GW_PAYMENT_PAGE_TRIES",        pageTries,   "a number from 1 to 20", 3,                "how many cards may be tried on a payment page, where the endpoint does not say it"),
-  paymentPostsPerSecond: setting("GW_RATE_PAYMENT_PAGE_PER_S",   whole,       "a number, or 0 for no limit", 0,          "posts of payment pages per second and client address, per process; an IPv6 address counts by its first 64 bits", 5),
+  paymentPostsPerSecond: setting("GW_RATE_PAYMENT_PAGE_PER_S",   whole,       "a number, or 0 for no limit", 0,          "posts of payment pages and of hosted fields per second and client address, per process; an IPv6 address counts by its first 64 bits", 5),
   linkTriesMax:         setting("GW_PAYMENT_PAGE_TRIES_PER_LINK", tries,     "a number up to 100, or 0 for no limit", 0, "how many cards may be tried at a payment link within `GW_PAYMENT_PAGE_TRY_WINDOW_S`, apart from orders that were approved, before its page asks for harder proofs of work; beyond half of it, browsers must bring one", 40),
   addressTriesMax:      setting("GW_PAYMENT_PAGE_TRIES_PER_IP", tries,       "a number up to 100, or 0 for no limit", 0, "how many cards may be tried in that time from an IP address, at all merchants of a cell; beyond half of it, browsers must bring a proof of work, and beyond it no card is tried", 20),
   cardTriesMax:         setting("GW_PAYMENT_PAGE_TRIES_PER_CARD", tries,     "a number up to 100, or 0 for no limit", 0, "the same for tries of a card number, at all merchants of a cell", 10),
@@ -245,6 +245,7 @@ export const settings = {
   callbackProxy:        setting("GW_CALLBACK_PROXY",            httpUrl,     "http://host:port",      "",               "a proxy for all callbacks; the proxy resolves the names, and must refuse addresses inside your network"),
   oauthWindowMs:        setting("GW_OAUTH_WINDOW_S",            seconds,     "seconds",               300_000,          "the largest difference between the present time and the timestamp of an OAuth signature"),
   transactionsPerSecond: setting("GW_RATE_TRANSACTIONS_PER_S",  whole,       "a number, or 0 for no limit", 0,         "transactions per second and merchant, per process", 200),
+  ticketsPerSecond:     setting("GW_RATE_TICKETS_PER_S",        whole,       "a number, or 0 for no limit", 0,        "tickets for hosted fields per second and merchant, per process; a page of a shop needs one each time it is shown", 100),
   questionsPerSecond:   setting("GW_RATE_STATUS_PER_S",         whole,       "a number, or 0 for no limit", 0,        "status requests per second and merchant, per process", 1000),
 } as const;
 

@@ -7,6 +7,7 @@ import type { AddressChecks } from "../callbacks/addresses.ts";
 import type { AcceptOrders, FindRepeats, FollowUps } from "../engine/accept.ts";
 import type { Cards } from "../engine/cards.ts";
 import type { OrderSearch, ResultWaits } from "../engine/find.ts";
+import type { HostedFields } from "../engine/hosted-fields.ts";
 import type { PaymentPages } from "../engine/payment-page.ts";
 import type { Profiles } from "../engine/profiles.ts";
 import type { Guarded } from "../http/server.ts";
@@ -29,6 +30,7 @@ export type CalledParts = AddressChecks & {
   readonly threeds: BrowserAuthentication;
   readonly paymentPages: Pick<PaymentPages, "termsOf" | "urlOf">;
   readonly wallets: Guarded<OpenWallets>;
+  readonly hostedFields: Guarded<Pick<HostedFields, "issueTicket" | "open">>;
   readonly settingsOf: (order: Order) => EndpointSettings;
   readonly printDate: (instant: Instant) => string;
   /** The product word in the names of fields. */

@@ -79,6 +79,7 @@ export const payerFields = {
   expire_month:         field.conditional(field.pattern("1-2/Numeric", /^(0?[1-9]|1[0-2])$/, "month of expiry")),
   expire_year:          field.conditional(field.pattern("2 or 4/Numeric", /^(20)?\d{2}$/, "year of expiry")),
   cvv2:                 field.conditional(field.digits(3, 4, "card verification value")),
+  hosted_fields_token:  field.conditional(field.pattern("64/String", /^.{1,64}$/su, "token of hosted fields, in place of number, expiry and cvv2; it pays for one order within 15 minutes")),
   redirect_url:         field.conditional(field.url("the browser is redirected here at the end; mandatory where 3-D Secure is possible")),
   redirect_success_url: field.optional(field.url("the browser is redirected here when approved")),
   redirect_fail_url:    field.optional(field.url("the browser is redirected here when declined or filtered")),
@@ -113,12 +114,16 @@ export function purchaseRules(request: PurchaseRequest, context: Context): reado
   const { endpoints } = context.entryPoint;
   const isWallet = request.payment_data !== undefined || request.payment_data_type !== undefined;
   const isMoto = request.transaction_channel === "MOTO";
-  const needsCvv = !isWallet && !isMoto && request.cvv2 === undefined && endpoints.some(mayNeedCvv);
+  const isToken = request.hosted_fields_token !== undefined;
+  const isTyped = !isWallet && !isToken;
+  const needsCvv = isTyped && !isMoto && request.cvv2 === undefined && endpoints.some(mayNeedCvv);
   const needsReturn =
     !isMoto &&
     request.redirect_url === undefined &&
     endpoints.some(({ settings }) => settings.threeDSecure !== "off");
-  const faults = [...(isWallet ? walletFaults(request) : cardFaults(request, context.receivedAt))];
+  const faults = isTyped ? [...cardFaults(request, context.receivedAt)] : [];
+  if (isWallet) faults.push(...walletFaults(request));
+  else if (isToken) faults.push(...tokenFaults(request));
   if (needsCvv) faults.push(missing("cvv2"));
   faults.push(...stateFaults(request, context));
   if (needsReturn) faults.push(missing("redirect_url"));
@@ -245,12 +250,26 @@ const cardNames = [
 /** The content of payment data is checked after the acknowledgement. */
 function walletFaults(request: PurchaseRequest): readonly Failure[] {
   const { payment_data: sent, payment_data_type: type } = request;
-  const beside = cardNames.filter((name) => request[name] !== undefined);
-  const faults = beside.map((name) => invalid(`${name}: not beside payment_data`));
+  const faults = [...besideFaults([...cardNames, "hosted_fields_token"], request, "payment_data")];
   if (type === undefined) faults.unshift(missing("payment_data_type"));
   if (sent === undefined) return [missing("payment_data"), ...faults];
   const fault = walletFaultOf(decodeBase64(sent));
   return fault === undefined ? faults : [invalid(`payment_data: ${fault}`), ...faults];
+}
+
+function tokenFaults(request: PurchaseRequest): readonly Failure[] {
+  const beside = besideFaults(cardNames, request, "hosted_fields_token");
+  const isNamed = request.card_printed_name !== undefined;
+  return isNamed ? beside : [missing("card_printed_name"), ...beside];
+}
+
+function besideFaults(
+  names: readonly (keyof PurchaseRequest)[],
+  request: PurchaseRequest,
+  paidBy: string,
+): readonly Failure[] {
+  const beside = names.filter((name) => request[name] !== undefined);
+  return beside.map((name) => invalid(`${name}: not beside ${paidBy}`));
 }
 
 /** The request has passed the rules. */

@@ -1,4 +1,5 @@
 /** Begins an order: reads the purchase and the card or wallet of the request, and accepts it. */
+import type { TokenCard } from "../engine/hosted-fields.ts";
 import type { Endpoint } from "../orders/merchant.ts";
 import type { ChargeKind, Customer, Purchase, WalletType } from "../orders/order.ts";
 import type { OrderRequest, RequestFingerprint } from "../orders/requests.ts";
@@ -10,7 +11,13 @@ import { type Currency, getCurrency } from "../values/iso-codes.ts";
 import { isZero, Money, parseAmount } from "../values/money.ts";
 import { Secret } from "../values/secret.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
-import { type PurchaseRequest, readBrowser, readWalletText } from "./purchase-fields.ts";
+import {
+  hasNumber,
+  namesWith,
+  type PurchaseRequest,
+  readBrowser,
+  readWalletText,
+} from "./purchase-fields.ts";
 import { acknowledge } from "./reply.ts";
 
 type Priced = { readonly amount: string; readonly currency: Currency };
@@ -58,11 +65,7 @@ export async function begin(
   const { isUnattended } = context;
   const bought = readPurchase(request, context.amount);
   const purchase = isUnattended ? { ...bought, isUnattended } : bought;
-  const { payment_data: sent, payment_data_type: type } = request;
-  const payment: Payment | Failure =
-    sent === undefined || type === undefined
-      ? { paid: { purchase, ...readCard(request) } }
-      : await openWallet({ sent, type, request, purchase, requestFingerprint }, context);
+  const payment = await readPayment({ request, purchase, requestFingerprint }, context);
   if (payment instanceof Failure) return payment;
   const accepted = await services.orders.accept({
     kind,
@@ -78,6 +81,7 @@ export async function begin(
     if (accepted.code === "duplicate_order") await payment.release?.();
     return accepted;
   }
+  await payment.spend?.(accepted, purchase.ipAddress);
   return acknowledge(accepted);
 }
 
@@ -102,15 +106,49 @@ export function chargeSubject(kind: ChargeKind, endpoint: EndpointId): string {
 
 type Payment = {
   readonly paid: Pick<OrderRequest, "purchase" | "card" | "cardData" | "authentication">;
-  /** A wallet's payment data can be used once. This function makes it usable again. */
+  /** Payment data and tokens can be used once. This function makes them usable again. */
   readonly release?: () => Promise<void>;
+  /** Destroys the card of a token when its order has begun. */
+  readonly spend?: TokenCard["spend"];
 };
 
-type WalletPayment = Pick<OrderRequest, "purchase" | "requestFingerprint"> & {
-  readonly sent: string;
-  readonly type: WalletType;
-  readonly request: SomeFields;
+type PaymentRequest = Pick<OrderRequest, "purchase" | "requestFingerprint"> & {
+  readonly request: SomeFields & Pick<PurchaseRequest, "client_orderid">;
 };
+
+/** The rules have checked that the request has a card, a token or a wallet's payment data. */
+async function readPayment(
+  asked: PaymentRequest,
+  context: PurchaseContext,
+): Promise<Payment | Failure> {
+  const { payment_data: sent, payment_data_type: type, hosted_fields_token: token } = asked.request;
+  if (token !== undefined) return openToken({ ...asked, token }, context);
+  if (sent === undefined || type === undefined) {
+    return { paid: { purchase: asked.purchase, ...readCard(asked.request) } };
+  }
+  return openWallet({ ...asked, sent, type }, context);
+}
+
+async function openToken(
+  { token, request, purchase, requestFingerprint }: PaymentRequest & { readonly token: string },
+  { entryPoint, services }: PurchaseContext,
+): Promise<Payment | Failure> {
+  const held = await services.hostedFields.open(entryPoint, token, requestFingerprint.text);
+  if (held instanceof Failure) return held;
+  const { cardData, release, spend } = held;
+  const { number, expiryMonth, expiryYear } = cardData;
+  const [leak] = namesWith(number.reveal(), request);
+  if (leak !== undefined) {
+    await release();
+    return new Failure("invalid_parameter", `${leak}: ${hasNumber}`);
+  }
+  const { bin, lastFour, network } = number;
+  const holderName = request.card_printed_name ?? "";
+  const facts = { bin, lastFour, network, holderName, expiryMonth, expiryYear: `20${expiryYear}` };
+  return { paid: { purchase, card: { kind: "new", facts }, cardData }, release, spend };
+}
+
+type WalletPayment = PaymentRequest & { readonly sent: string; readonly type: WalletType };
 
 async function openWallet(
   { sent, type, request, purchase, requestFingerprint }: WalletPayment,

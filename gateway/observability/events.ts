@@ -122,6 +122,7 @@ export const events = {
   "portal.index_failed":                 ["warn",  "what the portal lists and counts could not be written; the node tries again, payments are not affected"],
   "portal.delete_failed":                ["warn",  "expired sessions of the portal could not be deleted; the node tries again"],
   "page.tries_refused":                  ["warn",  "tries of cards on payment pages were refused, because a limit of `of` was reached; `count` in the last minute"],
+  "fields.token_unspent":                ["warn",  "the card of a hosted fields' token was not destroyed when its order began, or the token was not released when the order was refused; both expire within 15 minutes"],
   "page.policy_violated":                ["warn",  "browsers report that the payment page's policy has stopped something: `violation` is the directive and the origin of the last of `count` in the last minute. A browser's extension does that too; many of one origin are an injected script (`gw page watch`)"],
   "page.logo_unusable":                  ["warn",  "the file of `GW_PAGE_LOGO_FILE` cannot be shown on cardholders' pages; `cause` tells why"],
 } as const satisfies Readonly<Record<string, Event>>;

@@ -159,6 +159,8 @@ type PageSettings = {
   /** `#rrggbb`. */
   readonly shopColour?: string;
   readonly embedOrigins?: readonly string[];
+  /** Shops may put the gateway's card fields into their own pages, at the origins above. */
+  readonly hostedFields?: boolean;
 };
 
 /** Without a name, the text on the cardholder's statement is returned; never a login. */
@@ -183,3 +185,10 @@ export type EntryPoint = {
   /** The part that is disabled. Each operation decides whether it is still available. */
   readonly disabled?: "itself" | "merchant";
 };
+
+/** The sites that may show hosted fields; none where an endpoint of the group has them off. */
+export function fieldOriginsOf({ endpoints, disabled }: EntryPoint): readonly string[] {
+  const areOn = endpoints.every(({ settings }) => settings.hostedFields === true);
+  if (!areOn || disabled !== undefined) return [];
+  return [...new Set(endpoints.flatMap(({ settings }) => settings.embedOrigins ?? []))];
+}

@@ -1,6 +1,6 @@
 /**
- * The routes of the pages for browsers: payment pages, payment links, 3-D Secure, the return to the
- * shop, and receipts.
+ * The routes of the pages for browsers: payment pages, payment links, hosted fields, 3-D Secure,
+ * the return to the shop, and receipts.
  */
 import { makeNetworkLimit } from "../http/bounds.ts";
 import type { HttpRoute } from "../http/router.ts";
@@ -9,6 +9,7 @@ import type { Wallets } from "../wallets/wallets.ts";
 import { type ReceiptRouteOptions, receiptRoute } from "./cardholder/receipts.ts";
 import { type CardholderOptions, cardholderRoutes } from "./cardholder/routes.ts";
 import { openTheme } from "./design.ts";
+import { type HostedFieldsOptions, hostedFieldsRoutes } from "./fields/routes.ts";
 import { makeAssets } from "./payment/assets.ts";
 import {
   type LinkPageDependencies,
@@ -24,7 +25,8 @@ import { type WalletRouteOptions, walletRoutes } from "./payment/wallet-routes.t
 type Options = Omit<ReceiptRouteOptions, "theme" | "clock" | "pathWord"> &
   Pick<CardholderOptions, "threeds" | "returnOf" | "embedOriginsOf"> &
   Pick<LinkPageDependencies, "paymentLinks" | "isLink"> &
-  Pick<WalletRouteOptions, "findFile"> & {
+  Pick<WalletRouteOptions, "findFile"> &
+  Pick<HostedFieldsOptions, "hostedFields" | "findEntryPoint"> & {
     readonly clock: Clock;
     readonly settings: {
       readonly pathWord: string;
@@ -41,7 +43,9 @@ type Options = Omit<ReceiptRouteOptions, "theme" | "clock" | "pathWord"> &
     readonly paymentPages: OrderPageDependencies["pages"] &
       LinkPageDependencies["paymentPages"] & { readonly urlOf: CardholderOptions["payPageOf"] };
     /** The limits against card testing. */
-    readonly pageTries: OrderPageDependencies["pageTries"] & LinkPageDependencies["pageTries"];
+    readonly pageTries: OrderPageDependencies["pageTries"] &
+      LinkPageDependencies["pageTries"] &
+      HostedFieldsOptions["tries"];
     readonly sessions: Wallets["sessions"];
     /** The gateway's public address. */
     readonly baseUrl: () => string;
@@ -100,6 +104,7 @@ export function pageRoutes(options: Options): readonly HttpRoute[] {
       askSession: (merchant, asked) => sessions.ask(merchant, { ...asked, domain: domain() }),
       findFile: options.findFile,
     }),
+    ...hostedFieldsRoutes({ ...options, pathWord, isTooFast, tries: options.pageTries }),
     receiptRoute({ ...options, pathWord, theme }),
   ];
 }

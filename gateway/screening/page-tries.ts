@@ -182,14 +182,17 @@ type Noting = {
 export function makeCardTries(tries: PageTries, { cardDigest, cardNames, onRefused }: Noting) {
   return {
     look: tries.look,
-    check: async (origin: TryOrigin, proof: string) =>
-      noted(origin, await tries.check(origin, proof)),
-    async admit(order: Order, origin: TryOrigin, number: CardNumber | undefined, shown: Shown) {
-      const card = number && cardDigest(number);
-      const earlierCard = number && cardNames(origin.merchantId, number).at(-1)?.digest;
-      return noted(origin, await tries.admit(order, { ...origin, card, earlierCard }, shown));
-    },
+    check: async (origin: TryOrigin, proof: string, number?: CardNumber) =>
+      noted(origin, await tries.check(withCard(origin, number), proof)),
+    admit: async (order: Order, origin: TryOrigin, number: CardNumber | undefined, shown: Shown) =>
+      noted(origin, await tries.admit(order, withCard(origin, number), shown)),
   };
+
+  function withCard(origin: TryOrigin, number: CardNumber | undefined): TryOrigin {
+    const card = number && cardDigest(number);
+    const earlierCard = number && cardNames(origin.merchantId, number).at(-1)?.digest;
+    return { ...origin, card, earlierCard };
+  }
 
   function noted<Noted extends Demand>({ linkId }: TryOrigin, demand: Noted): Noted {
     const of = linkId === undefined ? "an IP address or a card" : `link ${linkId}`;

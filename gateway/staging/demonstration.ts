@@ -119,6 +119,13 @@ export async function putSandboxDirectory(
   });
 }
 
+/** The shop that `npm run shop` starts has hosted fields in its pages. */
+const offered = {
+  shopName: demonstrationShop,
+  payouts: true,
+  embedOrigins: ["http://127.0.0.1:8070", "http://localhost:8070"],
+};
+
 /** An existing merchant gets the endpoints that it lacks. */
 export async function makeDemonstration(
   installation: Installation,
@@ -132,8 +139,7 @@ export async function makeDemonstration(
     const vault = await openVault(installation);
     const made = {
       login: demonstrationLogin,
-      shopName: demonstrationShop,
-      payouts: true,
+      ...offered,
       gates,
       cell,
     };
@@ -142,7 +148,7 @@ export async function makeDemonstration(
   const set = merchantSetOf(configuration, merchant);
   const known = Object.keys(set.endpoints);
   const administration = makeAdministration(audit);
-  const missing = { gates, known, shopName: demonstrationShop, payouts: true };
+  const missing = { gates, known, ...offered };
   const added = await createEndpoints(administration, merchant.id, missing);
   return { ...set, endpoints: { ...set.endpoints, ...added } };
 }

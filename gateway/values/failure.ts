@@ -24,6 +24,7 @@ export const failures = {
   not_supported_by_gate:    row("error",            13, "NOT_SUPPORTED_BY_GATE",     "the acquirer behind this endpoint does not support this, or the operator does not allow it to the merchant"),
   card_reference_expired:   row("error",            14, "CARD_REFERENCE_EXPIRED",    "the card behind the reference has expired"),
   card_reference_removed:   row("error",            15, "CARD_REFERENCE_REMOVED",    "the card reference was removed"),
+  token_not_found:          row("validation-error", 16, "TOKEN_NOT_FOUND",           "the token of hosted fields is unknown, expired, spent or of another endpoint"),
 
   do_not_honour:            row("declined", 100, "DO_NOT_HONOUR",              "declined without a reason"),
   expired_card:             row("declined", 101, "EXPIRED_CARD",               "the card has expired"),

@@ -56,6 +56,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
     engine.forgetEnded();
     await context.digests.destroyExpired();
     await context.pendingCards.destroyExpired(clock.now());
+    await context.hostedFields.removeExpired(clock.now());
   };
   const cleanPendingCards = makeCleanPendingCards(context);
   const destroyCards = makeDestroyCards(context);

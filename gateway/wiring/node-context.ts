@@ -14,7 +14,11 @@ import { makeMetrics } from "../observability/metrics.ts";
 import { openHold } from "../storage/backup/installation-hold.ts";
 import { makeCvvKeyStore, makeKeyStore } from "../storage/cards/vault-keys.ts";
 import { type CellDatabases, type CellLocation, makeCells } from "../storage/cells/cells.ts";
-import { routeFindSealedCard, routePendingCards } from "../storage/cells/routed-stores.ts";
+import {
+  routeFindSealedCard,
+  routeHostedFields,
+  routePendingCards,
+} from "../storage/cells/routed-stores.ts";
 import { openConfiguration } from "../storage/configuration/configuration.ts";
 import { type Actor, makeAudit, openSigner } from "../storage/people/audit.ts";
 import { openDatabaseClock, readDatabaseTime } from "../storage/server/database-clock.ts";
@@ -132,6 +136,7 @@ async function openStores(options: NodeContextOptions) {
       keys,
       routePendingCards(cells, { ...retries, confirmKeys: keys.confirm }),
     ),
+    hostedFields: routeHostedFields(cells),
     digests: makeRequestDigests({ keys, clock, store: makeCvvKeyStore(databases.vault.query) }),
   };
 }

@@ -1,20 +1,14 @@
-/** Builds the pages for browsers, and the limits against card testing on payment pages. */
+/** Builds the pages for browsers. */
 import { makeFindReceipt } from "../engine/find.ts";
 import { makePaymentLinks } from "../engine/payment-links.ts";
-import { makeSummary } from "../http/bounds.ts";
 import type { Clients } from "../http/ports.ts";
 import type { HttpRoute } from "../http/router.ts";
 import { signFor } from "../merchant-api/control.ts";
 import { shopNameOf } from "../orders/merchant.ts";
 import type { Order } from "../orders/order.ts";
 import { pageRoutes as makeRoutes } from "../pages/page-routes.ts";
-import { makeCardTries, makePageTries, makeProofs } from "../screening/page-tries.ts";
 import { findWellKnownFile } from "../storage/cards/wallets.ts";
-import {
-  routeFindOfReceipt,
-  routeTakeNonce,
-  routeTallies,
-} from "../storage/cells/routed-stores.ts";
+import { routeFindOfReceipt } from "../storage/cells/routed-stores.ts";
 import { routeLinks } from "../storage/orders/payment-links.ts";
 import { browserReturnOf } from "../views/result.ts";
 import type { Wallets } from "../wallets/wallets.ts";
@@ -52,7 +46,10 @@ export function pageRoutes(context: NodeContext, parts: Parts): readonly HttpRou
     receipts: { find: querying(findReceipt) },
     paymentLinks: makeLinks(context, parts),
     isLink: (token) => vault.readLinkToken(token) !== undefined,
-    pageTries: makeTries(context, parts),
+    pageTries: parts.services.pageTries,
+    hostedFields: parts.services.hostedFields,
+    findEntryPoint: (id) =>
+      configuration.findEntryPoint("endpoint", id) ?? configuration.findEntryPoint("group", id),
     returnOf(order: Order) {
       const endpoint = configuration.getEndpoint(order.endpointId);
       const sign = (text: string) => signFor(endpoint.merchant, text);
@@ -80,26 +77,4 @@ function makeLinks(
     termsOf: paymentPages.termsOf,
   });
   return { find: querying(links.find), begin: querying(hold.refusing(links.begin)) };
-}
-
-function makeTries({ config, clock, cells, vault, log }: NodeContext, { services }: Parts) {
-  const { querying } = services;
-  const retries = { retryMs: config.acceptRetryMs };
-  const takeNonce = routeTakeNonce(cells, { clock, windowMs: config.oauthWindowMs, ...retries });
-  const refusals = makeSummary(clock, (of, count) => log("page.tries_refused", { of, count }));
-  const tries = makePageTries({
-    limits: {
-      perLink: config.linkTriesMax,
-      perAddress: config.addressTriesMax,
-      perCard: config.cardTriesMax,
-      windowMs: config.triesWindowMs,
-      proofBits: config.proofBits,
-    },
-    store: routeTallies(cells, retries),
-    digestSubject: vault.digestSubject,
-    clock,
-    proofs: makeProofs({ tokenOf: vault.tokenOf, isToken: vault.isToken, takeNonce, clock }),
-  });
-  const { look, check, admit } = makeCardTries(tries, { ...vault, onRefused: refusals.add });
-  return { look: querying(look), check: querying(check), admit: querying(admit) };
 }

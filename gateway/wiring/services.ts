@@ -15,6 +15,7 @@ import type { ThreeDs } from "../threeds/threeds.ts";
 import { makePrintDate } from "../values/time.ts";
 import type { Wallets } from "../wallets/wallets.ts";
 import type { Engine } from "./engine.ts";
+import { makeFieldsAndTries } from "./hosted-fields.ts";
 import type { NodeContext } from "./node-context.ts";
 
 /** Sets no limit on concurrent calls: `GW_IN_FLIGHT_MAX` limits the requests that make them. */
@@ -40,6 +41,7 @@ export function makeServices(context: NodeContext, parts: Parts) {
   const { fieldWord } = config;
   const threeds = parts.threeds.makeBrowserAuthentication(engine.reports);
   const { stream } = makeReport(context, engine);
+  const { fields, tries } = makeFieldsAndTries(context);
   return {
     /** Wraps functions. At most `GW_QUERIES_IN_FLIGHT_MAX` of them run at a time. */
     querying,
@@ -81,6 +83,18 @@ export function makeServices(context: NodeContext, parts: Parts) {
       pay: guarded(refusing(pages.pay)),
     },
     wallets: { open: querying(refusing(wallets.open)) },
+    hostedFields: {
+      issueTicket: querying(refusing(fields.issueTicket)),
+      isTicket: querying(refusing(fields.isTicket)),
+      discard: querying(fields.discard),
+      tokenize: querying(refusing(fields.tokenize)),
+      open: querying(refusing(fields.open)),
+    },
+    pageTries: {
+      look: querying(tries.look),
+      check: querying(tries.check),
+      admit: querying(tries.admit),
+    },
     findAddressFault: callbacks.findAddressFault,
     sendCallback: callbacks.send,
     settingsOf,

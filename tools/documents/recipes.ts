@@ -213,6 +213,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   "create-recurring-payments":  plural("create", "Register the cards of two receivers."),
   "process-recurring-payments": plural("process", "Charge the profiles of the payload."),
   "update-recurring-payments":  plural("update", "Change the profiles of the payload."),
+  "create-ephemeral-ticket":    { oauth: true, ids: {}, steps: [{ does: "Ask for a ticket, each time the page is shown.", operation: "create-ephemeral-ticket", fields: {} }] },
   "sale-form":            form("sale-form", "Open a payment page, and send the cardholder's browser to its redirect-url.", tickets),
   "preauth-form":         form("preauth-form", "Open a payment page that holds the amount.", tickets),
   "account-verification-form": form("account-verification-form", "Open a page that checks a card.", {}),

@@ -118,6 +118,10 @@ export function makeSampleGateway(): CalledParts {
     wallets: {
       open: async ({ type }) => ({ wallet: { type }, paid: undefined }),
     },
+    hostedFields: {
+      issueTicket: async ({ id }) => `${id}.${sampleTicket}`,
+      open: async () => new Failure("token_not_found"),
+    },
     settingsOf: () => ({ threeDSecure: "off", tellsChargebacks: true }),
     printDate: makePrintDate("UTC"),
     fieldWord: "gw",
@@ -133,6 +137,8 @@ export function makeSampleGateway(): CalledParts {
     return order;
   }
 }
+
+const sampleTicket = "u1nB3mXo2qT5yCkVJ8rPzWfLh0sDgAeN";
 
 /** The addresses of payment pages. No example opens one. */
 const samplePages: CalledParts["paymentPages"] = {

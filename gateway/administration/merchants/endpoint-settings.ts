@@ -97,6 +97,10 @@ const otherSettings: readonly SettingRow<EndpointSettings>[] = [
     "Callbacks dürfen an GW_CALLBACK_PRIVATE_NETWORKS und GW_CALLBACK_ALLOWED_NAMES gehen",
   ]),
   ...pageTable,
+  setting("hostedFields", "hostedFields", onOff, [
+    "the sites of embed-origins may put single card fields into their own pages",
+    "die Websites aus embed-origins dürfen einzelne Kartenfelder in ihre Seiten einbetten",
+  ]),
 ];
 
 /** Amounts are in the endpoint's currency. */

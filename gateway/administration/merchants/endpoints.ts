@@ -176,6 +176,7 @@ const usualSettings = {
   "oauth-only": "off",
   "plain-addresses": "off",
   "private-callbacks": "off",
+  "hosted-fields": "off",
 };
 
 function describeShortly(known: Endpoint) {

@@ -77,6 +77,8 @@ type NewMerchantSet = {
   /** If undefined, the endpoints have no payment page. */
   readonly shopName?: string | undefined;
   readonly payouts?: boolean;
+  /** The sites that may show the payment page and hosted fields in frames. */
+  readonly embedOrigins?: readonly string[];
 };
 
 /**
@@ -128,7 +130,10 @@ export async function createMerchantSet(
   });
 }
 
-type EndpointsToCreate = Pick<NewMerchantSet, "currencies" | "shopName" | "payouts"> & {
+type EndpointsToCreate = Pick<
+  NewMerchantSet,
+  "currencies" | "shopName" | "payouts" | "embedOrigins"
+> & {
   readonly gates: SandboxGates;
   readonly known: readonly string[];
 };
@@ -141,7 +146,7 @@ export function makeControlKey(): string {
 export async function createEndpoints(
   administration: Administration,
   merchantId: MerchantId,
-  { gates, currencies, known, shopName, payouts }: EndpointsToCreate,
+  { gates, currencies, known, shopName, payouts, embedOrigins }: EndpointsToCreate,
 ): Promise<Readonly<Record<string, EndpointId>>> {
   const endpoints: Record<string, EndpointId> = {};
   for (const { name, currency, policy, gate } of endpointRows) {
@@ -157,6 +162,7 @@ export async function createEndpoints(
         threeDSecure: policy,
         ...(shopName && { shopName, profiles: "on" }),
         ...(payouts && { payouts }),
+        ...(embedOrigins && { embedOrigins, hostedFields: true }),
       },
     });
   }

@@ -2,6 +2,7 @@
 import type { Operation } from "../operation.ts";
 import * as cards from "./cards.ts";
 import * as forms from "./forms.ts";
+import { createEphemeralTicket } from "./hosted-fields.ts";
 import * as payments from "./payments.ts";
 import * as payouts from "./payouts.ts";
 import * as profiles from "./profiles.ts";
@@ -31,6 +32,7 @@ export const operations: readonly Operation[] = [
   forms.saleForm,
   forms.preauthForm,
   forms.accountVerificationForm,
+  createEphemeralTicket,
   profiles.createRecurringPayment,
   profiles.processRecurringPayment,
   profiles.updateRecurringPayment,

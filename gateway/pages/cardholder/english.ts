@@ -134,6 +134,9 @@ export const english = {
       country:        { missing: "Choose your country.",          wrong: "Choose your country." },
       state:          { missing: "Choose your state or province.", wrong: "Choose a state or province of your country." },
     },
+    fieldsOver:       "This form can no longer be used. Reload the page to pay.",
+    fieldsEmpty:      "Enter card number, expiry date and security code.",
+    fieldsLater:      "Your card could not be taken at this moment. Please try again.",
     faultsFound:      "Please check the marked fields. Enter card number and security code again: they are never stored on this page.",
 
     button:           ({ amount }: Paid) => `Pay ${amount}`,

@@ -118,6 +118,9 @@ export const german: Texts = {
       country:        { missing: "Wählen Sie Ihr Land.",          wrong: "Wählen Sie Ihr Land aus der Liste." },
       state:          { missing: "Wählen Sie Ihren Bundesstaat.", wrong: "Wählen Sie einen Bundesstaat Ihres Landes." },
     },
+    fieldsOver:       "Dieses Formular kann nicht mehr verwendet werden. Laden Sie die Seite neu, um zu bezahlen.",
+    fieldsEmpty:      "Geben Sie Kartennummer, Ablaufdatum und Prüfziffer ein.",
+    fieldsLater:      "Ihre Karte konnte gerade nicht angenommen werden. Bitte versuchen Sie es erneut.",
     faultsFound:      "Bitte prüfen Sie die markierten Felder. Geben Sie Kartennummer und Prüfziffer noch einmal ein, denn diese Seite speichert beides nicht.",
 
     button:           ({ amount }) => `${amount} bezahlen`,

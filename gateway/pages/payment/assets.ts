@@ -46,7 +46,7 @@ const stylesMax = 200;
 
 /** The script `sandbox` simulates wallets in staging. It runs before the page's own script. */
 export function makeAssets(sandbox?: string) {
-  const script = makeAsset("pay", "js", readScript());
+  const script = makeAsset("pay", "js", readScript("wallet-buttons.js", "card-form.js"));
   const embed = {
     ...makeAsset("embed", "js", readFile("embed.js")),
     name: "embed.js",
@@ -79,6 +79,15 @@ export function makeAssets(sandbox?: string) {
   }
 
   return { script, sheet, styleFor, find };
+}
+
+/** The script that a shop loads for hosted fields, and what the document of a field loads. */
+export function makeFieldAssets() {
+  return {
+    sdk: { ...makeAsset("sdk", "js", readOwn("../fields/sdk.js")), isOpen: true },
+    script: makeAsset("field", "js", readScript("../fields/field.js")),
+    style: makeAsset("field", "css", readOwn("../fields/field.css")),
+  };
 }
 
 /** Whether a path ends with a file's name. A payment's token never ends in these letters. */
@@ -198,13 +207,13 @@ const white: Colour = [255, 255, 255];
 const darkSurface = parseColour(pageGrounds.dark) ?? white;
 
 /** Functions that check card numbers are copied into the script from the gateway's sources. */
-function readScript(): string {
+function readScript(...names: readonly string[]): string {
   const tables = { prefixDigits, longestFirst, lengths: networkLengths };
   const declared = Object.entries(tables).map(
     ([name, value]) => `const ${name} = ${JSON.stringify(value)};`,
   );
   const shared = [...declared, isLuhnValid, networkOf, splitExpiry].join("\n");
-  const own = ["proof.js", "wallet-buttons.js", "card-form.js"].map(readOwn).join("\n");
+  const own = ["proof.js", "card-number.js", ...names].map(readOwn).join("\n");
   return `(() => {\n"use strict";\n${shared}\n${own}})();\n`;
 }
 
@@ -228,6 +237,8 @@ type InventoriedScript = {
 // biome-ignore format: a table
 const files: Readonly<Record<string, readonly [page: string, reason: string]>> = {
   "pay.js":   ["payment page",      "groups and checks the card fields, posts the form once and empties it (`card-form.js`); opens wallets by the browser's Payment Request API (`wallet-buttons.js`); finds the proof of work against card testing (`proof.js`)"],
+  "sdk.js":   ["the shop's own page", "puts the frames of hosted fields into the shop's form and passes on focus, styles, ticket, token and errors; the shop loads it (`/sdk/hosted-fields/v1/index.js`), and it sees no card data"],
+  "field.js": ["hosted field",      "formats and checks one card field; that of the number reads its two siblings and sends the card to the gateway (`field.js`); finds the proof of work against card testing (`proof.js`)"],
   "embed.js": ["the shop's own page", "puts the payment page into a frame and passes its result on; the shop loads it, and it sees no card data"],
 };
 
@@ -253,8 +264,14 @@ const inlineReasons: Readonly<Record<keyof typeof inline, readonly [page: string
  */
 export function listScripts(): readonly InventoriedScript[] {
   const assets = makeAssets();
+  const fields = makeFieldAssets();
   const loaded = Object.entries(files).map(([name, [page, reason]]) => {
-    const asset = name === "pay.js" ? assets.script : assets.find(name);
+    const named = {
+      "pay.js": assets.script,
+      "sdk.js": fields.sdk,
+      "field.js": fields.script,
+    };
+    const asset = named[name as keyof typeof named] ?? assets.find(name);
     return { name, page, digest: asset?.integrity ?? "", reason };
   });
   const own = Object.entries(inline).map(([name, { source }]) => {

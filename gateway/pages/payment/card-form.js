@@ -2,7 +2,7 @@
  * The script of the payment page. The page is a plain form that also works without the script. The
  * script groups digits, shows the network's mark, reports faults during typing and shows the time
  * left. It stores nothing, and sends the form only when the cardholder does. The gateway puts
- * `isLuhnValid`, `networkOf`, `splitExpiry` and `lengths` before this script.
+ * `isLuhnValid`, `networkOf`, `splitExpiry`, `lengths` and `card-number.js` before this script.
  */
 const form = document.getElementById("pay");
 const at = (word) => document.getElementById(word);
@@ -13,39 +13,6 @@ const button = form.querySelector("button[type=submit]");
 
 form.noValidate = true;
 for (const input of [number, month]) input.removeAttribute("maxlength");
-
-/** Converts the digits of Arabic and Persian keyboards to 0 to 9, and removes everything else. */
-function digitsOf(text) {
-  return text
-    .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15))
-    .replace(/\D/g, "");
-}
-
-/** Returns the digits in groups, as they are printed on cards of the network. */
-function grouped(digits) {
-  const network = networkOf(digits);
-  const isShort = network === "AMEX" || (network === "DINERS" && digits.length < 15);
-  const sizes = isShort ? [4, 6, 5] : [4, 4, 4, 4, 3];
-  const groups = [];
-  for (let start = 0; start < digits.length; start += sizes[groups.length - 1]) {
-    groups.push(digits.slice(start, start + (sizes[groups.length] || 19)));
-  }
-  return groups.join(" ");
-}
-
-/** Groups the digits in the field for the card number. The caret stays behind the same digit. */
-function groupNumber() {
-  const before = digitsOf(number.value.slice(0, number.selectionStart)).length;
-  const text = grouped(digitsOf(number.value).slice(0, 19));
-  if (text === number.value) return;
-  number.value = text;
-  if (document.activeElement !== number) return;
-  let caret = 0;
-  for (let seen = 0; seen < before && caret < text.length; caret += 1) {
-    if (text[caret] !== " ") seen += 1;
-  }
-  number.setSelectionRange(caret, caret);
-}
 
 function showNetwork() {
   const digits = digitsOf(number.value);
@@ -109,7 +76,7 @@ function keepOffDisk(input) {
 function onInput({ target }) {
   if (target === number || target === cvv) keepOffDisk(target);
   if (target === number) {
-    groupNumber();
+    groupDigits(number);
     showNetwork();
     const digits = digitsOf(number.value);
     if (hasFault(number) || isDone(digits)) show(number, faultOf(number));
@@ -266,7 +233,7 @@ startWallets(
   },
 );
 
-groupNumber();
+groupDigits(number);
 showNetwork();
 showStates();
 countDown();

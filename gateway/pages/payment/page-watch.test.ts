@@ -20,7 +20,7 @@ test("the inventory has every script of the pages, each with a reason", () => {
   const pages = join(import.meta.dirname, "..");
   const scripts = listScripts();
 
-  const names = ["pay.js", "embed.js", ...Object.keys(inline)];
+  const names = ["pay.js", "embed.js", "sdk.js", "field.js", ...Object.keys(inline)];
   assert.deepEqual(scripts.map(({ name }) => name).toSorted(), names.toSorted());
   for (const { name, digest, reason } of scripts) {
     assert.match(digest, /^sha(256|384)-[\w+/]{43,}=*$/, name);

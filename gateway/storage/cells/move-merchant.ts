@@ -27,7 +27,10 @@ import {
 const lockWaitMs = 200;
 
 /** Nodes delete expired rows from these tables, so they need not become equal in both cells. */
-const expiringTables = ["oauth_nonces", "wallet_messages", "held_keys", "held_secrets"];
+const expiringTables = [
+  ...["oauth_nonces", "wallet_messages", "hosted_fields"],
+  ...["held_keys", "held_secrets"],
+];
 
 /** The merchant is fenced when a comparison of all rows finds no more changes than this. */
 const changesMax = 200;

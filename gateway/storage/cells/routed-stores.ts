@@ -5,6 +5,7 @@
 import type { CallbackStore } from "../../callbacks/callback.ts";
 import type { Begin } from "../../engine/accept.ts";
 import type { MerchantReferences } from "../../engine/cards.ts";
+import type { HostedFieldsStore } from "../../engine/hosted-fields.ts";
 import type { Enter } from "../../engine/payment-page.ts";
 import type { ProfileStore } from "../../engine/profiles.ts";
 import { type Commit, LostOrder } from "../../orders/apply.ts";
@@ -25,6 +26,7 @@ import { findCallbacks } from "../callbacks/callback-journal.ts";
 import { makeCallbackStore } from "../callbacks/callbacks.ts";
 import type { ConfirmKeys } from "../cards/card-keys.ts";
 import { makeFindSealedCard, makePendingCardStore, makeReferenceStore } from "../cards/cards.ts";
+import { makeHostedFieldsStore } from "../cards/hosted-fields.ts";
 import { makeProfileStore } from "../cards/profiles.ts";
 import { makeClaimToken, releaseToken } from "../cards/wallets.ts";
 import { makeBegin, makeCommit, makeEnter } from "../orders/commit.ts";
@@ -63,6 +65,21 @@ export function routePendingCards(
     find: (context, now) => stores.call(merchantOf(context), (store) => store.find(context, now)),
     remove: (context) => stores.call(merchantOf(context), (store) => store.remove(context)),
     removeExpired: async (now) => sum(await stores.each((store) => store.removeExpired(now))),
+  };
+}
+
+export function routeHostedFields(cells: Cells): HostedFieldsStore {
+  const stores = cells.stores(({ node }) => makeHostedFieldsStore(node.query));
+  return {
+    add: (key, expiresAt) => stores.call(key.merchantId, (store) => store.add(key, expiresAt)),
+    has: (key, now) => stores.call(key.merchantId, (store) => store.has(key, now)),
+    exchange: (key, token, expiresAt) =>
+      stores.call(key.merchantId, (store) => store.exchange(key, token, expiresAt)),
+    remove: (key) => stores.call(key.merchantId, (store) => store.remove(key)),
+    take: (key, request, now) =>
+      stores.call(key.merchantId, (store) => store.take(key, request, now)),
+    release: (key, request) => stores.call(key.merchantId, (store) => store.release(key, request)),
+    removeExpired: async (now) => void (await stores.each((store) => store.removeExpired(now))),
   };
 }
 

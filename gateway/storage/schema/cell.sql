@@ -150,6 +150,22 @@ create table wallet_messages (
 ) with (autovacuum_vacuum_scale_factor = 0.02);
 create index wallet_messages_over on wallet_messages (remember_until);
 
+-- The tickets of hosted fields, and the tokens that they become. Both live for minutes, and the card
+-- of a token is in held_secrets, so the table is unlogged as that one is (decision 0100).
+create unlogged table hosted_fields (
+  merchant_id bigint not null,
+  -- The digest of the ticket, and after the tokenization that of the token.
+  digest      bytea not null,
+  -- The digest of the request that begins the token's order, which tells its repeat from another
+  -- request with the same token.
+  spent_by    bytea,
+  -- The number of such requests at work. A refused request leaves the token to the others.
+  holders     integer not null default 0,
+  expires_at  timestamptz not null,
+  primary key (merchant_id, digest)
+) with (autovacuum_vacuum_scale_factor = 0.02);
+create index hosted_fields_over on hosted_fields (expires_at);
+
 -- References that merchants store instead of card numbers, which are in the vault.
 create table card_references (
   merchant_id  bigint not null,

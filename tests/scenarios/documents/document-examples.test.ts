@@ -58,6 +58,7 @@ const printed: Readonly<Record<string, RegExp>> = {
   "update-recurring-payment":  /update-recurring-payment-response/,
   "create-recurring-payments": /create-recurring-payments-response/,
   "process-recurring-payments": /process-recurring-payments-response[\s\S]*accepted\W+1\b/,
+  "create-ephemeral-ticket":    /create-ephemeral-ticket-response[\s\S]*ephemeralTicket\W+1001\./,
   "update-recurring-payments":  /update-recurring-payments-response[\s\S]*accepted\W+1\b/,
 };
 
@@ -76,6 +77,7 @@ const others: Readonly<Record<string, readonly [count: number, where: string]>> 
   "acquirers":   [1, "not run: rows for an acquirer whose specification the reader has"],
   "backup":      [1, "not run: pgBackRest of the reader's own"],
   "callbacks":   [7, "document-programs.long.test.ts: receivers, and what they have heard"],
+  "hosted-fields": [3, "not run: a page and a server of the reader's own; shop.long.test.ts buys so"],
   "keys":        [2, "operating-document.long.test.ts: a new key-encryption key"],
   "quick-start": [1, "the variables of every example"],
   "transaction-report": [2, "below: today's report; daily-report.test.ts: a receiver"],
