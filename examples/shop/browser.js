@@ -19,7 +19,8 @@ if (pay) {
     time_zone: new Date().getTimezoneOffset(),
   };
   pay.addEventListener("formdata", ({ formData }) => {
-    formData.set("credit_card_number", formData.get("credit_card_number").replaceAll(" ", ""));
+    const number = formData.get("credit_card_number");
+    if (number !== null) formData.set("credit_card_number", number.replaceAll(" ", ""));
     for (const [name, value] of Object.entries(browser)) {
       formData.set(`customer_browser_${name}`, String(value));
     }
@@ -53,4 +54,41 @@ if (wallets) {
       wallets.submit();
     });
   }
+}
+
+/** The colours of the shop's own inputs, which the frames of the gateway cannot read. */
+function fieldStyle() {
+  const shown = getComputedStyle(pay.elements.card_printed_name);
+  const { color, backgroundColor, fontFamily, fontSize } = shown;
+  const input = { color, backgroundColor, fontFamily, fontSize, padding: "0 0.75rem" };
+  return { input: { ...input, outline: "none" }, placeholder: { color: "#78716c" } };
+}
+
+/** The page with hosted fields gets a token for the card, and posts it in place of the card. */
+if (pay?.dataset.ticket) {
+  const { ticket, endpoint } = pay.dataset;
+  window.onHostedFieldsReady = (HostedFields) => {
+    const style = fieldStyle();
+    const places = [...pay.querySelectorAll("[data-type]")].map(({ id, dataset }) => {
+      return [id, { type: dataset.type, placeholder: dataset.hint, style }];
+    });
+    const fields = HostedFields.init({
+      endpointId: endpoint,
+      fields: Object.fromEntries(places),
+      onToken(token) {
+        pay.elements.hosted_fields_token.value = token;
+        pay.submit();
+      },
+      onError({ payerMessage = "The card cannot be entered now. Reload the page." }) {
+        pay.querySelector(".problem").textContent = payerMessage;
+      },
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      for (const [id] of places) fields.setStyle(id, fieldStyle());
+    });
+    pay.addEventListener("submit", (event) => {
+      event.preventDefault();
+      fields.tokenize(ticket);
+    });
+  };
 }

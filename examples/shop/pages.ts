@@ -82,6 +82,39 @@ ${renderTestCards()}
   return renderPage(`${product.title} · Hill Orchard`, content);
 }
 
+/**
+ * Renders the checkout with hosted fields: three frames of the gateway in the shop's own form. The
+ * page gets a token for the card, and neither page nor shop ever see the card.
+ */
+export function renderFields(
+  id: string,
+  { ticket, script, endpoint }: { ticket: string; script: string; endpoint: string },
+): string {
+  const field = (name: string, type: string, label: string, hint: string, wide = "") =>
+    html`<div class="${wide}"><label for="${name}">${label}</label>
+<div id="${name}" class="field" data-type="${type}" data-hint="${hint}"></div></div>`;
+  const content = html`<section class="checkout" aria-label="Checkout">
+<h1>${product.title}</h1>
+<p class="price">${price} <small>delivery included</small></p>
+<form method="post" action="/buy" id="pay" data-ticket="${ticket}" data-endpoint="${endpoint}">
+<input type="hidden" name="order" value="${id}"><input type="hidden" name="way" value="card">
+<input type="hidden" name="hosted_fields_token">
+<fieldset class="card"><legend>Card</legend>
+${field("card-number", "pan", "Card number", "4000 0020 0000 0016", "wide")}
+${field("card-expiry", "exp", "Expiry date", "12 / 31")}
+${field("card-code", "cvv", "Security code", "123")}
+<label class="wide">Name on the card
+<input name="card_printed_name" required autocomplete="cc-name" maxlength="128"
+ placeholder="JANE DOE"></label>
+</fieldset>
+<p class="problem" role="alert"></p>
+<button>Pay ${price}</button>
+</form>
+<script src="${script}" async></script>
+</section>`;
+  return renderPage(`${product.title} · Hill Orchard`, content);
+}
+
 function renderWallets(id: string): Html {
   return html`<form method="post" action="/buy" class="wallets" id="wallets" hidden>
 <input type="hidden" name="order" value="${id}"><input type="hidden" name="way" value="card">
@@ -132,6 +165,7 @@ function renderCardForm(id: string): Html {
 <label><input type="checkbox" name="keep" value="yes"> Save this card for next time</label>
 <button name="way" value="card">Pay ${price}</button>
 <button name="way" value="page" formnovalidate class="second">Use the payment page</button>
+<a class="button second" href="/fields?order=${id}">Use hosted fields</a>
 </form>`;
 }
 

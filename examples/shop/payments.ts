@@ -59,9 +59,28 @@ export function makePayments({ gateway, orders, shopUrl, callbackUrl }: Setup) {
   /** Orders whose request has not been answered yet. */
   const sending = new Set<string>();
   const stepUrl = (id: string) => `${shopUrl}/orders/${id}/step`;
-  return { pay, payByPage, paySaved, payMonth, step, refund, receive, refresh, refreshAll };
+  return {
+    openFields,
+    pay,
+    payByPage,
+    paySaved,
+    payMonth,
+    step,
+    refund,
+    receive,
+    refresh,
+    refreshAll,
+  };
 
-  /** Pays by card or by wallet, depending on the form. */
+  /** Returns what a page with hosted fields needs, or undefined if the gateway gives no ticket. */
+  async function openFields() {
+    const reply = await asValue(profiles.createEphemeralTicket({}));
+    const ticket = reply instanceof Error ? undefined : reply.ephemeralTicket;
+    const script = `${gateway.baseUrl}/sdk/hosted-fields/v1/index.js`;
+    return ticket === undefined ? undefined : { ticket, script, endpoint: gateway.endpoint };
+  }
+
+  /** Pays by card, by the token of hosted fields or by wallet, depending on the form. */
   async function pay(order: Order, form: Form, visitor: Visitor): Promise<void> {
     const { wallet } = form;
     // A browser may only send encrypted payment data, because anyone can write the decrypted kind.
@@ -270,6 +289,7 @@ const cardFields = [
   "expire_year",
   "cvv2",
   "card_printed_name",
+  "hosted_fields_token",
 ] as const;
 
 export const demonstrationContact = {

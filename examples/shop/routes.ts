@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { toMinorUnits } from "@tollgate/client";
 import { isNotReceived, monthToCharge, type NewOrder, type Order, type Orders } from "./orders.ts";
-import { product, renderCheckout, renderOrder } from "./pages.ts";
+import { product, renderCheckout, renderFields, renderOrder } from "./pages.ts";
 import type { Payments, Visitor } from "./payments.ts";
 import { type Asked, type Reply, type Route, redirect } from "./server.ts";
 
@@ -32,14 +32,17 @@ const files = Object.fromEntries(
 const types = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
 
 export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: Setup) {
-  /** The policy lets the checkout's form lead to the gateway's payment page. */
+  const gateway = new URL(gatewayUrl).origin;
+  /** The policy lets the checkout show hosted fields, and lead to the gateway's payment page. */
   const policy =
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';" +
-    ` form-action 'self' ${new URL(gatewayUrl).origin}; frame-ancestors 'none'; base-uri 'none'`;
+    `default-src 'none'; style-src 'self'; script-src 'self' ${gateway}; frame-src ${gateway};` +
+    ` img-src 'self'; connect-src 'self'; form-action 'self' ${gateway};` +
+    " frame-ancestors 'none'; base-uri 'none'";
   const page = (body: string): Reply => ({ headers: { "content-security-policy": policy }, body });
 
   const routes: readonly Route[] = [
     ["GET", /^\/$/, checkout],
+    ["GET", /^\/fields$/, showFields],
     ["POST", /^\/buy$/, buy],
     ["GET POST", new RegExp(`^/orders/${orderId}/step$`), withOrder(step)],
     ["GET POST", new RegExp(`^/orders/${orderId}$`), withOrder(show)],
@@ -63,6 +66,15 @@ export function makeRoutes({ orders, payments, bankUrl, gatewayUrl, newNonce }: 
     const reply = page(renderCheckout(id, mine));
     const cookie = `customer=${customer}; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000`;
     return { ...reply, headers: { ...reply.headers, "set-cookie": cookie } };
+  }
+
+  /** Shows the checkout with hosted fields, with a ticket of its own each time. */
+  async function showFields({ request }: Asked): Promise<Reply> {
+    const asked = new URL(request.url ?? "", "http://shop").searchParams.get("order") ?? "";
+    const id = isNewId.test(asked) && orders.find(asked) === undefined ? asked : randomUUID();
+    const fields = await payments.openFields();
+    if (fields === undefined) return { status: 503, body: "The gateway does not answer now." };
+    return page(renderFields(id, fields));
   }
 
   async function buy({ request, form }: Asked): Promise<Reply> {
