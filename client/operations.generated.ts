@@ -1597,7 +1597,7 @@ export const errorCodes = {
   REVERSED: 5003,
   /** The order was not processed in time; nothing was sent. */
   PROCESSING_EXPIRED: 5004,
-  /** No gate of the endpoint accepts this currency and amount; nothing was sent. */
+  /** No gate of the endpoint accepts this currency and amount, or a routing rule refuses the payment; nothing was sent. */
   NO_GATE: 5005,
   /** The acquirer did not answer; an operator has confirmed that nothing is charged. */
   SETTLED_BY_OPERATOR: 5006,

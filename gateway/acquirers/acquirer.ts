@@ -17,6 +17,7 @@ import type {
   Reason,
   ScaExemption,
 } from "../orders/order.ts";
+import type { GateShares } from "../orders/route.ts";
 import { isCharge } from "../orders/transactions.ts";
 import type { Card } from "../values/card-number.ts";
 import type { EndpointId, GateId, ReceiptId } from "../values/ids.ts";
@@ -166,6 +167,11 @@ export type AcquirerDependencies = {
   readonly nextReady: (until: Instant) => Promise<boolean>;
   /** How long an order waits for a link while nothing of it has been sent. */
   readonly linkWaitMs: number;
+  readonly health?: {
+    /** Counts a charge that is sent now. The returned function takes its outcome. */
+    begin(gate: GateId): (outcome: Authorization) => void;
+    shares(): GateShares | undefined;
+  };
 };
 
 export function describeFound(found: Exclude<Found, { readonly answer: Answer }>): string {

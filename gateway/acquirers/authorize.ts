@@ -13,7 +13,8 @@ import type { Endpoint } from "../orders/merchant.ts";
 import { makeKept } from "../orders/messages.ts";
 import type { Answer, GateFacts, Order } from "../orders/order.ts";
 import { attemptsBefore } from "../orders/prior-attempts.ts";
-import { chooseGate } from "../orders/route.ts";
+import { chooseGate, reasonWithoutGate } from "../orders/route.ts";
+import { findRoute } from "../orders/routing-rules.ts";
 import { nextAmount } from "../orders/transactions.ts";
 import type { GateId } from "../values/ids.ts";
 import {
@@ -53,6 +54,8 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     const request = authorizationRequestOf(order, card, card);
     if (request === undefined) return notSent;
     if (hasNoPlace(order, request, dependencies)) return noPlace;
+    const moved = routeByOutcome(order, request, dependencies);
+    if (moved !== undefined) return moved;
     const hasPlace = acquirer?.hasPlaceFor(request) === true;
     const other = () => findOtherGate(order, request, dependencies);
     const canGoOn = () => (hasPlace && isReady(acquirer)) || other() !== undefined;
@@ -61,7 +64,9 @@ export function makeAuthorize(dependencies: AcquirerDependencies): EffectHandler
     if (acquirer === undefined) return reroute(order, request, "no such gate");
     if (!hasPlace) return reroute(order, request, "no place for the authentication value");
     const kept = makeKept();
+    const end = dependencies.health?.begin(request.identifiers.gate.id);
     const outcome = await acquirer.authorize({ ...request, keep: kept.keep });
+    end?.(outcome);
     switch (outcome.kind) {
       case "not_sent":
         return reroute(order, request, "nothing was sent");
@@ -192,10 +197,11 @@ function hasNoPlace(
 export function findOtherGate(
   order: Order,
   request: AuthorizationRequest,
-  { getEndpoint, findAcquirer }: AcquirerDependencies,
+  { getEndpoint, findAcquirer, health }: AcquirerDependencies,
 ): GateFacts | undefined {
   const { identifiers } = order.transaction;
-  const { gates } = getEndpoint(order.endpointId);
+  const endpoint = getEndpoint(order.endpointId);
+  const { gates } = endpoint;
   const amounts = order.purchase.otherAmounts?.length ?? 0;
   if (identifiers === undefined) return undefined;
   const attempts = identifiers.attempt - attemptsBefore(order);
@@ -203,8 +209,44 @@ export function findOtherGate(
   const isUp = (gate: GateId) => isReady(findAcquirer(gate));
   const unable = gates.filter(({ id }) => findAcquirer(id)?.hasPlaceFor(request) === false);
   const passedOver = new Set([identifiers.gate.id, ...unable.map(({ id }) => id)]);
-  const chosen = chooseGate(order, gates, { isReady: isUp, passedOver });
+  const shares = health?.shares();
+  const chosen = chooseGate(order, endpoint, { isReady: isUp, passedOver, shares });
   return chosen !== undefined && isUp(chosen.id) ? chosen : undefined;
+}
+
+/**
+ * A routing rule about the outcome of 3-D Secure decides once the outcome is known, before anything
+ * was sent. A proof goes only to gates that share the merchant's identity of the authentication.
+ */
+function routeByOutcome(
+  order: Order,
+  request: AuthorizationRequest,
+  { getEndpoint, findAcquirer, health }: AcquirerDependencies,
+): OrderEvent | undefined {
+  const { identifiers } = order.transaction;
+  const endpoint = getEndpoint(order.endpointId);
+  const isFirst = identifiers?.attempt === attemptsBefore(order) + 1;
+  if (!isFirst || findRoute(endpoint, order)?.knowsOutcome !== true) return undefined;
+  const present = endpoint.gates.find(({ id }) => id === identifiers.gate.id);
+  const others = endpoint.gates.filter((gate) => {
+    const isShared =
+      gate.merchantCode === present?.merchantCode && gate.acquirerId === present?.acquirerId;
+    const isProved = request.authentication?.value !== undefined && !isShared;
+    return isProved || findAcquirer(gate.id)?.hasPlaceFor(request) === false;
+  });
+  const chosen = chooseGate(order, endpoint, {
+    isReady: (gate) => isReady(findAcquirer(gate)),
+    passedOver: new Set(others.map(({ id }) => id)),
+    shares: health?.shares(),
+  });
+  if (chosen?.id === identifiers.gate.id) return undefined;
+  if (chosen !== undefined) {
+    return { kind: "rerouted", gate: chosen, cause: "the outcome of 3-D Secure" };
+  }
+  // Without a gate that may have the proof, the order stays at its own.
+  return findRoute(endpoint, order)?.to === "refuse"
+    ? { kind: "gate_unavailable", reason: reasonWithoutGate(order, endpoint) }
+    : undefined;
 }
 
 function inDoubt(acquirer: Acquirer | undefined, cause: string): OrderEvent {

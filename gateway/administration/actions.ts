@@ -23,6 +23,7 @@ export const subjects: readonly Subject[] = [
   { name: "directory", does: "directory servers of 3-D Secure, and their card ranges", load: async () => (await import("./gates/directories.ts")).directoryActions },
   { name: "gate",      does: "gates: the connections to acquirers", load: async () => (await import("./gates/gates.ts")).gateActions, groups: { "mac-key": "the keys that authenticate a gate's messages" } },
   { name: "endpoint",  does: "create and change endpoints", load: async () => [...(await import("./merchants/endpoints.ts")).endpointActions, ...(await import("./merchants/endpoint-callbacks.ts")).endpointCallbackActions], groups: { callback: "an endpoint's own callback URLs" } },
+  { name: "route",     does: "the routing rules of endpoints: add, list, change, try on past orders", load: async () => (await import("./merchants/routes.ts")).routeActions },
   { name: "group",     does: "create and change endpoint groups", load: async () => (await import("./merchants/endpoints.ts")).groupActions },
   { name: "wallet",    does: "merchants' identifiers at wallets, and the keys for their payment data", load: async () => (await import("./installation/wallets.ts")).walletActions, groups: { "domain-file": "files by which wallets check the domain", key: "the keys that wallets encrypt for" } },
   { name: "filter",    does: "the rules of screening: add, list, change, try on past orders", load: async () => (await import("./screening/filters.ts")).filterActions, groups: { add: "add a rule; its kinds are commands" } },

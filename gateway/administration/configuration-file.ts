@@ -12,6 +12,7 @@ import { gateTable, gateValuesOf, type ReadGate } from "./gates/gate-settings.ts
 import { printCallbackUrls } from "./merchants/endpoint-callbacks.ts";
 import { endpointTable, placesOf } from "./merchants/endpoint-settings.ts";
 import { merchantTable } from "./merchants/merchants.ts";
+import { printRoutes } from "./merchants/routes.ts";
 import { printSwitch } from "./readers.ts";
 import { type FileEntry, type PrintedSetting, printSettings, schemaOf } from "./settings.ts";
 
@@ -43,7 +44,8 @@ type PrintedEndpoint = Pick<Endpoint, "currency" | "enabled"> & {
 export function printEndpoint(endpoint: PrintedEndpoint): FileEntry {
   const { currency, enabled, gates, settings } = endpoint;
   const urls = printCallbackUrls(settings);
-  return { currency, enabled, gates, ...urls, ...printEndpointSettings(endpoint) };
+  const lists = { ...urls, ...printRoutes(settings) };
+  return { currency, enabled, gates, ...lists, ...printEndpointSettings(endpoint) };
 }
 
 function printEndpointSettings({
@@ -101,7 +103,7 @@ export function asTyped({ subject, before, after, ...entry }: AuditEntry): Audit
 }
 
 type KeptConfiguration = {
-  readonly settings?: Pick<EndpointSettings, "callbackUrls"> & {
+  readonly settings?: Pick<EndpointSettings, "callbackUrls" | "routes"> & {
     readonly currencies?: readonly string[];
   };
   readonly enabled?: boolean;
@@ -114,13 +116,14 @@ function printKept(kind: string, kept: KeptConfiguration): object {
   const table = tableOf(kind, currency);
   if (settings === undefined || table === undefined) return kept;
   // The audit stores a gate as its database row, so the row's settings are converted to fields.
-  const { callbackUrls: _, ...plain } = settings;
+  const { callbackUrls: _, routes: __, ...plain } = settings;
   const values = kind === "gate" ? gateValuesOf({ ...rest, settings } as Gate) : plain;
   const others = Object.entries(values).filter(([name]) => !table.some(({ key }) => key === name));
   return {
     ...rest,
     ...Object.fromEntries(others),
     ...printCallbackUrls(settings),
+    ...printRoutes(settings),
     ...(enabled !== undefined && { enable: printSwitch(enabled) }),
     ...printSettings(table, values),
   };
@@ -147,6 +150,7 @@ export function makeSchema() {
     enabled: flag,
     gates: texts,
     "callback-urls": texts,
+    routes: texts,
     ...schemaOf(endpointTable()),
   });
   const group = { ...closed({ enabled: flag, endpoints: texts }) };

@@ -11,6 +11,7 @@ import type { Endpoint, EndpointSettings, EntryPoint } from "../orders/merchant.
 import type { Finding, Order } from "../orders/order.ts";
 import { noCard, openPage } from "../orders/payment-page.ts";
 import type { Accepted, FollowUpRequest, OrderRequest } from "../orders/requests.ts";
+import type { GateShares } from "../orders/route.ts";
 import { isFinal } from "../orders/stages.ts";
 import {
   findRepeated,
@@ -80,15 +81,18 @@ const noEntropy = new Uint8Array();
 type Surroundings = {
   readonly getEndpoint: (id: EndpointId) => Endpoint;
   readonly isReady: (gate: GateId) => boolean;
+  /** The gates that are not healthy; undefined if all are. */
+  readonly findShares?: () => GateShares | undefined;
 };
 
 /** The conditions have random bytes only if 3-D Secure may need them for the order's card. */
-export function makeConditionsOf({ getEndpoint, isReady }: Surroundings) {
+export function makeConditionsOf({ getEndpoint, isReady, findShares }: Surroundings) {
   return ({ endpointId, card }: Pick<Order, "endpointId" | "card">): Conditions => {
     const endpoint = getEndpoint(endpointId);
     const ready = endpoint.gates.filter(({ id }) => isReady(id));
     const entropy = card.enrolment === undefined ? noEntropy : randomBytes(entropyBytes);
-    return { endpoint, readyGates: new Set(ready.map(({ id }) => id)), entropy };
+    const readyGates = new Set(ready.map(({ id }) => id));
+    return { endpoint, readyGates, shares: findShares?.(), entropy };
   };
 }
 

@@ -15,6 +15,7 @@ import type { Finding, Order, Owed } from "./order.ts";
 import { closePage, endTry, enterCard, mayTryAgain } from "./payment-page.ts";
 import { decidePrior, findOwingAttempt, mayReversePrior, meetPrior } from "./prior-attempts.ts";
 import type { FoundOrder } from "./requests.ts";
+import type { GateShares } from "./route.ts";
 import {
   type Effect,
   type ImmediateEffect,
@@ -67,6 +68,7 @@ export type FindEndpointUrls = (found: FoundOrder) => readonly string[];
 export type Conditions = {
   readonly endpoint: Endpoint;
   readonly readyGates: ReadonlySet<GateId>;
+  readonly shares?: GateShares | undefined;
   /** The ids of an authentication are made of these random bytes. */
   readonly entropy: Uint8Array;
   /** Absent if no screening rule is active. */

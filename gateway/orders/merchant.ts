@@ -3,7 +3,14 @@ import type { KeyObject } from "node:crypto";
 import type { EndpointId, GroupId, MerchantId } from "../values/ids.ts";
 import type { Fee } from "../values/money.ts";
 import type { Secret } from "../values/secret.ts";
-import type { CredentialDefaults, GateFacts, ScaExemption } from "./order.ts";
+import type {
+  CardFacts,
+  CredentialDefaults,
+  GateFacts,
+  Order,
+  ScaExemption,
+  Transaction,
+} from "./order.ts";
 
 export type Merchant = {
   readonly id: MerchantId;
@@ -64,8 +71,30 @@ export type Endpoint = {
   readonly currency: string;
   /** Sorted by rank and then by gate id. */
   readonly gates: readonly EndpointGate[];
+  /** The routing rules; absent without any. The first one that matches a payment decides. */
+  readonly routes?: readonly Route[] | undefined;
   readonly enabled: boolean;
   readonly settings: EndpointSettings;
+};
+
+/** A routing rule as an operator wrote it: its conditions by name, and its result as `to`. */
+export type RouteTexts = Readonly<Record<string, string>>;
+
+/** A routing rule that has been read. `to` names its gates, sorted by rank, or what else to do. */
+export type Route = {
+  readonly number: number;
+  readonly label: string;
+  /** Whether it has a condition on the outcome of 3-D Secure. */
+  readonly knowsOutcome: boolean;
+  readonly matches: (payment: Routed, outcome: string | undefined) => boolean;
+  readonly to: "refuse" | "cheapest" | readonly EndpointGate[];
+};
+
+/** The parts of an order by which its gate is chosen. */
+export type Routed = Pick<Order, "id" | "acceptedAt"> & {
+  readonly transaction: Pick<Transaction, "kind" | "amount" | "authentication">;
+  readonly card: Pick<CardFacts, "bin" | "network" | "issuer">;
+  readonly purchase: Pick<Order["purchase"], "wallet" | "credential">;
 };
 
 export type EndpointGate = Omit<GateFacts, "choice"> & {
@@ -86,6 +115,8 @@ export type EndpointGate = Omit<GateFacts, "choice"> & {
   readonly payouts?: PayoutTerms;
   /** Defaults of recurrent payments that do not state their initiator and scenario. */
   readonly recurrent?: CredentialDefaults;
+  /** The acquirer's fee, by which a routing rule finds the cheapest gate. */
+  readonly cost?: Fee;
 };
 
 export type PayoutTerms = {
@@ -128,6 +159,7 @@ export type EndpointSettings = {
   readonly payoutCardMax?: number;
   /** If true, an approval of less than the requested amount stands. Otherwise it is reversed. */
   readonly acceptsPartialApprovals?: boolean;
+  readonly routes?: readonly RouteTexts[];
   readonly callbackMethod?: CallbackMethod;
   readonly callbackUrls?: readonly CallbackUrl[];
   /** How often the secret that signs forms was renewed, and when, while the old one is accepted. */

@@ -19,7 +19,7 @@ test("an endpoint's only gate takes every order that it may, ready or not", () =
   const [gate] = [gateOf("a", { currencies: ["USD"], amountMin: 100n, amountMax: 2_000n })];
   const conditions = { isReady: () => false, passedOver: none };
 
-  const chosen = chooseGate(orderOf(1, 1_042n), [gate], conditions);
+  const chosen = chooseGate(orderOf(1, 1_042n), { gates: [gate] }, conditions);
 
   assert.deepEqual(chosen, {
     id: gate.id,
@@ -30,15 +30,15 @@ test("an endpoint's only gate takes every order that it may, ready or not", () =
     partialCapture: false,
     choice: "only gate",
   });
-  assert.equal(chooseGate(orderOf(1, 99n), [gate], conditions), undefined);
-  assert.equal(chooseGate(orderOf(1, 2_001n), [gate], conditions), undefined);
-  assert.equal(chooseGate(orderOf(1, 1_042n, "JPY"), [gate], conditions), undefined);
+  assert.equal(chooseGate(orderOf(1, 99n), { gates: [gate] }, conditions), undefined);
+  assert.equal(chooseGate(orderOf(1, 2_001n), { gates: [gate] }, conditions), undefined);
+  assert.equal(chooseGate(orderOf(1, 1_042n, "JPY"), { gates: [gate] }, conditions), undefined);
 });
 
 test("what a payment costs goes with the order when the merchant is shown it", () => {
   const fees = { seller: { percent: "2.5" } };
 
-  const chosen = chooseGate(draft, [gateOf("a", { fees })], allReady);
+  const chosen = chooseGate(draft, { gates: [gateOf("a", { fees })] }, allReady);
 
   assert.deepEqual(chosen?.fees, fees);
 });
@@ -50,7 +50,7 @@ test("an account verification has no amount that a limit could mean", () => {
   };
   const gates = [gateOf("a", { amountMin: 100n })];
 
-  assert.equal(chooseGate(order, gates, allReady)?.choice, "only gate");
+  assert.equal(chooseGate(order, { gates }, allReady)?.choice, "only gate");
 });
 
 test("a gate without a link is missed only where no other gate stands in for it", () => {
@@ -98,7 +98,7 @@ test("the operator is told why it was this gate", () => {
     const isReady = (id: GateId) => ready.includes(nameOf(gates, id));
 
     const order = orderOf(numberWithLot(lot), 1_042n);
-    const facts = chooseGate(order, gates, { isReady, passedOver: none });
+    const facts = chooseGate(order, { gates }, { isReady, passedOver: none });
 
     assert.equal(facts && nameOf(gates, facts.id), chosen, told);
     assert.equal(facts?.choice, choice, told);
@@ -112,10 +112,13 @@ test("a gate that was tried in vain is not tried again, and when all were there 
   });
 
   assert.equal(
-    chooseGate(orderOf(0, 1_042n), [a, b, c], priorAttempts(a, b))?.choice,
+    chooseGate(orderOf(0, 1_042n), { gates: [a, b, c] }, priorAttempts(a, b))?.choice,
     "rank 2, because a was tried before and b was tried before",
   );
-  assert.equal(chooseGate(orderOf(0, 1_042n), [a, b, c], priorAttempts(a, b, c)), undefined);
+  assert.equal(
+    chooseGate(orderOf(0, 1_042n), { gates: [a, b, c] }, priorAttempts(a, b, c)),
+    undefined,
+  );
 });
 
 const weights = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 2, maxLength: 6 });
@@ -134,7 +137,7 @@ test("gates of one rank share a merchant's orders by weight, also if one of them
       for (let index = 0; index < count; index += 1) {
         // The ids in between belong to another merchant.
         const order = orderOf(2 * index, 1_042n);
-        const chosen = chooseGate(order, gates, { isReady, passedOver: none });
+        const chosen = chooseGate(order, { gates }, { isReady, passedOver: none });
         if (chosen !== undefined) counts.set(chosen.id, (counts.get(chosen.id) ?? 0) + 1);
       }
 
@@ -161,7 +164,7 @@ test("it is never a gate that may not have the order, and a ready one goes first
       const fitting = gates.filter((gate) => fits(order, gate) && !passedOver.has(gate.id));
       const able = fitting.filter(({ id }) => isReady(id));
 
-      const chosen = chooseGate(order, gates, { isReady, passedOver });
+      const chosen = chooseGate(order, { gates }, { isReady, passedOver });
 
       const gate = gates.find(({ id }) => id === chosen?.id);
       assert.equal(gate === undefined, fitting.length === 0);
@@ -170,7 +173,7 @@ test("it is never a gate that may not have the order, and a ready one goes first
       assert.equal(isReady(gate.id), able.length > 0);
       const best = (able.length > 0 ? able : fitting).map(({ rank }) => rank);
       assert.equal(gate.rank, Math.min(...best));
-      assert.deepEqual(chooseGate(order, gates, { isReady, passedOver }), chosen);
+      assert.deepEqual(chooseGate(order, { gates }, { isReady, passedOver }), chosen);
     }),
     { numRuns: 2_000 },
   );
@@ -183,7 +186,7 @@ test("a gate without room for the amount's digits is passed over when another ha
   ];
   const conditions = { isReady: () => true, passedOver: new Set<GateId>() };
   const choose = (minor: bigint) => {
-    const chosen = chooseGate(orderOf(1, minor, "KWD"), gates, conditions);
+    const chosen = chooseGate(orderOf(1, minor, "KWD"), { gates }, conditions);
     return chosen && nameOf(gates, chosen.id);
   };
 

@@ -1,28 +1,59 @@
 /**
- * Chooses an order's gate among those of its endpoint. The draw uses the order's id, so that an
- * order always gets the same gate.
+ * Chooses an order's gate among those of its endpoint, by the routing rule that decides the order
+ * or else by rank and weight. The draw uses the order's id, so that an order always gets the same
+ * gate under the same conditions.
  */
 import type { GateId, OrderId } from "../values/ids.ts";
 import type { Money } from "../values/money.ts";
-import type { Endpoint, EndpointGate } from "./merchant.ts";
-import type { GateFacts, Order } from "./order.ts";
+import type { Endpoint, EndpointGate, Routed } from "./merchant.ts";
+import type { GateFacts, Reason } from "./order.ts";
+import { findRoute, rankByCost } from "./routing-rules.ts";
 
-type GateConditions = {
+export type GateConditions = {
   isReady(gate: GateId): boolean;
   readonly passedOver: ReadonlySet<GateId>;
+  /** The gates that are not healthy, with the share of their orders that they still get. */
+  readonly shares?: GateShares | undefined;
+  /** Set while the outcome of 3-D Secure is open. */
+  readonly isAuthenticating?: boolean;
 };
 
-export type Routed = Pick<Order, "id"> & {
-  readonly transaction: Pick<Order["transaction"], "kind" | "amount">;
-};
+/** From 0 to 1, by gate. A gate that is not named is healthy. */
+export type GateShares = ReadonlyMap<GateId, number>;
 
-/** The gates are sorted by rank. Returns undefined if none may process the order, ready or not. */
+type Routing = Pick<Endpoint, "gates" | "routes">;
+
+/** Returns undefined if no gate may process the order, ready or not, or if a rule refuses it. */
 export function chooseGate(
   order: Routed,
-  gates: readonly EndpointGate[],
+  endpoint: Routing,
   conditions: GateConditions,
 ): GateFacts | undefined {
-  const { passedOver } = conditions;
+  const { gates } = endpoint;
+  const route = findRoute(endpoint, order, conditions.isAuthenticating);
+  if (route === undefined) return chooseByRank(order, gates, conditions);
+  if (route.to === "refuse") return undefined;
+  const wanted = route.to === "cheapest" ? rankByCost(gates, order) : route.to;
+  const chosen = chooseByRank(order, wanted, conditions);
+  return chosen && { ...chosen, choice: `${route.label}; ${chosen.choice}` };
+}
+
+/** The reason of an order for which `chooseGate` has found no gate. */
+export function reasonWithoutGate(
+  order: Routed,
+  endpoint: Routing,
+  isAuthenticating?: boolean,
+): Reason {
+  const route = findRoute(endpoint, order, isAuthenticating);
+  return { code: "no_gate", detail: route === undefined ? "" : `routing rule ${route.number}` };
+}
+
+/** The gates are sorted by rank. */
+function chooseByRank(
+  order: Routed,
+  gates: readonly EndpointGate[],
+  { isReady, passedOver, shares }: GateConditions,
+): GateFacts | undefined {
   const [only] = gates;
   if (only !== undefined && gates.length === 1) {
     const obstacle = obstacleOf(order, only, passedOver);
@@ -35,12 +66,31 @@ export function chooseGate(
     if (why === undefined) fitting.push(gate);
     else setAside.push({ gate, why });
   }
-  return chooseAmong(fitting, setAside, { lot: lotOf(order.id), isReady: conditions.isReady });
+  const lot = lotOf(order.id);
+  const whyNotReady = (id: GateId) => (isReady(id) ? undefined : "was not ready");
+  const probed = shares && shares.size > 0 ? mix(lot ^ probeSalt) / 2 ** 32 : undefined;
+  const healthy = (id: GateId) => {
+    const isPassed = probed !== undefined && probed >= (shares?.get(id) ?? 1);
+    return whyNotReady(id) ?? (isPassed ? "is not healthy" : undefined);
+  };
+  const chosen =
+    (probed === undefined ? undefined : chooseAmong(fitting, setAside, lot, healthy)) ??
+    chooseAmong(fitting, setAside, lot, whyNotReady) ??
+    firstAmong(fitting, setAside, lot);
+  const isProbe = chosen !== undefined && fitting.length > 1 && shares?.has(chosen.id) === true;
+  return isProbe ? { ...chosen, choice: `${chosen.choice}, though it is not healthy` } : chosen;
 }
 
 /** The lot is mixed: merchants share one sequence of ids, and lots must not follow it. */
 export function lotOf(id: OrderId): number {
-  let mixed = Number(id.slice(-lotDigits));
+  return mix(Number(id.slice(-lotDigits)));
+}
+
+/** Makes the draw of a probe independent of the draw by weight. */
+const probeSalt = 0x5bd1e995;
+
+function mix(number: number): number {
+  let mixed = number;
   for (let round = 0; round < 2; round += 1) {
     mixed = Math.imul(mixed ^ (mixed >>> 16), 0x045d9f3b);
   }
@@ -74,31 +124,40 @@ export function findUnreadyGates(
 type SetAside = { readonly gate: EndpointGate; readonly why: string };
 type Group = readonly [EndpointGate, ...EndpointGate[]];
 
-/** If no gate is ready, the order gets the first choice all the same: its link may come up. */
+/** Returns undefined if there is something against each gate. */
 function chooseAmong(
   fitting: readonly EndpointGate[],
   unfit: readonly SetAside[],
-  { lot, isReady }: Pick<GateConditions, "isReady"> & { readonly lot: number },
+  lot: number,
+  findWhyNot: (gate: GateId) => string | undefined,
 ): GateFacts | undefined {
   const setAside = [...unfit];
-  let first: GateFacts | undefined;
   for (const rank of ranksOf(fitting)) {
     const drawn = draw(rank, lot);
-    if (isReady(drawn.id)) return factsOf(drawn, describe(drawn, rank, setAside));
-    first ??= factsOf(drawn, `${describe(drawn, rank, setAside)}, though none was ready`);
+    const why = findWhyNot(drawn.id);
+    if (why === undefined) return factsOf(drawn, describe(drawn, rank, setAside));
 
-    const ready = rank.filter(({ id }) => isReady(id));
-    if (isGroup(ready)) {
-      const next = draw(ready, lot);
-      return factsOf(next, describe(next, ready, [...setAside, notReady(drawn)]));
+    const left = rank.filter(({ id }) => findWhyNot(id) === undefined);
+    if (isGroup(left)) {
+      const next = draw(left, lot);
+      return factsOf(next, describe(next, left, [...setAside, { gate: drawn, why }]));
     }
-    setAside.push(...rank.map(notReady));
+    setAside.push(...rank.map((gate) => ({ gate, why: findWhyNot(gate.id) ?? "" })));
   }
-  return first;
+  return undefined;
 }
 
-function notReady(gate: EndpointGate): SetAside {
-  return { gate, why: "was not ready" };
+/** If no gate is ready, the order gets the first choice all the same: its link may come up. */
+function firstAmong(
+  fitting: readonly EndpointGate[],
+  unfit: readonly SetAside[],
+  lot: number,
+): GateFacts | undefined {
+  for (const rank of ranksOf(fitting)) {
+    const drawn = draw(rank, lot);
+    return factsOf(drawn, `${describe(drawn, rank, unfit)}, though none was ready`);
+  }
+  return undefined;
 }
 
 /** The lots of a gate are consecutive, so that a draw among fewer gates still shares by weight. */

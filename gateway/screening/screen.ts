@@ -5,13 +5,15 @@
  */
 import type { Conditions } from "../orders/advance.ts";
 import type { OrderEvent } from "../orders/events.ts";
-import type { Endpoint } from "../orders/merchant.ts";
+import type { Endpoint, Routed } from "../orders/merchant.ts";
 import type { Finding, Order, Reason } from "../orders/order.ts";
-import { chooseGate, type Routed } from "../orders/route.ts";
+import { noCard } from "../orders/payment-page.ts";
+import { chooseGate, type GateConditions, reasonWithoutGate } from "../orders/route.ts";
 import { asOrderId, type GateId } from "../values/ids.ts";
 import { getCurrency } from "../values/iso-codes.ts";
 import { parseAmount } from "../values/money.ts";
 import { Problem } from "../values/problem.ts";
+import type { Instant } from "../values/time.ts";
 
 /** The parts of an order on which the endpoint's limits and the choice of a gate depend. */
 type Screenable = Routed & {
@@ -23,7 +25,7 @@ type Screenable = Routed & {
 
 export function screen(
   order: Screenable,
-  { endpoint, readyGates, findings }: Omit<Conditions, "entropy">,
+  { endpoint, readyGates, shares, findings }: Omit<Conditions, "entropy">,
 ): OrderEvent {
   const refusal = order.purchase.wallet?.refusal;
   if (refusal !== undefined) return { kind: "wallet_refused", reason: refusal };
@@ -33,18 +35,21 @@ export function screen(
       : settle(findings, { isAuthenticable: isAuthenticable(order) });
   const reason = findAmountFault(order, endpoint) ?? found.reason;
   if (reason !== undefined) return { kind: "filtered_out", reason, ...found.kept };
+  const isAuthenticating =
+    found.isForced || (isAuthenticable(order) && mustAuthenticate(order, endpoint));
   const isReady = readyGates.has.bind(readyGates);
-  const gate = chooseGate(order, endpoint.gates, { isReady, passedOver: new Set() });
+  const passedOver = noGates;
+  const gate = chooseGate(order, endpoint, { isReady, passedOver, shares, isAuthenticating });
   if (gate === undefined) {
-    return { kind: "gate_unavailable", reason: { code: "no_gate", detail: "" } };
+    const refused = reasonWithoutGate(order, endpoint, isAuthenticating);
+    return { kind: "gate_unavailable", reason: refused };
   }
   if (found.isForced) return { kind: "cleared_for_3ds", gate, ...found.kept, isForced: true };
-  const is3ds =
-    isAuthenticable(order) &&
-    mustAuthenticate(order, endpoint) &&
-    !isExempt(order, endpoint, gate.id);
+  const is3ds = isAuthenticating && !isExempt(order, endpoint, gate.id);
   return { kind: is3ds ? "cleared_for_3ds" : "cleared", gate, ...found.kept };
 }
+
+const noGates: ReadonlySet<GateId> = new Set();
 
 /** A payout is not authenticated, because the cardholder receives the money. */
 function isAuthenticable(order: Screenable): boolean {
@@ -139,20 +144,24 @@ type RouteShare = {
 
 const drawn = 1_000;
 
-/** Simulates many sales. Returns their outcomes, and the share of the sales with each outcome. */
+/**
+ * Simulates many sales. Returns their outcomes, and the share of the sales with each outcome. The
+ * sales have no card, so a routing rule with a condition on the card does not decide them.
+ */
 export function findRouteShares(
   endpoint: Endpoint,
   text: string,
-  isReady: (gate: GateId) => boolean,
+  { isReady, shares, at }: Pick<GateConditions, "isReady" | "shares"> & { readonly at: Instant },
 ): readonly RouteShare[] | Problem {
   const amount = parseAmount(text, getCurrency(endpoint.currency));
   if (amount === undefined) return new Problem(`${text} is no amount in ${endpoint.currency}.`);
-  const ready = endpoint.gates.map(({ id }) => id).filter(isReady);
-  const conditions = { endpoint, readyGates: new Set(ready) };
+  const ready = endpoint.gates.map(({ id }) => id).filter((id) => isReady(id));
+  const conditions = { endpoint, readyGates: new Set(ready), shares };
   const counts = new Map<string, number>();
-  for (let at = 0; at < drawn; at += 1) {
-    const transaction = { kind: "sale", amount } as const;
-    const order = { id: asOrderId(String(10 ** 9 + at)), purchase: {}, transaction };
+  for (let number = 0; number < drawn; number += 1) {
+    const transaction = { kind: "sale", amount, authentication: undefined } as const;
+    const id = asOrderId(String(10 ** 9 + number));
+    const order = { id, acceptedAt: at, purchase: {}, card: noCard, transaction };
     const event = screen(order, conditions);
     const gate = "gate" in event ? event.gate : undefined;
     const name = endpoint.gates.find(({ id }) => id === gate?.id)?.name;

@@ -96,7 +96,7 @@ export const failures = {
   gate_unavailable:         row("error", 5002, "GATE_UNAVAILABLE",        "no link to the acquirer; nothing was sent"),
   reversed_after_doubt:     row("error", 5003, "REVERSED",                "the acquirer did not answer; the charge was reversed"),
   processing_expired:       row("error", 5004, "PROCESSING_EXPIRED",      "the order was not processed in time; nothing was sent"),
-  no_gate:                  row("error", 5005, "NO_GATE",                 "no gate of the endpoint accepts this currency and amount; nothing was sent"),
+  no_gate:                  row("error", 5005, "NO_GATE",                 "no gate of the endpoint accepts this currency and amount, or a routing rule refuses the payment; nothing was sent"),
   settled_by_operator:      row("error", 5006, "SETTLED_BY_OPERATOR",     "the acquirer did not answer; an operator has confirmed that nothing is charged"),
   card_not_held:            row("error", 5007, "CARD_NO_LONGER_HELD",     "the card data is no longer held: the card was removed, or lost in a failure of the gateway; nothing was sent"),
   value_not_supported:      row("error", 5008, "AUTHENTICATION_VALUE_NOT_SUPPORTED", "no gate of the endpoint has a place for an authentication value or cryptogram of this length; nothing was sent"),

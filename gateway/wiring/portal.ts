@@ -121,7 +121,11 @@ export function portalRoutes(context: NodeContext, parts: Parts): readonly HttpR
     connections: gates.connections,
     connectionsOf: (gate) => gates.connections().get(gate) ?? { up: 0, wanted: 0 },
     routesOf: (endpoint: Endpoint, amount: string) =>
-      findRouteShares(endpoint, amount, gates.isReady),
+      findRouteShares(endpoint, amount, {
+        isReady: gates.isReady,
+        shares: context.health.shares(),
+        at: clock.now(),
+      }),
     listAudit: (filter) => listAudit(database.query, filter),
     sandbox: parts.staging?.portal?.(store.reads),
     frontEnd: builtPortal,

@@ -15,6 +15,7 @@ const rights: Readonly<Record<string, string>> = {
   "merchant show": "reveal_secrets",
   "endpoint": "change_merchants",
   "endpoint callback test": "resend_callbacks",
+  "route": "change_merchants",
   "group": "change_merchants",
   "gate": "change_acquiring",
   "gate mac-key": "manage_keys",

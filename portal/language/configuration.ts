@@ -23,6 +23,10 @@ export const configuration = {
     "endpoint callback add": "Add an address | Adresse hinzufügen",
     "endpoint callback remove": "Remove | Entfernen",
     "endpoint callback test": "Send a test callback | Test-Callback senden",
+    "route add": "New rule | Neue Regel",
+    "route set": "Change | Ändern",
+    "route move": "Move | Verschieben",
+    "route remove": "Remove | Entfernen",
     "callback secret": "Callback secret | Callback-Geheimnis",
     "group create": "New group | Neue Gruppe",
     "group set": "Change | Ändern",
@@ -94,6 +98,11 @@ export const configuration = {
     "filter enable": (id: string) => `Switch rule ${id} on | Regel ${id} einschalten`,
     "filter disable": (id: string) => `Switch rule ${id} off | Regel ${id} ausschalten`,
     "filter remove": (id: string) => `Remove rule ${id} | Regel ${id} entfernen`,
+    "route set": (rule: string) => `Change routing rule ${rule} | Routing-Regel ${rule} ändern`,
+    "route move": (rule: string) => `Move routing rule ${rule}
+      | Routing-Regel ${rule} verschieben`,
+    "route remove": (rule: string) => `Remove routing rule ${rule}
+      | Routing-Regel ${rule} entfernen`,
     "list remove": (value: string) => `Remove entry ${value} | Eintrag ${value} entfernen`,
   },
   sections: "Sections | Abschnitte",
@@ -171,6 +180,11 @@ export const configuration = {
   },
   rules: "Rules | Regeln",
   noRulesHere: "No rule counts for this merchant alone. | Keine Regel gilt nur für diesen Händler.",
+  noRoutes: `None: the gates' ranks and weights decide.
+    | Keine: Rang und Gewicht der Gates entscheiden.`,
+  tryRoutes: "Try on past orders | An früheren Zahlungen testen",
+  noRoutedOrders: "No orders in the last 30 days | Keine Zahlungen in den letzten 30 Tagen",
+  movedFrom: "Would move from | Käme von",
   routing: "Which gate would a sale take? | Über welches Gate liefe eine Zahlung?",
   routingHint: `Enter an amount. The gateway decides as it does for orders, with the gates that are
     ready now.

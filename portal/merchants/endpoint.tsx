@@ -12,7 +12,7 @@ import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { submitting } from "../shell/keys.ts";
 import { useUser } from "../shell/session.ts";
 import { changeQuery, Link, useAddress } from "../shell/url.tsx";
-import { gatesTextOf } from "./terms.ts";
+import { conditionsOf, gatesTextOf } from "./terms.ts";
 
 type EndpointDetail = OutputOf<"GET /endpoints/:endpoint">;
 
@@ -53,15 +53,87 @@ function Shown({ line, settings }: EndpointDetail) {
           <Routing line={line} />
         </div>
       )}
+      {isOperator && <Rules values={values} />}
       <CallbackUrls values={values} />
       <Settings settings={settings} />
     </div>
   );
 }
 
-type CallbackUrlsProps = { readonly values: { readonly endpoint: string } };
+type OfEndpoint = { readonly values: { readonly endpoint: string } };
 
-function CallbackUrls({ values }: CallbackUrlsProps) {
+/** The routing rules in their order. A trial reads past orders, so it runs when it is asked for. */
+function Rules({ values }: OfEndpoint) {
+  const messages = useMessages();
+  const found = useRows("route list", values);
+  const [isTried, setTried] = useState(false);
+  return (
+    <Section
+      title={messages.fields.routes}
+      action={<ActionButton action="route add" values={values} />}
+    >
+      <LoadedPart query={found}>
+        {(rows) => (
+          <Table
+            className="rows stacked still"
+            rows={rows}
+            none={messages.noRoutes}
+            keyOf={({ rule = "" }) => rule}
+            columns={[
+              [messages.fields.rule, ({ rule }) => rule, "number plain"],
+              [messages.parameters, (row) => conditionsOf(row).join(", "), "wide"],
+              [messages.fields.to, ({ to }) => to],
+            ]}
+            actions={({ rule = "", ...known }) => (
+              <>
+                {(["route set", "route move", "route remove"] as const).map((each) => (
+                  <ActionButton
+                    key={each}
+                    action={each}
+                    name={rule}
+                    values={{ ...values, rule }}
+                    known={known}
+                  />
+                ))}
+              </>
+            )}
+          />
+        )}
+      </LoadedPart>
+      {isTried ? (
+        <Trial {...values} />
+      ) : (
+        <Button size="sm" variant="default" onClick={() => setTried(true)}>
+          {messages.tryRoutes}
+        </Button>
+      )}
+    </Section>
+  );
+}
+
+function Trial(values: { readonly endpoint: string }) {
+  const messages = useMessages();
+  return (
+    <LoadedPart query={useRows("route try", values)}>
+      {(rows) => (
+        <Table
+          className="rows stacked still small"
+          rows={rows.filter(({ gate }) => gate !== undefined)}
+          none={messages.noRoutedOrders}
+          keyOf={({ rule, gate }) => `${rule} ${gate}`}
+          columns={[
+            [messages.fields.rule, ({ rule }) => rule],
+            [messages.gate, ({ gate }) => gate],
+            [messages.orders, ({ orders }) => orders, "number plain"],
+            [messages.movedFrom, ({ moved, from }) => (moved === "0" ? "" : from)],
+          ]}
+        />
+      )}
+    </LoadedPart>
+  );
+}
+
+function CallbackUrls({ values }: OfEndpoint) {
   const messages = useMessages();
   const found = useRows("endpoint callback list", values);
   const [tested, setTested] = useState<object>({});

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { showSetting } from "../actions/values.ts";
 import { german } from "../language/texts.ts";
-import { gatesTextOf, keyActionsFor, membersOf, termsOf } from "./terms.ts";
+import { conditionsOf, gatesTextOf, keyActionsFor, membersOf, termsOf } from "./terms.ts";
 
 // biome-ignore format: a table
 const settings = [
@@ -24,6 +24,12 @@ test("the gates of an endpoint are in its form as the command reads them", () =>
 
   assert.equal(gatesTextOf({ gates }), "north:1:3\nsandbox:2:1");
   assert.equal(gatesTextOf({ gates: [] }), "");
+});
+
+test("a routing rule shows its conditions without its number and result", () => {
+  const row = { rule: "2", network: "VISA", amount: "100..", to: "refuse" };
+
+  assert.deepEqual(conditionsOf(row), ["network=VISA", "amount=100.."]);
 });
 
 test("a group shows the currencies of its endpoints, and its form has their ids", () => {

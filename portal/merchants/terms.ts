@@ -18,6 +18,12 @@ export function gatesTextOf({ gates }: Pick<Endpoint, "gates">): string {
   return printGates(texts);
 }
 
+/** Returns the conditions of a routing rule, as its row in a list has them. */
+export function conditionsOf(row: Readonly<Record<string, string>>): readonly string[] {
+  const conditions = Object.entries(row).filter(([name]) => name !== "rule" && name !== "to");
+  return conditions.map(([name, value]) => `${name}=${value}`);
+}
+
 /** For each payment, a group chooses the endpoint with the payment's currency. */
 export function membersOf(endpoints: readonly Member[]): string {
   return endpoints.map(({ name, currency }) => `${name} (${currency})`).join(", ");

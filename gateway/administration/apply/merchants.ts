@@ -25,6 +25,7 @@ import { readMembers } from "../merchants/endpoints.ts";
 import { isControlKey, replaceKey } from "../merchants/merchant-keys.ts";
 import { addCardTestingRules, makeControlKey } from "../merchants/merchant-set.ts";
 import { findLoginFault, merchantTable } from "../merchants/merchants.ts";
+import { findRoutesFault, placeIn, putRoutes, readRouteTexts } from "../merchants/routes.ts";
 import { readEntry, readSettings } from "../settings.ts";
 import { putOauthKeys, putWalletKeys } from "./keys.ts";
 import {
@@ -157,7 +158,8 @@ async function putEndpoint(
   own: Sections,
 ): Promise<void> {
   const { administration, prune } = work;
-  const { currency: code, enabled, gates, "callback-urls": callbackUrls, ...entry } = own;
+  const { "callback-urls": callbackUrls, routes: rules, ...others } = own;
+  const { currency: code, enabled, gates, ...entry } = others;
   const what = `endpoint ${name} of ${merchant.login}`;
   const currency = findCurrency(String(code ?? known?.currency ?? ""));
   if (currency === undefined) throw new Invalid(`The ${what} has no currency.`);
@@ -173,9 +175,15 @@ async function putEndpoint(
   const called = urls && readCallbackUrls(urls, read, work.session.config);
   if (called instanceof Problem) throw new Invalid(`The ${what}: ${called.sentence}`);
   const kept = { ...read, ...(webhookSecret && { webhookSecret }) };
-  const settings = called === undefined ? kept : putCallbackUrls(kept, called);
+  const withUrls = called === undefined ? kept : putCallbackUrls(kept, called);
+  const ruleTexts = readTexts(rules);
+  const settings =
+    ruleTexts === undefined ? withUrls : putRoutes(withUrls, valid(readRouteTexts(ruleTexts)));
   const texts = readTexts(gates) ?? (known && placesOf(known)) ?? [];
   const places = valid(readGatesFor(currency.code, texts, configuration));
+  const place = placeIn(configuration, { settings, merchant, currency: currency.code }, places);
+  const fault = findRoutesFault(settings.routes, place);
+  if (fault !== undefined) throw new Invalid(`The ${what}: ${fault.sentence}`);
   const names = new Map([...configuration.gates.values()].map((gate) => [gate.id, gate.name]));
   const printed = places.map(
     ({ gateId, rank, weight }) => `${names.get(gateId)}:${rank}:${weight}`,

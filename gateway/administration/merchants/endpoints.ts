@@ -20,6 +20,7 @@ import {
   readGatesFor,
 } from "./endpoint-settings.ts";
 import { sandboxGate } from "./merchant-set.ts";
+import { findRoutesFault, placeIn, printRoutes } from "./routes.ts";
 
 const settings = fieldsOf(endpointTable());
 const endpoint = word("endpoint", "endpointid", ["the endpoint", "der Endpunkt"]);
@@ -124,9 +125,12 @@ export const endpointActions: readonly Action[] = [
         `seine Gates; ${sharing.de}`,
       ]),
     },
-    perform: onEndpoint(async ({ id, name, currency }, session, given) => {
+    perform: onEndpoint(async (known, session, given) => {
+      const { id, name, currency, settings: own } = known;
       const gates = readGatesFor(currency, given.gates, session.configuration);
       if (gates instanceof Problem) return gates;
+      const fault = findRoutesFault(own.routes, placeIn(session.configuration, known, gates));
+      if (fault !== undefined) return fault;
       await session.administration.setEndpointGates(id, gates);
       return { endpoint: id, name, gates: given.gates.join(", ") };
     }),
@@ -148,6 +152,7 @@ function describe({ id, name, currency, enabled, settings: own, gates }: Endpoin
 function describeWhole(known: Endpoint) {
   const { id, name, merchant, currency, enabled, settings: own } = known;
   const { "callback-urls": callbackUrls } = printCallbackUrls(own);
+  const { routes } = printRoutes(own);
   return {
     id,
     name,
@@ -156,6 +161,7 @@ function describeWhole(known: Endpoint) {
     state: printSwitch(enabled),
     gates: placesOf(known).join(", "),
     ...(callbackUrls && { "callback-urls": callbackUrls.join(", ") }),
+    ...(routes && { routes: routes.join("; ") }),
     ...showSettings(endpointTable(getCurrency(currency)), own, usualSettings),
   };
 }

@@ -10,27 +10,15 @@ import { makeReplay, type Replayed } from "../../screening/replay.ts";
 import type { ConfiguredRule } from "../../screening/rule.ts";
 import { makeFindRuleSet } from "../../screening/rule-set.ts";
 import type { Configuration } from "../../storage/configuration/configuration.ts";
-import { listOrders, listOrderTimes, type OrderTime } from "../../storage/orders/find-orders.ts";
 import { makeListStore } from "../../storage/screening/screening-lists.ts";
-import type { OrderId } from "../../values/ids.ts";
 import { messageOf, Problem } from "../../values/problem.ts";
-import { asInstant, hours, type Instant, later } from "../../values/time.ts";
+import { asInstant } from "../../values/time.ts";
 import { readFileRules } from "../apply/screening.ts";
 import { Invalid } from "../apply/work.ts";
 import { type Given, onlyOnCommandLine, option, toggle } from "../field.ts";
-import { readInstant } from "../readers.ts";
+import { periodFields, readPeriod, walkOrders } from "../orders/past-orders.ts";
 import { type Output, Report, readConfiguration, readContent, type Session } from "../session.ts";
 import { nameScopes, openCountries, printParameters, readScope } from "./screening-rule.ts";
-
-const pageRows = 20_000;
-const portionRows = 1_000;
-const usualDays = 30;
-/**
- * The largest difference between the acceptance times of two orders whose ids are in the wrong
- * sequence: a node with few orders may use low ids of its own block long after other nodes have
- * used higher ones.
- */
-const blockLifeMs = hours(24) * 90;
 
 export const tryFields = {
   rule: option("text", "ids", [
@@ -46,11 +34,7 @@ export const tryFields = {
     },
     ["without the allow and block lists", "ohne die Erlaubnis- und Sperrlisten"],
   ),
-  since: option("moment", "moment", [
-    `from then on; else the last ${usualDays} days`,
-    `von da an; sonst die letzten ${usualDays} Tage`,
-  ]),
-  until: option("moment", "moment", ["before then", "davor"]),
+  ...periodFields,
   merchant: option("merchant", "login", [
     "tell of this merchant's orders alone",
     "nur von Zahlungen dieses Händlers berichten",
@@ -98,7 +82,7 @@ export async function tryRules(session: Session, given: TryOptions): Promise<Out
       lists: withLists ? lists : noLists,
       findIpCountry: countries.find,
     });
-    for await (const order of walk(session, cell, walked)) {
+    for await (const order of walkOrders(session, cell, walked)) {
       const replayed = await judge(order);
       if (isWanted(order)) report.add(order, replayed);
       progress(++judged);
@@ -129,48 +113,6 @@ async function chooseRules(
   const missing = wanted.find((id) => !known.some((each) => each.id === id));
   if (missing !== undefined) return new Problem(`There is no rule ${missing}.`);
   return known.filter(({ id }) => wanted.includes(id)).map((each) => ({ ...each, enabled: true }));
-}
-
-type Period = { readonly since: Instant; readonly until: Instant };
-
-async function readPeriod(
-  session: Session,
-  { since, until }: TryOptions,
-): Promise<Period | Problem> {
-  const now = await session.now();
-  const [from, to] = [readInstant(since), readInstant(until)];
-  if (from instanceof Problem) return from;
-  if (to instanceof Problem) return to;
-  return {
-    since: from ?? later(now, -hours(24) * usualDays),
-    until: to ?? asInstant(Number.POSITIVE_INFINITY),
-  };
-}
-
-/** Reads orders in the sequence of their acceptance, with only ids and times in memory. */
-async function* walk(
-  { cells, progress: makeProgress }: Pick<Session, "cells" | "progress">,
-  cell: string,
-  { since, until }: Period,
-): AsyncGenerator<Order> {
-  const { query } = cells.databasesOf(cell).node;
-  const times: OrderTime[] = [];
-  const progress = makeProgress("orders found");
-  let before: OrderId | undefined;
-  for (let isDone = false; !isDone; ) {
-    const page = await listOrderTimes(query, before, pageRows);
-    for (const each of page) if (each.at >= since && each.at < until) times.push(each);
-    progress(times.length);
-    isDone = page.every(({ at }) => at < since - blockLifeMs);
-    before = page.at(-1)?.id;
-  }
-  times.sort((one, other) => one.at - other.at || (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
-  for (let at = 0; at < times.length; at += portionRows) {
-    yield* await listOrders(
-      query,
-      times.slice(at, at + portionRows).map(({ id }) => id),
-    );
-  }
 }
 
 type Counts = { orders: number; paid: number; refunded: number; chargedBack: number };

@@ -139,7 +139,10 @@ function forEndpoints({ change }: Changes) {
       id: EndpointId,
       settings: EndpointSettings,
       enabled: boolean,
-      action: "endpoint set" | `endpoint callback ${"add" | "remove"}` = "endpoint set",
+      action:
+        | "endpoint set"
+        | `endpoint callback ${"add" | "remove"}`
+        | `route ${"add" | "set" | "move" | "remove"}` = "endpoint set",
     ): Promise<void> {
       await change(action, "endpoint", id, [
         "update endpoints set settings = $2, enabled = $3 where id = $1 returning id",

@@ -13,8 +13,10 @@ import type {
   Merchant,
   OAuthKey,
 } from "../../orders/merchant.ts";
+import { compileRoutes } from "../../orders/routing-rules.ts";
 import type { ConfiguredRule } from "../../screening/rule.ts";
 import type { EndpointId, GateId, MerchantId } from "../../values/ids.ts";
+import { getCurrency } from "../../values/iso-codes.ts";
 import { openReloadable } from "../../values/reloadable.ts";
 import type { Clock } from "../../values/time.ts";
 import type { Vault } from "../../vault/vault.ts";
@@ -186,7 +188,8 @@ async function loadEndpoints(
       const gate = get(gates, own.id);
       return { ...endpointGateOf(gate, own, endpoint), ...abilitiesOf(gate.kind) };
     });
-    return { ...endpoint, gates: ownGates };
+    const place = { gates: ownGates, currency: getCurrency(row.currency) };
+    return { ...endpoint, gates: ownGates, routes: compileRoutes(settings.routes, place) };
   });
 }
 
@@ -222,6 +225,7 @@ export function endpointGateOf(
       payouts: { ...(repeatHours !== undefined && { repeatHours }), ...(fields && { fields }) },
     }),
     ...(recurrent && { recurrent }),
+    ...(acquirer && { cost: acquirer }),
     ...(zone !== undefined && { zone }),
     ...(refunds && { refunds }),
     ...(holdDays !== undefined && { holdDays }),
