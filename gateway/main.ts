@@ -50,6 +50,8 @@ export type Gateway = Ports & {
   settle(): Promise<void>;
   /** Looks once for due orders, without waiting for those that it starts. */
   claimDue(): Promise<number>;
+  /** Shares what this node has seen of its gates, and judges them. */
+  shareHealth(): Promise<void>;
   /** Deletes and destroys what is due to be, now. */
   cleanUp(): Promise<void>;
   /** The number of orders that a stop waits for. */
@@ -111,7 +113,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { claimDue } = engine.claims;
   const own = { url: baseUrl(), ...context.ports(), node: node.name };
   const countInFlight = () => engine.runner.count;
-  return { ...own, claimDue, settle, countInFlight, stop, cleanUp: jobs.cleanUp };
+  const { exchange: shareHealth } = context.health;
+  return { ...own, claimDue, settle, shareHealth, countInFlight, stop, cleanUp: jobs.cleanUp };
 
   /** Builds what listens: the merchant interface, pages, the portal, documentation, health. */
   function openEdges() {
@@ -156,6 +159,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await engine.idle();
       await callbacks.idle();
     } while ((await engine.claims.claimDue()) + (await callbacks.claimDue()) > 0);
+    await context.health.exchange();
     await callbacks.deleteOld();
     await indexQueue.flush();
     await refused.flush();

@@ -202,6 +202,14 @@ export type GateSettings = {
   /** Defaults of recurrent payments that do not state their initiator and scenario. */
   readonly recurrent?: CredentialDefaults;
   readonly fee?: Fee;
+  /** Whether the gate's health changes its share of orders, which it does if absent. */
+  readonly health?: boolean;
+  readonly healthWindowS?: number;
+  readonly healthMin?: number;
+  readonly healthFailures?: number;
+  readonly healthDrop?: number;
+  readonly healthSlow?: number;
+  readonly healthProbe?: number;
   readonly otherAddresses?: readonly Address[];
   /** The number over all addresses together; one for each address if absent. */
   readonly connections?: number;
@@ -257,6 +265,13 @@ export const consequences: Readonly<Record<keyof GateSettings, "links" | "messag
     payoutFields: "routing",
     recurrent: "routing",
     fee: "routing",
+    health: "routing",
+    healthWindowS: "routing",
+    healthMin: "routing",
+    healthFailures: "routing",
+    healthDrop: "routing",
+    healthSlow: "routing",
+    healthProbe: "routing",
   };
 
 export type Addresses = readonly [Address, ...Address[]];

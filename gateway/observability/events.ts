@@ -38,6 +38,8 @@ export const events = {
   "acquirer.link_up":                    ["info",  "a link of a gate is signed on; `connection` tells which"],
   "acquirer.link_down":                  ["warn",  "a link of a gate is lost, or an attempt to connect failed; `why` tells the cause"],
   "acquirer.link_changed":               ["info",  "a link of a gate is `connecting`, `signing_on` or `closed`"],
+  "acquirer.health_changed":             ["warn",  "the health of a gate has changed `from` one state `to` another; `why` tells the figures. One node logs it for all"],
+  "acquirer.health_unshared":            ["warn",  "the node could not share what it has seen of its gates; it tries again every second"],
   "acquirer.tls_failed":                 ["warn",  "the TLS handshake of a gate's link failed; `why` tells the cause: certificate expired, of an unknown authority, with another name, or the client certificate missing or refused"],
   "acquirer.certificate_unusable":       ["error", "the certificate files of a gate cannot be used; the links keep those that were read before, if any; `cause` tells why"],
   "acquirer.certificate_expiring":       ["warn",  "the gateway's own client certificate at a gate expires soon; `days` tells when"],

@@ -36,6 +36,7 @@ type Watched = {
   readonly unfinishedBytes: () => number;
   readonly connectionsUp: () => ByName;
   readonly connections: () => ByName;
+  readonly gateShares: () => ByName;
   readonly gateCertificateDays: () => Promise<ByName>;
   readonly certificateDays: () => Promise<ByName>;
   readonly certificateUnusable: () => number;
@@ -89,6 +90,11 @@ export function makeMetrics() {
       const byGate = gaugeBy("gate");
       byGate("tollgate_gate_connections_up", "connections that are up", read.connectionsUp);
       byGate("tollgate_gate_connections", "connections that are wanted", read.connections);
+      byGate(
+        "tollgate_gate_share",
+        "the share of its orders that a gate gets: 1 while it is healthy",
+        read.gateShares,
+      );
       byGate(
         "tollgate_gate_certificate_days",
         "until the gateway's client certificate expires",

@@ -30,6 +30,7 @@ const deleteEveryMs = 10_000;
 const partitionsEveryMs = hours(1);
 const [askEveryMs, cleanEveryMs] = [60_000, 60_000];
 const signEveryMs = 10_000;
+const shareEveryMs = 1_000;
 const reportsEveryMs = 30_000;
 
 type Parts = {
@@ -45,7 +46,7 @@ type Parts = {
 };
 
 export function startBackgroundJobs(context: NodeContext, parts: Parts) {
-  const { config, clock, log, cells, database, gates, hold } = context;
+  const { config, clock, log, cells, database, gates, health, hold } = context;
   const { engine, callbacks, indexQueue, refused, tls } = parts;
   const start = (everyMs: number, task: () => Promise<unknown>, failed: EventName) =>
     every(everyMs, task, makeReportFailures(log, failed));
@@ -82,6 +83,7 @@ export function startBackgroundJobs(context: NodeContext, parts: Parts) {
   const stops = [
     start(config.claimEveryMs, engine.claims.claimDue, "order.claim_failed"),
     start(config.claimEveryMs, callbacks.claimDue, "callback.claim_failed"),
+    start(Math.max(shareEveryMs, config.claimEveryMs), health.exchange, "acquirer.health_unshared"),
     start(config.reloadEveryMs, parts.reload, "configuration.reload_failed"),
     start(config.clockEveryMs, measureClock, "node.clock_unmeasured"),
     start(deleteEveryMs, destroyExpired, "vault.pending_cards_delete_failed"),

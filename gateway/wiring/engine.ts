@@ -34,7 +34,7 @@ import type { NodeContext } from "./node-context.ts";
 
 type Used = Pick<NodeContext, "config" | "log" | "metrics" | "database" | "cells" | "auditAs"> &
   Pick<NodeContext, "clock" | "vault" | "digests" | "isBusy"> &
-  Pick<NodeContext, "node" | "hold" | "gates" | "configuration" | "baseUrl">;
+  Pick<NodeContext, "node" | "hold" | "gates" | "health" | "configuration" | "baseUrl">;
 
 type Parts = Pick<Screening, "judgePayment" | "judgeApproval" | "isGuess"> & {
   readonly threeds: ThreeDs;
@@ -83,6 +83,7 @@ export function makeEngine(context: Used, parts: Parts) {
     countPayout: makeCountPayout(store.payoutDays, vault.digestSubject, config.zone),
     getEndpoint: context.configuration.getEndpoint,
     isReady: context.gates.isReady,
+    findShares: context.health.shares,
     nextNumbers: makeNextNumbers(orderIds.takeBlock),
     findBySequence: async (sequence) =>
       store.atPosition(await findPosition(database.query, sequence)),
@@ -155,7 +156,7 @@ export function makeThreeDs(
 
 type EffectDependencies = Pick<
   NodeContext,
-  "config" | "clock" | "vault" | "configuration" | "gates"
+  "config" | "clock" | "vault" | "configuration" | "gates" | "health"
 >;
 
 type GateDependencies = Pick<
@@ -205,7 +206,7 @@ function makeStartAcquirer(
 }
 
 function makeAcquirerEffects(
-  { config, clock, vault, configuration, gates }: EffectDependencies,
+  { config, clock, vault, configuration, gates, health }: EffectDependencies,
   threeds: ThreeDs,
   { judgeApproval }: Pick<Parts, "judgeApproval">,
 ) {
@@ -217,6 +218,7 @@ function makeAcquirerEffects(
     getEndpoint: configuration.getEndpoint,
     findAcquirer: gates.find,
     nextReady: gates.nextReady,
+    health,
     linkWaitMs: config.linkWaitMs,
     answerTimeoutMs: config.answerTimeoutMs,
     processingDeadlineMs: config.processingDeadlineMs,

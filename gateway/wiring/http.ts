@@ -140,6 +140,8 @@ export function watchFigures(context: NodeContext, parts: Parts): void {
     callbacksOverdue: () => countOverdue(cells, later(clock.now(), -overdueMs)),
     diskFree: () => findLeastFree(config),
     ...linkFigures(gates.connections),
+    gateShares: () =>
+      new Map([...context.health.report()].map(([gate, { share }]) => [gate, share])),
     async gateCertificateDays() {
       const read = await readGateCertificates(gates.list());
       return listDays(read.map(([name, cert]) => [name, daysLeft(cert, clock.now())]));

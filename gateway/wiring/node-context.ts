@@ -4,6 +4,7 @@
  */
 import { hostname } from "node:os";
 import { makeGates } from "../acquirers/gates.ts";
+import { makeGateHealth } from "../acquirers/health.ts";
 import { abilitiesOf } from "../acquirers/iso8583-host/connector.ts";
 import { baseUrlOf, type Config, nodeNamesOf } from "../config/config.ts";
 import type { Ports } from "../http/ports.ts";
@@ -20,6 +21,7 @@ import {
   routePendingCards,
 } from "../storage/cells/routed-stores.ts";
 import { openConfiguration } from "../storage/configuration/configuration.ts";
+import { makeHealthStore } from "../storage/configuration/gate-health.ts";
 import { type Actor, makeAudit, openSigner } from "../storage/people/audit.ts";
 import { openDatabaseClock, readDatabaseTime } from "../storage/server/database-clock.ts";
 import { takePresence } from "../storage/server/presence.ts";
@@ -76,6 +78,13 @@ export async function openNodeContext(options: NodeContextOptions) {
     onError: (error) => log("configuration.reload_failed", { err: error }),
   });
   cells.follow(configuration);
+  const health = makeGateHealth({
+    clock,
+    node,
+    store: makeHealthStore(database.query),
+    gates: () => configuration.current().gates.values(),
+    onChange: (change) => log("acquirer.health_changed", change),
+  });
   let ports: Ports = { ...config, portalPort: config.port };
   return {
     ...stores,
@@ -83,6 +92,7 @@ export async function openNodeContext(options: NodeContextOptions) {
     audit,
     hold,
     gates,
+    health,
     configuration,
     ports: () => ports,
     listensAt(opened: Ports): void {

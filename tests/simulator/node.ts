@@ -4,6 +4,7 @@
  * sender of callbacks of the simulation.
  */
 import { makeGates } from "../../gateway/acquirers/gates.ts";
+import { makeGateHealth } from "../../gateway/acquirers/health.ts";
 import type { CallbackRequest, DeliveryAttempt } from "../../gateway/callbacks/callback.ts";
 import { makeDelivery } from "../../gateway/callbacks/callbacks.ts";
 import { makeBuildMessage } from "../../gateway/callbacks/message.ts";
@@ -22,6 +23,7 @@ import {
   routePendingCards,
   routeTallies,
 } from "../../gateway/storage/cells/routed-stores.ts";
+import { makeHealthStore } from "../../gateway/storage/configuration/gate-health.ts";
 import { type Actor, makeAudit } from "../../gateway/storage/people/audit.ts";
 import type { Database } from "../../gateway/storage/server/database.ts";
 import {
@@ -128,6 +130,13 @@ export async function startNode({
     auditAs,
     hold,
     gates,
+    health: makeGateHealth({
+      clock,
+      node,
+      store: makeHealthStore(database.query),
+      gates: gates.list,
+      onChange: () => undefined,
+    }),
     configuration: live,
     baseUrl,
     isBusy: () => false,

@@ -191,6 +191,34 @@ const otherSettings: readonly SettingRow<Values>[] = [
     "the acquirer's fee, like 2.5%+30; none for no fee",
     "die Gebühr des Acquirers, wie 2.5%+30; none: keine",
   ]),
+  setting("health", "health", onOff, [
+    "whether the gate gets fewer orders while it is not healthy (default on)",
+    "ob das Gate weniger Zahlungen bekommt, solange es nicht gesund ist (üblich: an)",
+  ]),
+  setting("healthWindow", "healthWindowS", optional(whole("seconds", 1, 3600)), [
+    "its health is judged by the charges of so many seconds (default 60)",
+    "die Gesundheit wird an den Belastungen so vieler Sekunden gemessen (üblich: 60)",
+  ]),
+  setting("healthMin", "healthMin", optional(whole("n", 1)), [
+    "and by at least so many charges (default 20)",
+    "und an mindestens so vielen Belastungen (üblich: 20)",
+  ]),
+  setting("healthFailures", "healthFailures", optional(whole("percent", 1, 100)), [
+    "unhealthy with so many unanswered or refused by the host, in per cent (default 20)",
+    "ungesund, wenn so viele unbeantwortet oder vom Host abgewiesen sind, in Prozent (üblich: 20)",
+  ]),
+  setting("healthDrop", "healthDrop", optional(whole("percent", 1, 100)), [
+    "unhealthy if the approval rate falls by so much of the usual, in per cent (default 50)",
+    "ungesund, wenn die Genehmigungsquote um so viel unter die übliche fällt (üblich: 50 Prozent)",
+  ]),
+  setting("healthSlow", "healthSlow", optional(whole("times", 2, 100)), [
+    "unhealthy if answers take so many times as long as usual (default 5)",
+    "ungesund, wenn Antworten so viele Male so lange dauern wie üblich (üblich: 5)",
+  ]),
+  setting("healthProbe", "healthProbe", optional(whole("percent", 1, 50)), [
+    "the share of its orders that it gets while it is unhealthy, in per cent (default 2)",
+    "der Anteil seiner Zahlungen, den es bekommt, solange es ungesund ist (üblich: 2 Prozent)",
+  ]),
   setting("recurrentInitiator", "initiator", optional(oneOf("word", ["CARDHOLDER", "MERCHANT"])), [
     "CARDHOLDER or MERCHANT, unless the payment says it",
     "CARDHOLDER oder MERCHANT, wenn die Zahlung es nicht angibt",

@@ -127,6 +127,26 @@ create table gate_key_deliveries (
   primary key (gate_id, digest)
 );
 
+-- The health of gates (decision 0097): the state, which a node changes if it is still as it has read
+-- it. A gate without a row is healthy.
+create table gate_health (
+  gate_id bigint primary key references gates on delete cascade,
+  state   text not null check (state in ('healthy', 'weakened', 'unhealthy')),
+  since   timestamptz not null,
+  why     text not null
+);
+
+-- What each node has seen of a gate's charges: in the latest window, and usually. Nodes write their
+-- rows every second while they send charges.
+create table gate_observations (
+  gate_id bigint not null references gates on delete cascade,
+  node    text not null,
+  at      timestamptz not null,
+  recent  json not null,
+  usual   json not null,
+  primary key (gate_id, node)
+) with (fillfactor = 50);
+
 -- The results of `gw reconcile`, which the portal shows: one for each gate, day and way of
 -- comparison, either with the acquirer's file or with the totals of its host.
 create table reconciliations (
