@@ -18,7 +18,7 @@ import {
   whole,
   word,
 } from "./schema.ts";
-import { cursorInput, moneyShape, nothing, numericId } from "./shapes.ts";
+import { cursorInput, gateHealthShape, moneyShape, nothing, numericId } from "./shapes.ts";
 
 const name = (max = 64) => text("", { min: 1, max });
 const settings = dictionary(text(), "as one would write them in a form, by the fields of actions");
@@ -131,8 +131,7 @@ const gateLine = record({
   isSandbox: flag(),
   currencies: list(text("every currency without any")),
   endpoints: whole(),
-  up: whole("connections of this node"),
-  wanted: whole(),
+  ...gateHealthShape,
 });
 const gateShape = record({
   line: gateLine,

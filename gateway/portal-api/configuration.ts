@@ -10,7 +10,7 @@ import type { AdministrationOptions } from "./administration.ts";
 import type { Handlers } from "./api.ts";
 import type { EndpointLine, MerchantView, RouteView, RuleView } from "./configuration-routes.ts";
 import { isOperator } from "./orders.ts";
-import type { Configured, PortalGate, PortalRule } from "./reads.ts";
+import type { Configured, GateHealthView, PortalGate, PortalRule } from "./reads.ts";
 import { type Caller, notFound, PortalRefusal } from "./route.ts";
 
 type WalletKeyView = MerchantView["walletKeys"][number];
@@ -29,9 +29,19 @@ export type ConfigurationOptions = Pick<AdministrationOptions, "loadActions"> & 
 };
 
 export type GateOptions = Pick<ConfigurationOptions, "configured" | "loadActions"> & {
-  readonly connectionsOf: (gate: string) => { readonly up: number; readonly wanted: number };
+  readonly gateHealth: () => ReadonlyMap<string, GateHealthView>;
   /** Returns the gates that a sale would use now, by the function that also routes real orders. */
   readonly routesOf: (endpoint: Endpoint, amount: string) => readonly RouteView[] | Problem;
+};
+
+/** A gate that this node has not started has no links, and nothing is known of it. */
+const noHealth: GateHealthView = {
+  up: 0,
+  wanted: 0,
+  health: "healthy",
+  why: "",
+  sent: 0,
+  failed: 0,
 };
 
 export function configurationHandlers(options: ConfigurationOptions) {
@@ -108,7 +118,7 @@ function viewWalletKey(key: WalletKeyRow): WalletKeyView {
   };
 }
 
-export function gateHandlers({ configured, loadActions, connectionsOf, routesOf }: GateOptions) {
+export function gateHandlers({ configured, loadActions, gateHealth, routesOf }: GateOptions) {
   return {
     async "GET /gates"() {
       return { gates: [...configured().gates.values()].map(viewGate) };
@@ -145,7 +155,7 @@ export function gateHandlers({ configured, loadActions, connectionsOf, routesOf 
       name,
       kind,
       host: `${settings.host}:${settings.port}`,
-      ...connectionsOf(name),
+      ...(gateHealth().get(name) ?? noHealth),
       tls: settings.tls === true,
       currencies: settings.currencies ?? [],
       isSandbox: settings.sandbox === true || kind === "sandbox",

@@ -6,17 +6,16 @@ import { getCurrency } from "../values/iso-codes.ts";
 import { Money } from "../values/money.ts";
 import { hours, type Instant, later, minutes } from "../values/time.ts";
 import type { Handlers } from "./api.ts";
-import { type Figure, overheadClasses } from "./order-index.ts";
+import { type Figure, overheadClasses, sharedBy } from "./order-index.ts";
 import { isOperator, type OrderOptions } from "./orders.ts";
-import { merchantFor, type PortalHealth } from "./reads.ts";
+import { type GateHealthView, merchantFor, type PortalHealth } from "./reads.ts";
 import { notFound } from "./route.ts";
 import { viewMoney } from "./shapes.ts";
 
 export type HomeOptions = Pick<OrderOptions, "reads" | "configured"> & {
   /** Returns the reasons why parts of this node are not ready, by the names of these parts. */
   readonly findMissing: () => Promise<Readonly<Record<string, string>>>;
-  /** Returns for each gate how many links to the acquirer are up, and how many there should be. */
-  readonly connections: () => ReadonlyMap<string, Omit<PortalHealth["links"][number], "gate">>;
+  readonly gateHealth: () => ReadonlyMap<string, GateHealthView>;
 };
 
 const plans = {
@@ -31,7 +30,7 @@ const reasonsShown = 12;
 /** The period over which the present number of orders per minute is computed. */
 const rateMs = minutes(5);
 
-export function homeHandlers({ reads, configured, findMissing, connections }: HomeOptions) {
+export function homeHandlers({ reads, configured, findMissing, gateHealth }: HomeOptions) {
   return {
     async "GET /home"({ range = "day", merchant }, caller) {
       const merchantId = merchantFor(caller, configured(), merchant);
@@ -39,13 +38,25 @@ export function homeHandlers({ reads, configured, findMissing, connections }: Ho
       const { grain, stepMs, lengthMs } = plans[range];
       const since = startOf(caller.now, lengthMs, stepMs);
       const asked = { merchantId, grain, since };
+      const [sharesSince, weekMs] = [startOf(caller.now, sharesMs(range), hours(1)), hours(24 * 7)];
+      const [inWeek, weekBefore] = [
+        { merchantId, grain: "hour", since: sharesSince } as const,
+        {
+          merchantId,
+          grain: "hour",
+          since: later(sharesSince, -weekMs),
+          until: later(caller.now, -weekMs),
+        } as const,
+      ];
       const lately = startOf(caller.now, rateMs, minutes(1));
-      const [points, sums, recent, inDoubt, failingCallbacks, health] = await Promise.all([
+      const [points, sums, present, past, recent, ...now] = await Promise.all([
         ...([reads.listFigures(asked), reads.sumFigures(asked)] as const),
+        ...([reads.sumFigures(inWeek), reads.sumFigures(weekBefore)] as const),
         reads.sumFigures({ merchantId, grain: "minute", since: lately }),
         ...([reads.countInDoubt(merchantId), reads.countFailingCallbacks(merchantId)] as const),
         isOperator(caller) ? findHealth() : { links: [], missing: [] },
       ]);
+      const [inDoubt, failingCallbacks, health] = now;
       const outcomes = countsOf(sums, "outcome");
       const overhead = percentilesOf(countsOf(sums, "overhead"));
       const rate = approvalRateOf(outcomes);
@@ -65,6 +76,7 @@ export function homeHandlers({ reads, configured, findMissing, connections }: Ho
           .sort((one, other) => other.count - one.count)
           .slice(0, reasonsShown),
         threeds: countsOf(sums, "threeds"),
+        shares: { since: sharesSince, rows: sharesOf(present, past, isOperator(caller)) },
         net: Object.entries(countsOf(sums, "amount")).map(([currency, minor]) =>
           viewMoney(new Money(BigInt(minor), getCurrency(currency))),
         ),
@@ -76,10 +88,46 @@ export function homeHandlers({ reads, configured, findMissing, connections }: Ho
   async function findHealth(): Promise<PortalHealth> {
     const missing = Object.entries(await findMissing());
     return {
-      links: [...connections()].map(([gate, { up, wanted }]) => ({ gate, up, wanted })),
+      links: [...gateHealth()].map(([gate, health]) => ({ gate, ...health })),
       missing: missing.map(([what, why]) => `${what}: ${why}`),
     };
   }
+}
+
+/** A day has too few orders for a comparison by the minute, and a week is compared with a week. */
+function sharesMs(range: keyof typeof plans): number {
+  return range === "hour" || range === "day" ? hours(24) : hours(24 * 7);
+}
+
+/** Gates are shown to operators only. The value with the most orders comes first. */
+function sharesOf(present: readonly Figure[], past: readonly Figure[], withGates: boolean) {
+  return sharedBy.flatMap((by) => {
+    if (by === "gate" && !withGates) return [];
+    const before = ratesOf(past, by);
+    return [...ratesOf(present, by)]
+      .map(([value, { approved, ended }]) => {
+        const known = before.get(value);
+        const rate = known === undefined ? {} : { before: known.approved / known.ended };
+        return { by, value, approved, ended, ...rate };
+      })
+      .sort((one, other) => other.ended - one.ended)
+      .slice(0, sharesShown);
+  });
+}
+
+const sharesShown = 30;
+
+function ratesOf(sums: readonly Figure[], by: string) {
+  const rates = new Map<string, { approved: number; ended: number }>();
+  for (const { name, key, count } of sums) {
+    if (name !== `by ${by}`) continue;
+    const [outcome = "", value = ""] = key.split(/ (.*)/s);
+    const known = rates.get(value) ?? { approved: 0, ended: 0 };
+    rates.set(value, known);
+    known.ended += count;
+    if (outcome === "approved") known.approved += count;
+  }
+  return rates;
 }
 
 function startOf(now: Instant, lengthMs: number, stepMs: number): Instant {

@@ -9,6 +9,7 @@ import { asInstant } from "../values/time.ts";
 import { stateOf } from "./account.ts";
 import { percentilesOf } from "./home.ts";
 import {
+  bandOf,
   describeOrder,
   figuresOf,
   moneyStateOf,
@@ -126,6 +127,7 @@ test("an order adds its outcome once, its reason only when refused, its net amou
     threeds: "",
     overheadMs: null,
   } as const;
+  const places = { amount: 1_015, gate: "7", network: "VISA", issuerCountry: "" };
   const currency = "USD";
   const keysOf = (row: Parameters<typeof figuresOf>[0]) =>
     figuresOf(row).map(({ name, key, count }) => `${name} ${key} ${count}`);
@@ -134,12 +136,29 @@ test("an order adds its outcome once, its reason only when refused, its net amou
     "outcome approved 1",
     "threeds AUTHENTICATED 1",
     "overhead 5 1",
+    "by gate approved 7 1",
+    "by network approved VISA 1",
+    "by band approved USD 10..50 1",
     "amount USD 1015",
   ];
-  assert.deepEqual(keysOf({ ...paid, net: 1015, currency }), wanted);
-  assert.deepEqual(keysOf({ ...declined, net: null, currency }), [
+  assert.deepEqual(keysOf({ ...paid, ...places, net: 1015, currency }), wanted);
+  const refused = { ...declined, ...places, gate: "", issuerCountry: "DEU" };
+  assert.deepEqual(keysOf({ ...refused, net: null, currency }), [
     ...["outcome declined 1", "reason lost_card 1"],
+    ...["by network refused VISA 1", "by country refused DEU 1", "by band refused USD 10..50 1"],
   ]);
+  const open = { ...declined, ...places, outcome: "processing", reason: "", net: null } as const;
+  assert.deepEqual(keysOf({ ...open, currency }), ["outcome processing 1"]);
+});
+
+test("a band has the amounts from its lower end up to its upper end, in whole units", () => {
+  // biome-ignore format: a table
+  const amounts = [
+    [999, "USD", "USD 0..10"], [1_000, "USD", "USD 10..50"], [99_999, "EUR", "EUR 200..1000"],
+    [100_000, "EUR", "EUR 1000.."], [49, "JPY", "JPY 10..50"], [50_000, "KWD", "KWD 50..200"],
+  ] as const;
+
+  for (const [amount, currency, band] of amounts) assert.equal(bandOf({ amount, currency }), band);
 });
 
 test("a percentile is the bound of the class in which it lies", () => {

@@ -15,6 +15,7 @@ import {
   transactionsOf,
 } from "../orders/transactions.ts";
 import type { FailureCode } from "../values/failure.ts";
+import { getCurrency } from "../values/iso-codes.ts";
 import { formatAmount, isZero } from "../values/money.ts";
 import type { Instant } from "../values/time.ts";
 import { statusOf, wireStageOf, wireTypeOf } from "../views/status.ts";
@@ -43,6 +44,8 @@ export type IndexRow = {
   readonly email: string;
   readonly name: string;
   readonly gate: string;
+  /** ISO 3166-1 alpha-3; empty for an unknown issuer. */
+  readonly issuerCountry: string;
   readonly reference: string;
   readonly words: readonly string[];
   /**
@@ -116,6 +119,8 @@ const letters = {
   outcome: "i",
   reason: "d",
   threeds: "h",
+  country: "v",
+  band: "b",
 } as const;
 export const filterNames = [
   "status",
@@ -129,6 +134,8 @@ export const filterNames = [
   "outcome",
   "reason",
   "threeds",
+  "country",
+  "band",
 ] as const;
 type WordKind = keyof typeof letters;
 
@@ -168,6 +175,7 @@ export function describeOrder(order: Order, zone = "UTC"): IndexRow {
     email: purchase.customer.email ?? "",
     name: nameOf(order),
     gate: initial.identifiers?.gate.id ?? "",
+    issuerCountry: card.issuer?.country ?? "",
     reference: sentIdentifiersOf(transaction)?.reference ?? "",
     words: [],
     people: peopleIn(order),
@@ -198,6 +206,8 @@ export function describeOrder(order: Order, zone = "UTC"): IndexRow {
   add("outcome", row.outcome);
   add("reason", row.reason);
   add("threeds", row.threeds);
+  add("country", row.issuerCountry);
+  add("band", bandOf(row));
   return row;
 }
 
@@ -286,22 +296,45 @@ function queryOf(term: string): string {
 /** Upper bounds in milliseconds of the time that the gateway itself adds to a payment. */
 export const overheadClasses = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 60_000] as const;
 
+/** The lower bounds of the bands of amounts, in whole units of the currency. */
+const bands = [0, 10, 50, 200, 1_000] as const;
+
+/** Returns the band of amounts with its currency, like `EUR 50..200`; it has no upper end. */
+export function bandOf({ amount, currency }: Pick<IndexRow, "amount" | "currency">): string {
+  const units = amount / 10 ** getCurrency(currency).exponent;
+  const at = bands.findLastIndex((from) => units >= from);
+  return `${currency} ${bands[at]}..${bands[at + 1] ?? ""}`;
+}
+
+/** The filters of the list of orders by which approvals are counted. */
+export const sharedBy = ["gate", "network", "country", "band"] as const;
+
 export type Figure = { readonly name: string; readonly key: string; readonly count: number };
 
 export function figuresOf(row: Counted): readonly Figure[] {
   const { outcome, reason, threeds, overheadMs, net, currency } = row;
+  const { gate, network, issuerCountry } = row;
   const isRefused = outcome === "declined" || outcome === "filtered" || outcome === "error";
+  const values = { gate, network, country: issuerCountry, band: bandOf(row) };
+  const isEnded = isRefused || outcome === "approved";
+  const shares = sharedBy.filter((by) => isEnded && values[by] !== "");
   const within = overheadClasses.find((bound) => (overheadMs ?? 0) <= bound);
   return [
     { name: "outcome", key: outcome, count: 1 },
     ...(isRefused && reason !== "" ? [{ name: "reason", key: reason, count: 1 }] : []),
     ...(threeds === "" ? [] : [{ name: "threeds", key: threeds, count: 1 }]),
     ...(overheadMs === null ? [] : [{ name: "overhead", key: String(within ?? "more"), count: 1 }]),
+    ...shares.map((by) => ({
+      name: `by ${by}`,
+      key: `${isRefused ? "refused" : outcome} ${values[by]}`,
+      count: 1,
+    })),
     ...(net === null ? [] : [{ name: "amount", key: currency, count: net }]),
   ];
 }
 
 export type Counted = Pick<
   IndexRow,
-  "outcome" | "reason" | "threeds" | "overheadMs" | "net" | "currency"
+  | ("outcome" | "reason" | "threeds" | "overheadMs" | "net" | "currency")
+  | ("amount" | "gate" | "network" | "issuerCountry")
 >;

@@ -117,6 +117,7 @@ export type FigureRange = {
   readonly merchantId: MerchantId | undefined;
   readonly grain: "minute" | "hour" | "day";
   readonly since: Instant;
+  readonly until?: Instant;
 };
 
 export type PortalGate = ReadGate & {
@@ -161,11 +162,22 @@ export function loginOf({ merchants }: Configured, merchantId: string): string {
   return merchants.find(({ id }) => id === merchantId)?.login ?? "";
 }
 
+/** A gate's links of this node, and its health as all nodes see it. */
+export type GateHealthView = {
+  readonly up: number;
+  readonly wanted: number;
+  readonly health: "healthy" | "weakened" | "unhealthy" | "off";
+  /** Why the health has changed last. */
+  readonly why: string;
+  /** The charges in the latest window. */
+  readonly sent: number;
+  readonly failed: number;
+  readonly approvalRate?: number | undefined;
+  readonly usualRate?: number | undefined;
+  readonly answerMs?: number | undefined;
+};
+
 export type PortalHealth = {
-  readonly links: readonly {
-    readonly gate: string;
-    readonly up: number;
-    readonly wanted: number;
-  }[];
+  readonly links: readonly (GateHealthView & { readonly gate: string })[];
   readonly missing: readonly string[];
 };

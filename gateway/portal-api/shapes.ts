@@ -3,7 +3,7 @@ import type { TransactionKind } from "../orders/order.ts";
 import type { FailureCode } from "../values/failure.ts";
 import { isNumericId } from "../values/ids.ts";
 import { formatAmount, type Money } from "../values/money.ts";
-import { moneyStates } from "./order-index.ts";
+import { moneyStates, sharedBy } from "./order-index.ts";
 import { deliveryStates } from "./reads.ts";
 import {
   decimal,
@@ -247,6 +247,19 @@ export const orderDetailShape = record({
 });
 export type OrderDetailView = ValueOf<typeof orderDetailShape>;
 
+/** A gate's links of this node, and its health as all nodes see it. */
+export const gateHealthShape = {
+  up: whole("connections of this node"),
+  wanted: whole(),
+  health: oneOf(["healthy", "weakened", "unhealthy", "off"] as const),
+  why: text("why the health has changed last, or empty"),
+  sent: decimal("charges in the latest window"),
+  failed: decimal("of these, unanswered or refused by the host"),
+  approvalRate: optional(decimal()),
+  usualRate: optional(decimal("the usual approval rate")),
+  answerMs: optional(decimal("the mean time from message to answer")),
+};
+
 export const ranges = ["hour", "day", "week", "month", "year"] as const;
 
 export const homeShape = record({
@@ -269,6 +282,20 @@ export const homeShape = record({
   ),
   inDoubt: whole("orders in doubt now"),
   failingCallbacks: whole("callbacks now that were refused or unanswered"),
-  links: list(record({ gate: text(), up: whole(), wanted: whole() })),
+  /** Approvals by gate, network, issuer country and amount, for the last day or week. */
+  shares: record({
+    since: instant(),
+    rows: list(
+      record({
+        by: oneOf(sharedBy),
+        value: text("as the filter of the orders has it"),
+        approved: whole(),
+        ended: whole(),
+        before: optional(decimal("the approval rate of the same time a week before")),
+      }),
+      1_000,
+    ),
+  }),
+  links: list(record({ gate: text(), ...gateHealthShape })),
   missing: list(text("what keeps this node from being ready")),
 });

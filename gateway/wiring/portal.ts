@@ -118,8 +118,19 @@ export function portalRoutes(context: NodeContext, parts: Parts): readonly HttpR
     configured: configuration.current,
     checksums: makeChecksumDebugger(operations, configuration.current),
     ruleKinds: rules.map(({ kind }) => kind),
-    connections: gates.connections,
-    connectionsOf: (gate) => gates.connections().get(gate) ?? { up: 0, wanted: 0 },
+    gateHealth() {
+      const reports = context.health.report();
+      const lines = [...gates.connections()].map(([gate, links]) => {
+        const {
+          state = "healthy" as const,
+          since: _,
+          share: __,
+          ...figures
+        } = reports.get(gate) ?? {};
+        return [gate, { ...none, ...figures, ...links, health: state }] as const;
+      });
+      return new Map(lines);
+    },
     routesOf: (endpoint: Endpoint, amount: string) =>
       findRouteShares(endpoint, amount, {
         isReady: gates.isReady,
@@ -131,6 +142,8 @@ export function portalRoutes(context: NodeContext, parts: Parts): readonly HttpR
     frontEnd: builtPortal,
   });
 }
+
+const none = { why: "", sent: 0, failed: 0 };
 
 function showOrders(
   { config, vault, configuration, gates, baseUrl }: NodeContext,

@@ -5,6 +5,7 @@ import {
   addressOf,
   currenciesOf,
   filesOf,
+  healthColour,
   hostOf,
   keyActionsFor,
   linkColour,
@@ -16,6 +17,15 @@ const links = [[0, 0, "declined"], [0, 2, "declined"], [1, 2, "filtered"], [2, 2
 for (const [up, wanted, colour] of links) {
   test(`a gate with ${up} of ${wanted} links is marked ${colour}`, () => {
     assert.equal(linkColour({ up, wanted }), colour);
+  });
+}
+
+// biome-ignore format: a table
+const healths = [["healthy", "approved"], ["off", "approved"], ["weakened", "filtered"], ["unhealthy", "declined"]] as const;
+
+for (const [health, colour] of healths) {
+  test(`a gate whose health is ${health} is marked ${colour}`, () => {
+    assert.equal(healthColour({ health }), colour);
   });
 }
 

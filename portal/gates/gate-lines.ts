@@ -10,6 +10,11 @@ export function linkColour({ up, wanted }: Pick<GateLine, "up" | "wanted">): Col
   return up === 0 ? "declined" : up < wanted ? "filtered" : "approved";
 }
 
+export function healthColour({ health }: Pick<GateLine, "health">): Colour {
+  if (health === "unhealthy") return "declined";
+  return health === "weakened" ? "filtered" : "approved";
+}
+
 export function currenciesOf(
   { currencies }: Pick<GateLine, "currencies">,
   everyCurrency: string,

@@ -5,7 +5,7 @@ import { type Row, useRows } from "../actions/values.ts";
 import { Facts, Head, Loaded, LoadedPart, Mark, Section } from "../design/details.tsx";
 import { List } from "../design/list.tsx";
 import { Name, Table } from "../design/table.tsx";
-import { useMessages } from "../language/language.tsx";
+import { useLanguage, useMessages } from "../language/language.tsx";
 import { EndpointTable } from "../merchants/endpoint-table.tsx";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
@@ -15,6 +15,7 @@ import {
   currenciesOf,
   filesOf,
   type GateLine,
+  healthColour,
   hostOf,
   keyActionsFor,
   linkColour,
@@ -42,6 +43,7 @@ export function Gates() {
             ),
           ],
           [messages.fields.connections, (gate) => <GateState gate={gate} />],
+          [messages.health, (gate) => <GateHealth line={gate} />],
           [messages.dialect, ({ kind }) => kind, "quiet"],
           [messages.fields.host, hostOf, "wide quiet"],
           [
@@ -62,6 +64,30 @@ export function GateState({ gate }: { readonly gate: GateLine }) {
     <Mark kind={linkColour(gate)}>
       {gate.up} / {gate.wanted}
     </Mark>
+  );
+}
+
+type HealthProps = {
+  readonly line: Pick<
+    GateLine,
+    "health" | "why" | "sent" | "failed" | "approvalRate" | "usualRate"
+  >;
+};
+
+/** The health of a gate as all nodes see it, with the figures of the latest window. */
+export function GateHealth({ line }: HealthProps) {
+  const { messages, code } = useLanguage();
+  const share = new Intl.NumberFormat(code, { style: "percent", maximumFractionDigits: 0 });
+  const isGood = line.health === "healthy" || line.health === "off";
+  return (
+    <>
+      <Mark kind={healthColour(line)}>{messages.healthStates[line.health]}</Mark>{" "}
+      <span className="quiet">
+        {isGood ? "" : line.why}{" "}
+        {line.approvalRate !== undefined &&
+          messages.approvedOf(share.format(line.approvalRate), Math.round(line.sent))}
+      </span>
+    </>
   );
 }
 
@@ -90,6 +116,7 @@ function Shown({ detail }: { readonly detail: GateDetail }) {
         facts={[
           [messages.id, <code key="id">{line.id}</code>],
           [messages.dialect, line.kind],
+          [messages.health, <GateHealth key="health" line={line} />],
           [messages.fields.host, line.host],
           [messages.fields.currencies, currenciesOf(line, messages.everyCurrency)],
         ]}

@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readOrdersQuery } from "../orders/order-query.ts";
-import { boxesOf, chartSize, mostOf, ordersSince, type Point, rangeIn, sumsOf } from "./figures.ts";
+import {
+  boxesOf,
+  chartSize,
+  mostOf,
+  ordersSince,
+  type Point,
+  pointsOf,
+  rangeIn,
+  sumsOf,
+} from "./figures.ts";
 
 const point = (approved: number, refused: number, processing = 0): Point => ({
   at: 0,
@@ -21,6 +30,13 @@ for (const [query, range] of addresses) {
     assert.equal(rangeIn(new URLSearchParams(query)), range);
   });
 }
+
+test("the change of an approval rate is in points, and a dash without a week before", () => {
+  const print = (points: number) => points.toFixed(1);
+
+  assert.equal(pointsOf({ approved: 80, ended: 100, before: 0.9 }, print), "-10.0");
+  assert.equal(pointsOf({ approved: 80, ended: 100 }, print), "–");
+});
 
 test("a figure links to the orders that it counts, since its range began", () => {
   const since = Date.UTC(2030, 0, 31, 13, 50);

@@ -30,6 +30,13 @@ export function ordersSince(since: number, filters: Readonly<Record<string, stri
   return `orders?${query.toString().replaceAll("%2C", ",")}`;
 }
 
+type Share = Pick<OutputOf<"GET /home">["shares"]["rows"][number], "approved" | "ended" | "before">;
+
+/** Returns the change of an approval rate in percentage points, or a dash without a week before. */
+export function pointsOf({ approved, ended, before }: Share, format: (points: number) => string) {
+  return before === undefined ? "–" : format((approved / ended - before) * 100);
+}
+
 export function sumsOf(points: readonly Point[]) {
   const sumOf = (kind: (typeof kinds)[number]) =>
     points.reduce((sum, point) => sum + point[kind], 0);

@@ -4,8 +4,11 @@
  */
 import { type ReactNode, useState } from "react";
 import { Head, Loaded, Mark, Section, Tabs, Time } from "../design/details.tsx";
+import { Table } from "../design/table.tsx";
+import { GateHealth } from "../gates/gates.tsx";
 import { useLanguage } from "../language/language.tsx";
 import { wordIn } from "../language/rows.ts";
+import { configured, useKnown } from "../orders/order-query.ts";
 import { type OutputOf, useAnswer } from "../shell/call.ts";
 import { useUser } from "../shell/session.ts";
 import { Link, useAddress } from "../shell/url.tsx";
@@ -18,6 +21,7 @@ import {
   ordersSince,
   outcomesOf,
   type Point,
+  pointsOf,
   rangeIn,
   ranges,
   refusedOutcomes,
@@ -74,6 +78,7 @@ function Shown({ figures }: { readonly figures: HomeFigures }) {
           />
         </Section>
       </div>
+      <Shares shares={figures.shares} />
       {isOperator && <Health figures={figures} />}
     </div>
   );
@@ -138,6 +143,49 @@ function Figures({ figures }: { readonly figures: HomeFigures }) {
   );
 }
 
+type SharesProps = { readonly shares: HomeFigures["shares"] };
+
+/** Approval rates, each with the change since a week before and a link to its orders. */
+function Shares({ shares: { since, rows } }: SharesProps) {
+  const { messages, code } = useLanguage();
+  const known = configured(useKnown().data);
+  const share = new Intl.NumberFormat(code, { style: "percent", maximumFractionDigits: 1 });
+  const points = new Intl.NumberFormat(code, {
+    signDisplay: "exceptZero",
+    maximumFractionDigits: 1,
+  });
+  const nameOf = ({ by, value }: (typeof rows)[number]) =>
+    (by === "gate" && known.gate.find((gate) => gate.value === value)?.label) || value;
+  return (
+    <Section title={messages.approvalsBy}>
+      <Table
+        className="rows stacked still small"
+        rows={rows}
+        none={messages.noApprovals}
+        keyOf={({ by, value }) => `${by} ${value}`}
+        columns={[
+          [messages.countedBy, ({ by }) => messages.ratesBy[by], "quiet"],
+          [
+            messages.value,
+            (row) => (
+              <Link to={ordersSince(since, { [row.by]: row.value, outcome: endedOutcomes })}>
+                {nameOf(row)}
+              </Link>
+            ),
+          ],
+          [
+            messages.approvalRate,
+            ({ approved, ended }) => share.format(approved / ended),
+            "number",
+          ],
+          [messages.sinceLastWeek, (row) => pointsOf(row, points.format), "number plain"],
+          [messages.orders, ({ ended }) => ended, "number plain"],
+        ]}
+      />
+    </Section>
+  );
+}
+
 type FigureProps = {
   readonly name: string;
   /** Explains how the figure is counted. */
@@ -168,11 +216,12 @@ function Health({ figures: { links, missing } }: { readonly figures: HomeFigures
       ))}
       {links.length === 0 && <p className="quiet">{messages.noGateLinks}</p>}
       <ul className="line">
-        {links.map(({ gate, up, wanted }) => (
-          <li key={gate}>
-            <Mark kind={up > 0 ? "approved" : "declined"}>
-              {gate} {up}/{wanted}
-            </Mark>
+        {links.map((line) => (
+          <li key={line.gate}>
+            <Mark kind={line.up > 0 ? "approved" : "declined"}>
+              {line.gate} {line.up}/{line.wanted}
+            </Mark>{" "}
+            <GateHealth line={line} />
           </li>
         ))}
       </ul>

@@ -202,6 +202,26 @@ export const frame = {
   threedsResults: "3-D Secure results | Ergebnisse von 3-D Secure",
   noThreeds: `No order went through 3-D Secure in this time.
     | In dieser Zeit lief keine Zahlung über 3-D Secure.`,
+  approvalsBy: "Approval rates | Genehmigungsquoten",
+  noApprovals: "No order has ended in this time. | In dieser Zeit hat keine Zahlung geendet.",
+  countedBy: "By | Nach",
+  value: "Value | Wert",
+  sinceLastWeek: "Change on last week, points | Gegenüber der Vorwoche, Punkte",
+  ratesBy: {
+    gate: "Gate | Gate",
+    network: "Network | Kartennetz",
+    country: "Issuer's country | Land des Herausgebers",
+    band: "Amount | Betrag",
+  },
+  health: "Health | Gesundheit",
+  healthStates: {
+    healthy: "Healthy | Gesund",
+    weakened: "Weakened | Geschwächt",
+    unhealthy: "Unhealthy | Ungesund",
+    off: "Not judged | Nicht bewertet",
+  },
+  approvedOf: (share: string, count: number) =>
+    `${share} of ${count} approved | ${share} von ${count} genehmigt`,
   refused: "Refused | Abgelehnt",
   most: (count: number) => `at most ${count} at a time | höchstens ${count} zugleich`,
   now: "now | jetzt",

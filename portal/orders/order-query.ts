@@ -10,7 +10,7 @@ export type OrderLine = OutputOf<"GET /orders">["orders"][number];
 /** These filters can have several values. The URL and the gateway's API use the same names. */
 const filterNames = [
   ...(["status", "stage", "type", "endpoint", "gate", "currency", "network"] as const),
-  ...(["outcome", "reason", "threeds"] as const),
+  ...(["outcome", "reason", "threeds", "country", "band"] as const),
 ];
 
 /** A saved view contains these parameters of the URL, and not the page and the selected row. */

@@ -149,6 +149,7 @@ const texts = [
   "email",
   "name",
   "gate",
+  "issuerCountry",
   "reference",
   "movements",
 ] as const;
@@ -172,7 +173,8 @@ function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly Kn
   return query<KnownRow>(
     `select order_index.order_id as "orderId", version, outcome, reason,
        threeds, overhead_ms as "overheadMs", currency, movements,
-       net::float8 as net
+       net::float8 as net, amount::float8 as amount, gate, network,
+       issuer_country as "issuerCountry"
      from unnest($1::bigint[], $2::float8[], $3::bigint[]) as wanted(merchant_id, at, order_id)
      join order_index on order_index.merchant_id = wanted.merchant_id
        and order_index.at = to_timestamp(wanted.at / 1000)
@@ -183,7 +185,7 @@ function findKnown(query: Query, rows: readonly IndexRow[]): Promise<readonly Kn
 
 const columns = `order_id, version, endpoint_id, overhead_ms, amount, net, client_orderid, kind,
   stage, status, outcome, reason, threeds, currency, network, last_four, email, name, gate,
-  reference, movements, words, people`;
+  issuer_country, reference, movements, words, people`;
 
 const lists = `string_to_array(words, E'\\n'), string_to_array(people, E'\\n')`;
 
@@ -193,7 +195,7 @@ select merchant_id, to_timestamp(at / 1000), ${columns.replace("words, people", 
 from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::int[], $5::bigint[], $6::int[],
   $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
   $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
-  $21::text[], $22::text[], $23::text[], $24::text[], $25::text[])
+  $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[])
   as source(merchant_id, at, ${columns})`;
 
 /** Most orders are new, so the statement does not look for an existing row. */

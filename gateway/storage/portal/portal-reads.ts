@@ -278,7 +278,10 @@ function isOfOne(word: string): boolean {
   return /^[ocer]:/.test(word);
 }
 
-type FigureQuery = { readonly merchantId: string; readonly grain: Grain; readonly since: Instant };
+type FigureQuery = Omit<FigureRange, "merchantId"> & {
+  readonly merchantId: string;
+  readonly grain: Grain;
+};
 
 function findFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
   return query<Point & Figure>(
@@ -291,12 +294,13 @@ function findFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
 }
 
 /** A sum may be negative, if an order that another cell counted has moved here and changed. */
-function sumFigures(query: Query, { merchantId, grain, since }: FigureQuery) {
+function sumFigures(query: Query, { merchantId, grain, since, until }: FigureQuery) {
   return query<Figure>(
     `select name, key, sum(count)::float8 as count from order_figures
      where merchant_id = $1 and grain = $2 and at >= to_timestamp($3::float8 / 1000)
+       and ($4::float8 is null or at < to_timestamp($4::float8 / 1000))
      group by name, key`,
-    [merchantId, grain, since],
+    [merchantId, grain, since, until ?? null],
   );
 }
 

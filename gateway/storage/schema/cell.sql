@@ -345,6 +345,8 @@ create table order_index (
   email          text not null,
   name           text not null default '',
   gate           text not null,
+  -- In three letters; empty for an unknown issuer.
+  issuer_country text not null default '',
   reference      text not null,
   -- The words by which a search finds the order. The first letter of each tells its kind.
   words          text[] not null,

@@ -268,6 +268,36 @@ test("the home screen counts each order once, even after it changes", async () =
   );
 });
 
+test("approval rates are compared with last week's, and each leads to its orders", async () => {
+  const fields = { amount: "2500.00", credit_card_number: "4000001000000018" };
+  const paid = await sale(fields);
+  await world.installation.database.query(
+    `insert into order_figures (merchant_id, grain, at, name, key, count)
+     select merchant_id, grain, at - interval '7 days', name, key, count from order_figures
+     where grain = 'hour' and name = 'by band'`,
+  );
+  const declined = await sale({ ...fields, credit_card_number: "4000004000000012" });
+
+  const { shares } = (await ann.call("GET /home", { range: "day" })).body;
+  const own = (await bob.call("GET /home", { range: "week" })).body.shares;
+
+  const rowOf = (by: string, value: string) =>
+    shares.rows.find((row) => row.by === by && row.value === value);
+  const band = { by: "band", value: "USD 1000..", approved: 1, ended: 2, before: 1 };
+  assert.deepEqual(rowOf("band", "USD 1000.."), band);
+  const country = rowOf("country", "USA");
+  assert.ok(country !== undefined && country.approved >= 1 && country.before === undefined);
+  assert.ok((rowOf("network", "VISA")?.ended ?? 0) >= country.ended);
+  assert.ok(shares.rows.some(({ by }) => by === "gate"));
+  assert.ok(own.rows.every(({ by }) => by !== "gate"));
+  const filter = { band: ["USD 1000.."], country: ["USA"], from: shares.since };
+  const { orders } = (await ann.call("GET /orders", filter)).body;
+  assert.deepEqual(
+    orders.map(({ order }) => order),
+    [declined, paid],
+  );
+});
+
 test("a failed write to the index is repeated until it succeeds", async () => {
   const { query } = world.installation.database;
   await query("alter table order_index rename to away");
