@@ -10,14 +10,9 @@ import type { EndpointId } from "../values/ids.ts";
 import { type Currency, getCurrency } from "../values/iso-codes.ts";
 import { isZero, Money, parseAmount } from "../values/money.ts";
 import { Secret } from "../values/secret.ts";
+import { hasNumber } from "./fields.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
-import {
-  hasNumber,
-  namesWith,
-  type PurchaseRequest,
-  readBrowser,
-  readWalletText,
-} from "./purchase-fields.ts";
+import { namesWith, type PurchaseRequest, readBrowser, readWalletText } from "./purchase-fields.ts";
 import { acknowledge } from "./reply.ts";
 
 type Priced = { readonly amount: string; readonly currency: Currency };

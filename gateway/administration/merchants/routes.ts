@@ -2,7 +2,7 @@
  * The routing rules of an endpoint: list, add, change, move and remove them. Their order counts, so
  * a rule is named by its place in the list.
  */
-import { amountDigitsOf } from "../../acquirers/iso8583-host/connector.ts";
+import { abilitiesOf } from "../../acquirers/iso8583-host/connector.ts";
 import type { Endpoint, EndpointSettings, RouteTexts } from "../../orders/merchant.ts";
 import {
   compileRoutes,
@@ -261,8 +261,7 @@ export function placeIn(
   const found = places.flatMap(({ gateId, ...rest }) => {
     const gate = gates.get(gateId);
     if (gate === undefined) return [];
-    const amountDigits = amountDigitsOf(gate.kind);
-    return [{ ...endpointGateOf(gate, rest, own), amountDigits }];
+    return [{ ...endpointGateOf(gate, rest, own), ...abilitiesOf(gate.kind) }];
   });
   return { gates: found, currency: getCurrency(own.currency) };
 }
