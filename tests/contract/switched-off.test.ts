@@ -159,9 +159,9 @@ async function assertAllRefused(names: readonly string[], known: SaleFields): Pr
   const oauth = { ...signer, now: () => world.clock.now() };
   const v4 = makeClient({ baseUrl: world.gateway.url, oauth, tries: 1 }).endpoint(id);
   const fields = { ...saleFields(), ...rebillFields({}), ...known };
-  // The client has the registration of each version under a different name. Profiles and payouts
-  // are for v4.
-  const profiles = Object.keys(v4).filter((name) => /RecurringPayment|^payout/.test(name));
+  // The client has the registration of each version under a different name. Profiles, payouts
+  // and tickets are for v4.
+  const profiles = Object.keys(v4).filter((name) => /RecurringPayment|^payout|Ticket/.test(name));
   const entries = [
     { entry: secure.endpoint("secure"), others: ["createCardRefV4", ...profiles] },
     { entry: v4, others: ["createCardRef"] },

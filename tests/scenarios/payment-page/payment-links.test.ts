@@ -248,10 +248,11 @@ test("a forged page, a page of another link, and invented tokens begin nothing",
 
 test("gw page watch checks the page of a payment link, and browsers' reports are logged and counted", async () => {
   const { path } = await makeLink();
+  const watch = ["page", "watch", "--embed-origins", "http://127.0.0.1:8070,http://localhost:8070"];
 
-  const { code, printed, complaint } = await runGw(world, "page", "watch", at(path));
+  const { code, printed, complaint } = await runGw(world, ...watch, at(path));
   assert.equal(code, 0, `${printed}${complaint}`);
-  assert.equal((await runGw(world, "page", "watch", at("/pay/none"))).code, 1);
+  assert.equal((await runGw(world, ...watch, at("/pay/none"))).code, 1);
 
   const blocked = "https://4111111111111111.example/4111111111111111";
   const found = { "effective-directive": "script-src", "blocked-uri": blocked };

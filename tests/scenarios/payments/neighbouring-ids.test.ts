@@ -154,6 +154,6 @@ async function beginChallenge({ settle, merchant: make }: World) {
 
 /** Recurring payment profiles are for v4, and have tests of their own. */
 function takesId(name: string): boolean {
-  const isOther = /^(sale|preauth|accountVerification)(Form)?$|RecurringPayment|^payout/.test(name);
-  return !isOther && !notOperations.has(name);
+  const isOther = /^(sale|preauth|accountVerification)(Form)?$|RecurringPayment|^payout|Ticket/;
+  return !isOther.test(name) && !notOperations.has(name);
 }

@@ -71,4 +71,6 @@ const texts: Readonly<Record<string, string>> = {
   gate: "sandbox",
   cell: "main",
   cardKeepDays: "31",
+  healthWindow: "60",
+  healthMin: "20",
 };
