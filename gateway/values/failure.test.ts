@@ -23,6 +23,7 @@ const ranges: readonly (readonly [first: number, last: number, type: FailureType
   [9,    9,    "error"],
   [10,   12,   "validation-error"],
   [13,   15,   "error"],
+  [16,   16,   "validation-error"],
   [100,  999,  "declined"],
   [1000, 1999, "filtered"],
   [2000, 2999, "declined"],
@@ -58,6 +59,7 @@ const published: readonly (readonly [number: number, word: string])[] = [
 const added = [
   [14, "CARD_REFERENCE_EXPIRED"],
   [15, "CARD_REFERENCE_REMOVED"],
+  [16, "TOKEN_NOT_FOUND"],
 ];
 
 test("the numbers that the interface fixes are as it fixes them", () => {

@@ -161,7 +161,7 @@ function Shares({ shares: { since, rows } }: SharesProps) {
       <Table
         className="rows stacked still small"
         rows={rows}
-        none={messages.noApprovals}
+        none={messages.noRates}
         keyOf={({ by, value }) => `${by} ${value}`}
         columns={[
           [messages.countedBy, ({ by }) => messages.ratesBy[by], "quiet"],

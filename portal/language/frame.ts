@@ -203,7 +203,7 @@ export const frame = {
   noThreeds: `No order went through 3-D Secure in this time.
     | In dieser Zeit lief keine Zahlung über 3-D Secure.`,
   approvalsBy: "Approval rates | Genehmigungsquoten",
-  noApprovals: "No order has ended in this time. | In dieser Zeit hat keine Zahlung geendet.",
+  noRates: "No order has ended in this time. | In dieser Zeit hat keine Zahlung geendet.",
   countedBy: "By | Nach",
   value: "Value | Wert",
   sinceLastWeek: "Change on last week, points | Gegenüber der Vorwoche, Punkte",
