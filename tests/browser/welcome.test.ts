@@ -20,7 +20,7 @@ describe("the page at / in staging", () => {
     for (const value of [...wanted, merchant.controlKey, group, ...Object.values(endpoints)]) {
       assert.ok(text.includes(value), `the page does not tell ${value}`);
     }
-    assert.equal(await page.locator("#cards code.value").filter({ hasText: /^\d+$/ }).count(), 67);
+    assert.equal(await page.locator("#cards code.value").filter({ hasText: /^\d+$/ }).count(), 74);
     assert.deepEqual(troubles, []);
   });
 
