@@ -186,7 +186,9 @@ export function makeGateHealth({ clock, node, store, gates, onChange }: Dependen
     views: readonly NodeView[],
     now: Instant,
   ): Promise<void> {
-    const known = stored ?? { state: "healthy", since: asInstant(0), why: "" };
+    const met = stored ?? { state: "healthy", since: asInstant(0), why: "" };
+    // After a failover, the database's clock may be behind the time of the last change.
+    const known = { ...met, since: asInstant(Math.min(met.since, now)) };
     states.set(gate.id, known);
     sums.set(gate.id, {
       recent: sumOf(views.map(({ recent }) => recent)),
@@ -261,7 +263,8 @@ function recentOf(
 ): ChargeCounts {
   const windowMs = seconds(terms.windowS);
   const oldest = Math.max(health?.since ?? 0, later(now, -windowMs * quietWindows));
-  while ((buckets[0]?.at ?? now) < oldest - seconds(1)) buckets.shift();
+  const kept = buckets.findIndex(({ at }) => at >= oldest - seconds(1));
+  buckets.splice(0, kept === -1 ? buckets.length : kept);
   const isHealthy = (health?.state ?? "healthy") === "healthy";
   let sum = nothingSeen;
   for (const { at, seen } of buckets.toReversed()) {
