@@ -100,7 +100,7 @@ const exemptionCodes: Readonly<Partial<Record<ScaExemption, string>>> = {
 /** Field 120 has the data to verify in sub-field 01, whose length of two digits follows its tag. */
 export function addressField(facts: Facts): string | undefined {
   const data = addressData(facts);
-  return data && `01${data.length}${data}`;
+  return data && `01${String(data.length).padStart(2, "0")}${data}`;
 }
 
 /** In answers, 48.83 has the letter for the address, and 48.87 the one for the CVV. */
