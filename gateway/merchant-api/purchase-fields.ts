@@ -7,6 +7,7 @@ import { challengePreferences, scaExemptions, walletTypes } from "../orders/orde
 import { isExpired, isLuhnValid } from "../values/card-number.ts";
 import { Failure } from "../values/failure.ts";
 import { statesOf } from "../values/iso-codes.ts";
+import { hasCardNumber } from "../values/mask-card-numbers.ts";
 import { Secret } from "../values/secret.ts";
 import type { Instant } from "../values/time.ts";
 import * as field from "./fields.ts";
@@ -180,11 +181,15 @@ const addresses = [
   ["notify_url", "callback"],
 ] as const;
 
-/** Returns the fields that are stored as they are sent and contain the card number. */
+/** The fields that are stored as they are sent. */
+const storedNames = [
+  ...(["client_orderid", "network_transaction_id"] as const),
+  ...addresses.map(([name]) => name),
+] as const;
+
+/** Returns the stored fields that contain the card number. */
 export function namesWith(number: string, request: CardRequest): readonly string[] {
-  const own = ["client_orderid", "network_transaction_id"] as const;
-  const names = [...own, ...addresses.map(([name]) => name)] as const;
-  return names.filter((name) => {
+  return storedNames.filter((name) => {
     const text = request[name]?.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     );
@@ -257,10 +262,17 @@ function walletFaults(request: PurchaseRequest): readonly Failure[] {
   return fault === undefined ? faults : [invalid(`payment_data: ${fault}`), ...faults];
 }
 
+/**
+ * Refuses any card number in stored fields. A comparison with the token's own number would let the
+ * merchant guess it.
+ */
 function tokenFaults(request: PurchaseRequest): readonly Failure[] {
-  const beside = besideFaults(cardNames, request, "hosted_fields_token");
-  const isNamed = request.card_printed_name !== undefined;
-  return isNamed ? beside : [missing("card_printed_name"), ...beside];
+  const faults = [...besideFaults(cardNames, request, "hosted_fields_token")];
+  if (request.card_printed_name === undefined) faults.push(missing("card_printed_name"));
+  const stored: CardRequest = request;
+  const revealing = storedNames.filter((name) => hasCardNumber(stored[name] ?? ""));
+  faults.push(...revealing.map((name) => invalid(`${name}: ${field.hasNumber}`)));
+  return faults;
 }
 
 function besideFaults(

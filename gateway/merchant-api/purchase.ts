@@ -10,9 +10,8 @@ import type { EndpointId } from "../values/ids.ts";
 import { type Currency, getCurrency } from "../values/iso-codes.ts";
 import { isZero, Money, parseAmount } from "../values/money.ts";
 import { Secret } from "../values/secret.ts";
-import { hasNumber } from "./fields.ts";
 import { type Context, endpointFor, type Reply } from "./operation.ts";
-import { namesWith, type PurchaseRequest, readBrowser, readWalletText } from "./purchase-fields.ts";
+import { type PurchaseRequest, readBrowser, readWalletText } from "./purchase-fields.ts";
 import { acknowledge } from "./reply.ts";
 
 type Priced = { readonly amount: string; readonly currency: Currency };
@@ -132,11 +131,6 @@ async function openToken(
   if (held instanceof Failure) return held;
   const { cardData, release, spend } = held;
   const { number, expiryMonth, expiryYear } = cardData;
-  const [leak] = namesWith(number.reveal(), request);
-  if (leak !== undefined) {
-    await release();
-    return new Failure("invalid_parameter", `${leak}: ${hasNumber}`);
-  }
   const { bin, lastFour, network } = number;
   const holderName = request.card_printed_name ?? "";
   const facts = { bin, lastFour, network, holderName, expiryMonth, expiryYear: `20${expiryYear}` };
