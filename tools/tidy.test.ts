@@ -32,7 +32,6 @@ const revealers: readonly string[] = [
   "gateway/engine/page-submission.ts",
   "gateway/merchant-api/checksum-mistakes.ts",
   "gateway/merchant-api/control.ts",
-  "gateway/merchant-api/purchase.ts",
   "gateway/vault/password.ts",
   "gateway/vault/totp.ts",
   "gateway/vault/request-digests.ts",
